@@ -1,0 +1,53 @@
+# `make help` lists the targets. Everything is installed into .venv, from requirements.lock.
+
+PYTHON ?= python3
+UV_VERSION := 0.13.9
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+MNESTIC := $(BIN)/mnestic
+
+.PHONY: help demo test check acceptance up format lock clean
+
+help: ## Show this
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: $(INSTALLED) ## Watch a job wait three weeks, lose its worker, and come back
+	@$(MNESTIC) demo $(ARGS)
+
+test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
+	@$(BIN)/python -m pytest -n 2 -m "not acceptance" $(ARGS)
+
+acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
+	@$(BIN)/python -m pytest -m acceptance $(ARGS)
+
+check: $(INSTALLED) ## Check style, types and the direction of imports, then run the acceptance tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) acceptance
+
+up: $(INSTALLED) ## Start Postgres, Temporal with its UI, and a worker
+	@$(MNESTIC) up $(ARGS)
+
+format: $(INSTALLED) ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: $(INSTALLED) ## Write requirements.lock anew
+	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --group dev \
+		--no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements.lock
+
+clean: ## Remove what was installed here
+	rm -rf .venv dist
+
+# uv comes from PATH, or else from pip; the rest comes by hash from the lock.
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "error: Mnestic needs Python 3.11 or newer; set PYTHON=python3.x" >&2; exit 2; }
+	@echo "Installing into .venv …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/uv || $(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@

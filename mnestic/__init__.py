@@ -1,0 +1,1 @@
+"""Durable memory for AI agents, on Temporal."""
