@@ -1,0 +1,99 @@
+"""The canonical form of JSON: the same value is always the same bytes, and so the same hash.
+
+It stands alone because snapshots, operation keys and payload limits must agree on it to the byte.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
+
+_DEEPEST = 64  # levels; far below Python's and Postgres' own limits
+
+
+def canonical_json(value: Any) -> bytes:
+    """UTF-8 JSON with sorted keys and no white space.
+
+    Raises:
+        ValueError: the value holds NaN or an infinity.
+        TypeError: the value is not made of JSON types.
+    """
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    return text.encode()
+
+
+def sha256_hex(content: bytes) -> str:
+    """SHA-256 as 64 lower-case hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def check_json(value: Any, *, what: str) -> None:
+    """Refuses what JSON, UTF-8 or Postgres cannot keep.
+
+    Raises:
+        InvalidInputError: names the place inside the value and what is wrong there.
+    """
+    _check(value, what, depth=0)
+
+
+def check_size(value: Any, *, what: str, limit_bytes: int) -> None:
+    """Refuses a value that is not storable or whose canonical form is over the limit.
+
+    Raises:
+        InvalidInputError: the value cannot be stored.
+        PayloadTooLargeError: it is too large; says both sizes.
+    """
+    check_json(value, what=what)
+    size = len(canonical_json(value))
+    if size > limit_bytes:
+        raise PayloadTooLargeError(what=what, size_bytes=size, limit_bytes=limit_bytes)
+
+
+def _check(value: Any, path: str, *, depth: int) -> None:
+    if depth > _DEEPEST:
+        raise InvalidInputError(what=path, why=f"is nested deeper than {_DEEPEST} levels")
+    if isinstance(value, str):
+        check_text(value, what=path)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            _check_key(key, path)
+            _check(item, f"{path}.{key}", depth=depth + 1)
+    elif isinstance(value, Sequence):
+        for index, item in enumerate(value):
+            _check(item, f"{path}[{index}]", depth=depth + 1)
+    else:
+        _check_scalar(value, path)
+
+
+def _check_key(key: Any, path: str) -> None:
+    if not isinstance(key, str):
+        raise InvalidInputError(what=path, why=f"has the key {key!r}, which is not text")
+    check_text(key, what=path)
+
+
+def _check_scalar(value: Any, path: str) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidInputError(what=path, why=f"is {value}, which JSON does not have")
+    if value is not None and not isinstance(value, (bool, int, float)):
+        raise InvalidInputError(what=path, why=f"is a {type(value).__name__}, not a JSON value")
+
+
+def check_text(value: str, *, what: str) -> None:
+    """Refuses text that Postgres cannot keep.
+
+    Raises:
+        InvalidInputError: the text holds a NUL or half of a surrogate pair.
+    """
+    if "\x00" in value:
+        raise InvalidInputError(what=what, why="holds a NUL character, which cannot be stored")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInputError(
+            what=what, why="holds half of a surrogate pair, which is not text"
+        ) from None

@@ -1,0 +1,227 @@
+"""Every error that Mnestic raises, in one tree.
+
+They stand together because their branch, not their name, decides what happens next: whether an
+activity is retried, which exit code a command ends with, which HTTP status is answered.
+
+    MnesticError
+    ├── RefusedError                  the caller must change something; never retried
+    │   ├── InvalidInputError         a value is malformed
+    │   │   ├── InvalidPlanError      a plan has problems, each with node and line
+    │   │   └── PayloadTooLargeError  over a limit
+    │   ├── NotFoundError             nothing is stored under that name
+    │   ├── AlreadyExistsError        something is stored under that name
+    │   ├── StaleVersionError         the stored version has moved on
+    │   ├── IdempotencyConflictError  an operation key came back with another request
+    │   ├── ResumeRefusedError        no wait takes this resume
+    │   ├── JobFailedError            the job ended without a result
+    │   ├── ConfigurationError        a setting is wrong or missing
+    │   ├── SchemaVersionError        database and code are of different versions
+    │   ├── ModelRefusedError         a language model will not answer this request
+    │   └── InUseError                a port or a data directory is taken
+    ├── UnavailableError              the world is down; retried
+    │   ├── DatabaseUnavailableError
+    │   ├── TemporalUnavailableError
+    │   ├── ModelUnavailableError
+    │   ├── PartCrashedError          a part of the embedded runtime ended by itself
+    │   └── ProvisioningError         Temporal's server could not be found or built
+    └── InvariantError                we are wrong; never retried, someone is told
+        ├── SnapshotCorruptedError    stored bytes are not what was written
+        └── SnapshotUnverifiedError   a job is parked because its snapshot was not verified
+"""
+
+from typing import Any
+
+
+class MnesticError(Exception):
+    """Base of all errors of this package."""
+
+
+class RefusedError(MnesticError):
+    """The caller must change something; the same request fails again."""
+
+
+class UnavailableError(MnesticError):
+    """Something outside is down; the same request may succeed later."""
+
+
+class InvariantError(MnesticError):
+    """Something that cannot be is; a person has to look."""
+
+
+class InvalidInputError(RefusedError):
+    """A value is malformed."""
+
+    def __init__(self, *, what: str, why: str) -> None:
+        self.what, self.why = what, why
+        super().__init__(f"{what}: {why}")
+
+
+class InvalidPlanError(InvalidInputError):
+    """A plan has problems; each names its node and, when it was read from YAML, its line."""
+
+    def __init__(self, *, source: str, problems: tuple[str, ...]) -> None:
+        self.source, self.problems = source, problems
+        super().__init__(what=f"plan {source}", why="; ".join(problems))
+
+
+class PayloadTooLargeError(InvalidInputError):
+    """A payload is over its limit. Sizes are bytes of canonical JSON."""
+
+    def __init__(self, *, what: str, size_bytes: int, limit_bytes: int) -> None:
+        self.size_bytes, self.limit_bytes = size_bytes, limit_bytes
+        super().__init__(
+            what=what,
+            why=f"is {size_bytes} bytes, the limit is {limit_bytes}; "
+            "store the content as a record and pass its key",
+        )
+
+
+class NotFoundError(RefusedError):
+    """Nothing is stored under that name."""
+
+    def __init__(self, *, what: str, name: str) -> None:
+        self.what, self.name = what, name
+        super().__init__(f"no {what} {name}")
+
+
+class AlreadyExistsError(RefusedError):
+    """Something else is stored under that name."""
+
+    def __init__(self, *, what: str, name: str) -> None:
+        self.what, self.name = what, name
+        super().__init__(f"{what} {name} exists already")
+
+
+class StaleVersionError(RefusedError):
+    """A write was based on a version that is no longer the stored one.
+
+    `stored` is what is stored now, so that the caller can merge and try again.
+    """
+
+    def __init__(self, *, what: str, expected: int, stored_version: int, stored: Any) -> None:
+        self.what, self.expected = what, expected
+        self.stored_version, self.stored = stored_version, stored
+        super().__init__(
+            f"{what} is at version {stored_version}, the write expected version {expected}; "
+            "read it again and repeat the change"
+        )
+
+
+class IdempotencyConflictError(RefusedError):
+    """An operation key was used before, for a different request."""
+
+    def __init__(self, *, key: str) -> None:
+        self.key = key
+        super().__init__(f"operation {key} was recorded before with a different request")
+
+
+class ResumeRefusedError(RefusedError):
+    """No wait of the job takes this resume."""
+
+    def __init__(self, *, job_id: str, why: str) -> None:
+        self.job_id, self.why = job_id, why
+        super().__init__(f"job {job_id} was not resumed: {why}")
+
+
+class JobFailedError(RefusedError):
+    """A job ended without a result: it failed, or it was cancelled or terminated."""
+
+    def __init__(self, *, job_id: str, how: str, why: str) -> None:
+        self.job_id, self.how, self.why = job_id, how, why
+        super().__init__(f"job {job_id} {how}: {why}")
+
+
+class ConfigurationError(RefusedError):
+    """A setting is wrong or missing."""
+
+    def __init__(self, *, setting: str, why: str) -> None:
+        self.setting, self.why = setting, why
+        super().__init__(f"{setting}: {why}")
+
+
+class SchemaVersionError(RefusedError):
+    """The database's schema is newer or older than this code."""
+
+    def __init__(self, *, found: str, wanted: str, mend: str) -> None:
+        self.found, self.wanted = found, wanted
+        super().__init__(f"the database is at schema {found}, this version needs {wanted}: {mend}")
+
+
+class ModelRefusedError(RefusedError):
+    """A language model, or its server, will not answer this request, or not in a usable form."""
+
+    def __init__(self, *, model: str, why: str) -> None:
+        self.model = model
+        super().__init__(f"model {model} refused: {why}")
+
+
+class InUseError(RefusedError):
+    """A port or a data directory is taken."""
+
+    def __init__(self, *, what: str, by: str, mend: str) -> None:
+        self.what, self.by = what, by
+        super().__init__(f"{what} is in use by {by}: {mend}")
+
+
+class DatabaseUnavailableError(UnavailableError):
+    """Postgres does not answer."""
+
+    def __init__(self, *, where: str, why: str) -> None:
+        self.where = where
+        super().__init__(f"Postgres at {where} does not answer: {why}")
+
+
+class TemporalUnavailableError(UnavailableError):
+    """Temporal does not answer."""
+
+    def __init__(self, *, where: str, why: str) -> None:
+        self.where = where
+        super().__init__(f"Temporal at {where} does not answer: {why}")
+
+
+class ModelUnavailableError(UnavailableError):
+    """A language model does not answer, or not within its limits.
+
+    `retry_after_s` is what the server asked for, in seconds, when it said so.
+    """
+
+    def __init__(self, *, model: str, why: str, retry_after_s: float | None = None) -> None:
+        self.model, self.retry_after_s = model, retry_after_s
+        super().__init__(f"model {model} does not answer: {why}")
+
+
+class PartCrashedError(UnavailableError):
+    """A part of the embedded runtime ended by itself."""
+
+    def __init__(self, *, part: str, exit_code: int | None, log: str) -> None:
+        self.part = part
+        super().__init__(f"{part} ended by itself with exit code {exit_code}; its log is {log}")
+
+
+class ProvisioningError(UnavailableError):
+    """Temporal's server could not be found, downloaded or built."""
+
+    def __init__(self, *, tried: tuple[str, ...], mend: str) -> None:
+        self.tried = tried
+        super().__init__(
+            "Temporal's server could not be had. Tried: " + "; ".join(tried) + f". {mend}"
+        )
+
+
+class SnapshotCorruptedError(InvariantError):
+    """The stored bytes of a snapshot are not those that were written."""
+
+    def __init__(self, *, snapshot_id: str, expected: str, found: str) -> None:
+        self.snapshot_id = snapshot_id
+        super().__init__(
+            f"snapshot {snapshot_id} is corrupted: its sha256 is {found}, it was written as {expected}; "
+            "restore the row from a backup, then resume the job again"
+        )
+
+
+class SnapshotUnverifiedError(InvariantError):
+    """A job was not resumed, because the snapshot of its wait could not be verified."""
+
+    def __init__(self, *, job_id: str, why: str) -> None:
+        self.job_id = job_id
+        super().__init__(f"job {job_id} was not resumed and needs attention: {why}")

@@ -1,0 +1,99 @@
+"""Jobs: what goes into an agent job, what it carries on, and what comes out.
+
+These values cross Temporal, so they hold ids, references and small payloads, never memory text.
+"""
+
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from mnestic.memory.plans import Plan
+from mnestic.memory.scope import Id, Scope
+from mnestic.memory.waits import JobState, JobWait, OpenWait, ResumeReceipt, ResumeRequest
+
+
+class AgentMemoryState(BaseModel):
+    """What `AgentMemory` carries from one run to the next."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    epoch: int = 0
+    step: int = 0
+    waits: int = 0
+    open_wait: OpenWait | None = None
+    queued: tuple[ResumeRequest, ...] = ()
+    receipts: tuple[ResumeReceipt, ...] = ()
+
+
+class JobProgress(BaseModel):
+    """How far a job came: the node it is at, and what the nodes before gave."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    cursor: str
+    results: dict[str, Any] = Field(default_factory=dict)
+    memory: AgentMemoryState = AgentMemoryState()
+
+
+class JobInput(BaseModel):
+    """The input of `AgentJob`. `progress` is there when a job continues as new."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    job_id: Id
+    scope: Scope
+    plan: Plan
+    inputs: dict[str, Any] = Field(default_factory=dict)
+    max_payload_bytes: int = 16_384
+    progress: JobProgress | None = None
+
+
+class JobResult(BaseModel):
+    """The result of `AgentJob`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    job_id: str
+    waits: int
+    episode_id: str
+    results: dict[str, Any] = Field(default_factory=dict)
+
+
+class JobStatus(BaseModel):
+    """The answer to the query `status`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    job_id: str
+    scope: Scope
+    plan: str
+    state: JobState
+    node: str
+    waits: int
+    attention: str | None = None
+    open_wait: OpenWait | None = None
+    refused: tuple[str, ...] = ()
+    receipts: tuple[ResumeReceipt, ...] = ()
+
+
+class JobSummary(BaseModel):
+    """A job in a list, from Temporal's visibility store."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    job_id: str
+    agent_id: str
+    session_id: str
+    state: JobState
+    wait_key: str | None = None
+    deadline: AwareDatetime | None = None
+    started_at: AwareDatetime
+    closed_at: AwareDatetime | None = None
+
+
+class JobDescription(JobSummary):
+    """A job with its waits, from Temporal and from the store."""
+
+    plan: str
+    attention: str | None = None
+    waits: tuple[JobWait, ...] = ()

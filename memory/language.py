@@ -1,0 +1,58 @@
+"""What is said to a language model and what comes back.
+
+It stands alone because every client of a model, local or remote, and everyone who calls one, shares
+these values and nothing else.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, NonNegativeInt
+
+BYTES_PER_TOKEN = 4
+
+
+class ChatMessage(BaseModel):
+    """One message of a dialogue. A speaker's name, when it matters, leads the content: `Mara: …`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+
+
+class TokenUsage(BaseModel):
+    """Tokens of one call, as the provider counted them; local providers estimate."""
+
+    model_config = ConfigDict(frozen=True)
+
+    input_tokens: NonNegativeInt
+    output_tokens: NonNegativeInt
+
+
+class ChatReply(BaseModel):
+    """What a chat model answered, which model it was, and what it took."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    model: str
+    usage: TokenUsage
+
+
+class Summary(BaseModel):
+    """A summary, which model wrote it, and what it took."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    model: str
+    usage: TokenUsage
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of a text where nobody counted them: one for four bytes of UTF-8, rounded up.
+
+    An approximation: near for English prose, high for other scripts, so that a budget errs on the
+    careful side.
+    """
+    return -(-len(text.encode()) // BYTES_PER_TOKEN)

@@ -1,0 +1,41 @@
+"""Names that other systems see: workflow ids, handlers, search attributes.
+
+They stand together so that an id is built in one place and the Temporal UI, the client and the
+workflows can never disagree about one.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+SEARCH_ATTRIBUTES: Mapping[str, str] = MappingProxyType(
+    {
+        "JobState": "keyword",
+        "WaitKey": "keyword",
+        "WaitDeadline": "datetime",
+        "AgentId": "keyword",
+        "SessionId": "keyword",
+        "TenantId": "keyword",
+    }
+)
+
+AGENT_JOB = "AgentJob"
+RESUME = "resume"
+STATUS = "status"
+
+
+def job_workflow_id(tenant_id: str, job_id: str) -> str:
+    """The Temporal workflow id of a job."""
+    return f"job/{tenant_id}/{job_id}"
+
+
+def wait_id(job_id: str, number: int) -> str:
+    """The id of a job's n-th wait, counted from 1; it names its job, so it fits no other."""
+    return f"{job_id}/w{number}"
+
+
+def operation_key(job_id: str, *, epoch: int, step: int, name: str) -> str:
+    """The idempotency key of one memory write of a job.
+
+    Made in the workflow from what a replay repeats; never from a run id, an activity id or an attempt.
+    """
+    return f"{job_id}/{epoch}/{step}/{name}"

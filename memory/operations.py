@@ -1,0 +1,25 @@
+"""Operations: one memory write with its idempotency key, and who asked for it."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from mnestic.memory.canonical import canonical_json, sha256_hex
+
+
+class Operation(BaseModel):
+    """One memory write.
+
+    The same key with the same request is the same write: it is done once, and its first result is
+    returned from then on. `job_id` is the job that asked, if one did.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    key: str
+    name: str
+    job_id: str | None = None
+
+    def request_hash(self, request: Any) -> str:
+        """SHA-256 of what was asked for, in canonical form, under this operation's name."""
+        return sha256_hex(canonical_json([self.name, request]))

@@ -1,0 +1,230 @@
+"""Plans: an agent job as data, nodes that name their successors.
+
+The model stands apart from the YAML it is read from, so that a plan made in Python is held to the
+same rules.
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mnestic.memory.canonical import canonical_json, sha256_hex
+from mnestic.memory.durations import Duration
+from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
+from mnestic.memory.templates import roots_of
+from mnestic.memory.waits import TIMEOUT, WaitPolicy
+from mnestic.memory.writes import MemoryWrite
+
+END = "end"
+_ROOTS = frozenset({"input", "results", "job", "memory"})
+NodeId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+
+
+class Branch(BaseModel):
+    """A successor chosen by a value: `on` is a template, its text is looked up in `cases`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    on: str
+    cases: dict[str, NodeId]
+    otherwise: NodeId
+
+
+class Step(BaseModel):
+    """What all nodes but `wait` have."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: NodeId
+    next: NodeId | Branch
+
+    def successors(self) -> tuple[str, ...]:
+        """The nodes that may come next."""
+        if isinstance(self.next, Branch):
+            return (*self.next.cases.values(), self.next.otherwise)
+        return (self.next,)
+
+
+class ThinkNode(Step):
+    """A model call over the prompt and the session's last messages; the reply joins working memory."""
+
+    kind: Literal["think"]
+    prompt: str
+    system: str | None = None
+    history: int = Field(20, ge=0, le=1000)
+    max_tokens: int = Field(512, ge=1, le=100_000)
+    save_as: Name | None = None
+    timeout: Duration = timedelta(minutes=2)
+
+
+class ToolNode(Step):
+    """Any Temporal activity, by name and task queue."""
+
+    kind: Literal["tool"]
+    activity: Name
+    task_queue: Name | None = None
+    arguments: Any = None
+    timeout: Duration = timedelta(minutes=1)
+    attempts: int = Field(5, ge=1, le=1000)
+
+
+class RecallNode(Step):
+    """Reads memory into a variable of working memory, and into the job's read set."""
+
+    kind: Literal["recall"]
+    records: tuple[RecordSelection, ...] = ()
+    episodes: EpisodeSelection | None = None
+    save_as: Name | None = None
+
+
+class RememberNode(Step, MemoryWrite):
+    """Writes memory: records, an episode, and working memory, all or nothing."""
+
+    kind: Literal["remember"]
+
+
+class EmitNode(Step):
+    """Says something on a channel; it joins working memory as the assistant's message."""
+
+    kind: Literal["emit"]
+    channel: Name
+    content: str
+
+
+class WaitNode(BaseModel):
+    """Parks the job until a resume, or until the time is up; `on` names a successor per outcome."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: NodeId
+    kind: Literal["wait"]
+    key: Name
+    ask: str | None = None
+    timeout: Duration
+    policy: WaitPolicy = "rebase"
+    on: dict[str, NodeId]
+
+    def successors(self) -> tuple[str, ...]:
+        """The nodes that may come next."""
+        return tuple(self.on.values())
+
+
+Node = Annotated[
+    ThinkNode | ToolNode | RecallNode | RememberNode | EmitNode | WaitNode,
+    Field(discriminator="kind"),
+]
+
+
+class Plan(BaseModel):
+    """A job as data. It begins at its first node and is over at the successor `end`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: Name
+    nodes: tuple[Node, ...]
+
+    def node(self, node_id: str) -> Node:
+        """The node of that id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for node in self.nodes:
+            if node.id == node_id:
+                return node
+        raise KeyError(node_id)
+
+    @property
+    def decision_id(self) -> str:
+        """SHA-256 of the plan: which plan it was that decided."""
+        return sha256_hex(canonical_json(self.model_dump(mode="json")))
+
+
+class Problem(BaseModel):
+    """Something wrong with a plan, at a node; the index is the node's place in the plan."""
+
+    model_config = ConfigDict(frozen=True)
+
+    index: int | None
+    why: str
+
+
+def check_plan(plan: Plan) -> tuple[Problem, ...]:
+    """What is wrong with a plan that is well-formed: its graph and its waits."""
+    return (
+        *_ids(plan),
+        *_successors(plan),
+        *_waits(plan),
+        *_loops(plan),
+        *_unreached(plan),
+        *_templates(plan),
+    )
+
+
+def _ids(plan: Plan) -> Iterator[Problem]:
+    if not plan.nodes:
+        yield Problem(index=None, why="a plan has at least one node")
+    seen: dict[str, int] = {}
+    for index, node in enumerate(plan.nodes):
+        if node.id == END:
+            yield Problem(index=index, why=f"{END!r} is the name of the plan's end, not of a node")
+        if node.id in seen:
+            yield Problem(index=index, why=f"node {node.id!r} is there twice")
+        seen[node.id] = index
+
+
+def _successors(plan: Plan) -> Iterator[Problem]:
+    known = {node.id for node in plan.nodes} | {END}
+    for index, node in enumerate(plan.nodes):
+        for successor in node.successors():
+            if successor not in known:
+                why = f"node {node.id!r} goes on to {successor!r}, which is not a node"
+                yield Problem(index=index, why=why)
+
+
+def _waits(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        if not isinstance(node, WaitNode):
+            continue
+        if TIMEOUT not in node.on:
+            yield Problem(index=index, why=f"wait {node.id!r} names no successor for 'timeout'")
+        if not set(node.on) - {TIMEOUT}:
+            yield Problem(index=index, why=f"wait {node.id!r} names no successor but 'timeout'")
+
+
+def _loops(plan: Plan) -> Iterator[Problem]:
+    following = {n.id: () if isinstance(n, WaitNode) else n.successors() for n in plan.nodes}
+    for index, node in enumerate(plan.nodes):
+        if node.id in _reached(following, from_=following[node.id]):
+            yield Problem(index=index, why=f"node {node.id!r} is in a loop without a wait")
+
+
+def _unreached(plan: Plan) -> Iterator[Problem]:
+    if not plan.nodes:
+        return
+    following = {node.id: node.successors() for node in plan.nodes}
+    reached = _reached(following, from_=(plan.nodes[0].id,))
+    for index, node in enumerate(plan.nodes):
+        if node.id not in reached:
+            yield Problem(index=index, why=f"node {node.id!r} is never reached")
+
+
+def _reached(following: dict[str, tuple[str, ...]], *, from_: tuple[str, ...]) -> set[str]:
+    reached: set[str] = set()
+    ahead = list(from_)
+    while ahead:
+        node_id = ahead.pop()
+        if node_id not in reached:
+            reached.add(node_id)
+            ahead.extend(following.get(node_id, ()))
+    return reached
+
+
+def _templates(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        for root in sorted(roots_of(node.model_dump(mode="json")) - _ROOTS):
+            known = ", ".join(sorted(_ROOTS))
+            why = f"node {node.id!r} has a template ${{{root}...}}; templates begin with {known}"
+            yield Problem(index=index, why=why)

@@ -1,0 +1,318 @@
+"""The ports: what the rules need from the world, as protocols.
+
+Stores and model clients implement them, activities receive them; neither side imports the other.
+All store methods work inside the transaction they came from and belong to its tenant and agent.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from mnestic.memory.episodes import Episode
+from mnestic.memory.language import ChatMessage, ChatReply, Summary
+from mnestic.memory.operations import Operation
+from mnestic.memory.recalls import Recalled, RecallQuery
+from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
+from mnestic.memory.resources import Resource
+from mnestic.memory.scope import Scope
+from mnestic.memory.snapshots import MemorySnapshot, SnapshotRef
+from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
+from mnestic.memory.working import WorkingMemory
+
+
+class WorkingMemoryStore(Protocol):
+    """Working memory by session."""
+
+    async def load(self, session_id: str, *, lock: bool = False) -> WorkingMemory:
+        """The session's state; an empty one, version 0, if nothing was written.
+
+        With `lock`, nobody else writes this session until the transaction ends.
+        """
+        ...
+
+    async def save(self, session_id: str, state: WorkingMemory) -> WorkingMemory:
+        """Writes a state that was derived from the stored one; returns it with its new version.
+
+        Raises:
+            StaleVersionError: `state.version` is not the stored version; holds what is stored.
+        """
+        ...
+
+
+class RecordStore(Protocol):
+    """Long-term records of the agent, by namespace and key."""
+
+    async def get(self, namespace: str, key: str) -> LongTermRecord:
+        """The live record.
+
+        Raises:
+            NotFoundError: there is none, or it is deleted or expired.
+        """
+        ...
+
+    async def find(self, namespace: str, key: str) -> LongTermRecord | None:
+        """The live record, or None."""
+        ...
+
+    async def set(
+        self,
+        namespace: str,
+        key: str,
+        value: Any,
+        *,
+        ttl: timedelta | None = None,
+        expected_version: int | None = None,
+    ) -> LongTermRecord:
+        """Writes a value. `expected_version` 0 means: only if there is no live record.
+
+        Raises:
+            StaleVersionError: the stored version is not the expected one; holds the stored record.
+            InvalidInputError: the value is None or cannot be stored.
+        """
+        ...
+
+    async def delete(
+        self, namespace: str, key: str, *, expected_version: int | None = None
+    ) -> RecordRef:
+        """Deletes the live record; the key's version goes on counting.
+
+        Raises:
+            NotFoundError: there is none.
+            StaleVersionError: the stored version is not the expected one.
+        """
+        ...
+
+    async def list_by_namespace(
+        self, namespace: str | None, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[LongTermRecord, ...], str | None]:
+        """Live records in the order of namespace and key, and the cursor of the next page."""
+        ...
+
+    async def select(
+        self, names: Sequence[tuple[str, str]]
+    ) -> tuple[dict[tuple[str, str], LongTermRecord], dict[tuple[str, str], int]]:
+        """The live records of these names, and the versions of all their rows, dead ones included."""
+        ...
+
+    async def add_reads(self, job_id: str, reads: Sequence[ReadRecord]) -> None:
+        """Puts records into a job's read set; what is seen later replaces what was seen earlier."""
+        ...
+
+    async def list_reads(self, job_id: str) -> tuple[ReadRecord, ...]:
+        """A job's read set, in the order of namespace and key."""
+        ...
+
+    async def remove_reads(self, job_id: str) -> None:
+        """Forgets a job's read set, once the job is over."""
+        ...
+
+
+class EpisodeStore(Protocol):
+    """Episodes of the agent, newest first."""
+
+    async def append(self, episode: Episode) -> Episode:
+        """Keeps an episode.
+
+        Raises:
+            AlreadyExistsError: an episode of that id is kept already.
+        """
+        ...
+
+    async def list_by_agent(
+        self, *, limit: int = 20, cursor: str | None = None
+    ) -> tuple[tuple[Episode, ...], str | None]:
+        """Episodes of the agent, and the cursor of the next page."""
+        ...
+
+    async def list_by_session(
+        self, session_id: str, *, limit: int = 20, cursor: str | None = None
+    ) -> tuple[tuple[Episode, ...], str | None]:
+        """Episodes of one session."""
+        ...
+
+    async def list_by_job(
+        self, job_id: str, *, limit: int = 20, cursor: str | None = None
+    ) -> tuple[tuple[Episode, ...], str | None]:
+        """Episodes of one job."""
+        ...
+
+
+class SnapshotStore(Protocol):
+    """Immutable memory snapshots."""
+
+    async def put(self, snapshot_id: str, snapshot: MemorySnapshot, *, job_id: str) -> SnapshotRef:
+        """Seals a snapshot and keeps it.
+
+        Raises:
+            AlreadyExistsError: a snapshot of that id is kept already.
+        """
+        ...
+
+    async def get(self, snapshot_id: str, *, sha256: str) -> MemorySnapshot:
+        """Verifies the stored bytes against the hash that the caller was given, and reads them.
+
+        Raises:
+            NotFoundError: there is no such snapshot.
+            SnapshotCorruptedError: the bytes are not those that were written.
+            SchemaVersionError: a newer version wrote them.
+        """
+        ...
+
+
+class WaitStore(Protocol):
+    """The waits of jobs."""
+
+    async def open(self, wait: JobWait) -> None:
+        """Keeps a new wait.
+
+        Raises:
+            AlreadyExistsError: the wait is kept already.
+        """
+        ...
+
+    async def get(self, wait_id: str) -> JobWait:
+        """A wait.
+
+        Raises:
+            NotFoundError: there is none of that id.
+        """
+        ...
+
+    async def close(
+        self, wait_id: str, state: WaitState, *, receipt: ResumeReceipt | None
+    ) -> JobWait:
+        """Ends a wait that is open; closing it again with the same state changes nothing.
+
+        Raises:
+            NotFoundError: there is none of that id.
+            StaleVersionError: it was ended in another way.
+        """
+        ...
+
+    async def find_receipt(self, job_id: str, request_id: str) -> ResumeReceipt | None:
+        """The receipt that a resume of this job got, or None."""
+        ...
+
+    async def list_by_job(
+        self, job_id: str, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[JobWait, ...], str | None]:
+        """The waits of a job in the order they were opened."""
+        ...
+
+
+class ResourceStore(Protocol):
+    """Raw messages, append-only."""
+
+    async def append(self, resources: Sequence[Resource]) -> int:
+        """Keeps those that are new by session and source id; returns how many were."""
+        ...
+
+    async def list_by_session(
+        self, session_id: str, *, limit: int = 1000, cursor: str | None = None
+    ) -> tuple[tuple[Resource, ...], str | None]:
+        """The messages of a session in the order of their time."""
+        ...
+
+
+class Transaction(Protocol):
+    """One transaction over one agent's memory: all of its reads and writes, or none."""
+
+    @property
+    def working(self) -> WorkingMemoryStore: ...  # noqa: D102 - the type says it
+    @property
+    def records(self) -> RecordStore: ...  # noqa: D102
+    @property
+    def episodes(self) -> EpisodeStore: ...  # noqa: D102
+    @property
+    def snapshots(self) -> SnapshotStore: ...  # noqa: D102
+    @property
+    def waits(self) -> WaitStore: ...  # noqa: D102
+    @property
+    def resources(self) -> ResourceStore: ...  # noqa: D102
+
+    async def now(self) -> datetime:
+        """The database's time at the beginning of the transaction, aware."""
+        ...
+
+    async def revision(self) -> int:
+        """How many transactions have written this agent's memory, this one included."""
+        ...
+
+    async def replay(self, operation: Operation, request_hash: str) -> Mapping[str, Any] | None:
+        """Enters an operation into the ledger; returns its stored result if it was done before.
+
+        Waits for a transaction that is at the same operation right now.
+
+        Raises:
+            IdempotencyConflictError: the key was used for another request.
+        """
+        ...
+
+    async def find_result(
+        self, operation: Operation, request_hash: str
+    ) -> Mapping[str, Any] | None:
+        """The stored result of an operation that was done before, or None; enters nothing.
+
+        Raises:
+            IdempotencyConflictError: the key was used for another request.
+        """
+        ...
+
+    async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
+        """Keeps the operation's result in the ledger."""
+        ...
+
+
+class Memory(Protocol):
+    """An agent's memory."""
+
+    def transaction(
+        self, *, tenant_id: str, agent_id: str, actor: str, write: bool
+    ) -> AbstractAsyncContextManager[Transaction]:
+        """Begins a transaction; it commits when the block ends, and rolls back when it raises.
+
+        Args:
+            tenant_id: Row-level security shows this tenant's rows only.
+            agent_id: The agent whose memory it is.
+            actor: Who reads or writes, for the audit log, such as `job/42` or `cli`.
+            write: Whether it may write; a write raises the agent's revision.
+
+        Raises:
+            DatabaseUnavailableError: Postgres does not answer; nothing was written.
+        """
+        ...
+
+
+class Retriever(Protocol):
+    """Finds what is to be recalled."""
+
+    async def recall(
+        self, transaction: Transaction, query: RecallQuery, *, scope: Scope, job_id: str | None
+    ) -> Recalled:
+        """What the query asks for, in a stable order."""
+        ...
+
+
+class Summariser(Protocol):
+    """Makes many words few."""
+
+    async def summarise(self, turns: Sequence[ChatMessage], *, max_chars: int) -> Summary:
+        """A summary of at most `max_chars` characters; empty for no turns.
+
+        Raises:
+            ModelUnavailableError: the model does not answer.
+        """
+        ...
+
+
+class ChatModel(Protocol):
+    """Answers messages."""
+
+    async def reply(self, messages: Sequence[ChatMessage], *, max_tokens: int) -> ChatReply:
+        """The next message.
+
+        Raises:
+            ModelUnavailableError: the model does not answer.
+        """
+        ...

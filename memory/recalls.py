@@ -1,0 +1,51 @@
+"""Recalls: what a job asks its memory for, and what it gets.
+
+The question stands apart from the plan, since code-first users ask it too.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mnestic.memory.episodes import Episode
+from mnestic.memory.records import LongTermRecord, RecordRef
+
+Name = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class RecordSelection(BaseModel):
+    """Long-term records by namespace, all of them or some keys."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    namespace: Name
+    keys: tuple[Name, ...] | None = None
+    limit: int = Field(100, ge=1, le=1000)
+
+
+class EpisodeSelection(BaseModel):
+    """The latest episodes of the agent, the session or the job."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    of: Literal["agent", "session", "job"] = "agent"
+    limit: int = Field(5, ge=1, le=100)
+
+
+class RecallQuery(BaseModel):
+    """What to recall."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    records: tuple[RecordSelection, ...] = ()
+    episodes: EpisodeSelection | None = None
+
+
+class Recalled(BaseModel):
+    """What was recalled; `missing` are keys that were asked for by name and are not there."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    records: tuple[LongTermRecord, ...] = ()
+    missing: tuple[RecordRef, ...] = ()
+    episodes: tuple[Episode, ...] = ()

@@ -1,0 +1,49 @@
+"""Long-term records: versioned values by namespace and key, which outlive sessions and jobs."""
+
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+
+class RecordRef(BaseModel):
+    """A record as somebody saw it: which one, at which version. Version 0: it was not there."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    namespace: str
+    key: str
+    version: int
+
+
+class LongTermRecord(BaseModel):
+    """One value of an agent.
+
+    `version` begins at 1 and grows with each write; a delete counts as one, so that a key that is
+    set again never comes back with a version that somebody saw before.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    namespace: str
+    key: str
+    value: Any
+    version: int
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    expires_at: AwareDatetime | None = None
+
+    @property
+    def ref(self) -> RecordRef:
+        """This record at this version."""
+        return RecordRef(namespace=self.namespace, key=self.key, version=self.version)
+
+    @property
+    def read(self) -> "ReadRecord":
+        """This record as somebody reads it."""
+        return ReadRecord(**self.ref.model_dump(), value=self.value)
+
+
+class ReadRecord(RecordRef):
+    """A record in a read set, with the value that was seen; None if there was none."""
+
+    value: Any = None

@@ -1,0 +1,47 @@
+"""Who a memory belongs to: tenant, agent, session.
+
+It stands alone because every store, activity and workflow takes it, and one check of its ids serves all.
+"""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from mnestic.memory.errors import InvalidInputError
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}")
+
+
+def check_id(value: str, *, what: str) -> str:
+    """Returns an id that is fit for URLs, workflow ids and logs.
+
+    Raises:
+        InvalidInputError: the id is empty, too long or has other characters.
+    """
+    if not _ID.fullmatch(value):
+        raise InvalidInputError(
+            what=what,
+            why=f"{value[:140]!r} is not an id; use 1 to 128 letters, digits and ._@:+- and begin with a letter or digit",
+        )
+    return value
+
+
+def _id(value: str) -> str:
+    try:
+        return check_id(value, what="id")
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+
+
+Id = Annotated[str, AfterValidator(_id)]
+
+
+class Scope(BaseModel):
+    """The owner of a piece of memory."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tenant_id: Id
+    agent_id: Id
+    session_id: Id

@@ -1,0 +1,111 @@
+"""Sentences: where one ends, and how a text is cut to a length without hurting one.
+
+It stands alone because summaries, extraction and replies all have to agree on what a sentence is.
+"""
+
+# ruff: noqa: RUF001, SIM905 (marks of many scripts are the subject here; word lists read best as text)
+
+import re
+import unicodedata
+
+# Something follows these, always: a name, a number, more of the sentence.
+_BEFORE_ANYTHING = frozenset(
+    "dr mr mrs ms mx prof st mt sgt lt capt vs e.g i.e cf viz approx ca z.b d.h bzw".split()
+)
+_BEFORE_NUMBERS = frozenset(
+    "no nr fig vol p pp max min tel ext jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+_BEFORE_SMALL_LETTERS = frozenset("etc inc ltd co corp jr sr bros al ave blvd rd usw".split())
+_LONGEST_WORD = 40
+_CLOSERS = "\"'”’»›)]}」』）】"
+_OPENERS = "\"'“‘«‹([{「『（【¿¡"
+# Scripts that put no space after a sentence need none here; a full stop inside 3.5 or a.b is none.
+_BOUNDARY = re.compile(
+    rf"(?P<wide>[。！？｡]+[{re.escape(_CLOSERS)}]*)\s*"
+    rf"|(?P<mark>[.!?…؟۔।॥።။]+(?:[ \u00a0\u202f]»)?[{re.escape(_CLOSERS)}]*)(?=\s|$)\s*"
+    r"|(?P<line>\n\s*)"
+)
+_LAST_WORD = re.compile(r"([^\W_](?:[^\W_]|[.'’-](?=[^\W_]))*)$")
+_ELLIPSIS = "…"
+_JOINERS = "\u200d\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+
+
+def split_sentences(text: str) -> tuple[str, ...]:
+    """Split a text into sentences, stripped, none empty, in their order.
+
+    Abbreviations, initials, decimal numbers, ellipses and speech inside a sentence do not end it; a
+    line's end does.
+    """
+    sentences = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        if match["mark"] and not _ends_sentence(text, start, match):
+            continue
+        sentences.append(text[start : match.end()].strip())
+        start = match.end()
+    sentences.append(text[start:].strip())
+    return tuple(sentence for sentence in sentences if any(map(str.isalnum, sentence)))
+
+
+def cut_text(text: str, max_chars: int) -> str:
+    """Shorten a text to `max_chars` characters at most: after a sentence, else a word, else anywhere."""
+    text = text.strip()
+    if len(text) <= max_chars:
+        return text
+    if max_chars <= 0:
+        return ""
+    ends = [
+        match.end(match.lastgroup or 0)
+        for match in _BOUNDARY.finditer(text)
+        if not match["mark"] or _ends_sentence(text, 0, match)
+    ]
+    fitting = [end for end in ends if end <= max_chars]
+    return text[: fitting[-1]].rstrip() if fitting else _cut_at_word(text, max_chars)
+
+
+def _cut_at_word(text: str, max_chars: int) -> str:
+    end = max_chars - len(_ELLIPSIS)
+    while end > 0 and _joined(text, end):
+        end -= 1
+    head = text[:end]
+    if not text[end].isspace():
+        words = head.rsplit(maxsplit=1)
+        if len(words) > 1 and len(words[1]) <= _LONGEST_WORD:
+            head = words[0]
+    return head.rstrip(" ,;:-–—") + _ELLIPSIS
+
+
+def _joined(text: str, end: int) -> bool:
+    """Whether a cut at `end` would part an accent from its letter or an emoji from its tone."""
+    return (
+        text[end - 1] == "\u200d"
+        or unicodedata.category(text[end])[0] == "M"
+        or text[end] in _JOINERS
+    )
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+    mark = match["mark"]
+    following = text[match.end() : match.end() + len(_OPENERS)].lstrip(_OPENERS)[:1]
+    if not following or "\n" in text[match.end("mark") : match.end()]:
+        return True
+    if following.islower() and (mark[-1] in _CLOSERS or mark.startswith(("…", ".."))):
+        return False
+    nearby = max(start, match.start() - _LONGEST_WORD)
+    return mark != "." or not _is_abbreviation(text[nearby : match.start()], following)
+
+
+def _is_abbreviation(before: str, following: str) -> bool:
+    found = _LAST_WORD.search(before)
+    if found is None:
+        return False
+    word = found[1].lower()
+    if word.isdigit():  # "1. Milk" opens a list, "in 2024. Then" ends a sentence
+        return not before[: found.start()].strip()
+    if len(word) == 1:  # an initial, though "so do I." ends
+        return found[1].isupper() and word != "i"
+    if word in _BEFORE_NUMBERS:
+        return following.isdigit()
+    if word in _BEFORE_ANYTHING:
+        return True
+    return not following.isupper() and (word in _BEFORE_SMALL_LETTERS or "." in word)

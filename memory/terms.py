@@ -1,0 +1,84 @@
+"""Terms: the words of a text that carry meaning, and how much each of them weighs.
+
+It stands alone because summaries and replies of the local provider rank sentences by the same terms.
+"""
+
+# ruff: noqa: RUF001, SIM905 (apostrophes of many kinds are meant; a word list reads best as text)
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+# The function words of English and what people say to be polite; other languages are served by the
+# weights, which fall for any word that many sentences share.
+STOP_WORDS = frozenset(
+    """
+    a about above actually after again all also always am an and any anyone anything are as at back be
+    because been before being but by can could did do does doing done down each else even ever every few for
+    from further get gets getting go goes going gonna got had has have having he hello her here hers hey hi
+    him his how i if in into is it its itself just kind know let like lot lots made make many me mean more
+    most much must my myself no nor not now of off oh ok okay on once one only or other our ours out over
+    own please pretty quite rather really same say she should so some something sort still such sure than thank
+    thanks that the their theirs them then there these they thing things think this those though through to
+    too totally under until up us very want was way we well were what when where which while who whom whose
+    why will with would wow yeah yep yes yet you your yours yourself
+    good great nice cool awesome amazing glad see sound sounds agree hope wonder
+    im ive ill id youre youve youll youd hes shes theyre theyve were weve thats its whats lets dont doesnt
+    didnt isnt arent wasnt werent wont wouldnt couldnt shouldnt cant havent hasnt hadnt
+    """.split()
+)
+_SHORTEST_PLURAL = 4
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+)
+_APOSTROPHES = str.maketrans("", "", "'’ʼ")
+
+
+def terms_of(text: str) -> tuple[str, ...]:
+    """The content terms of a text in their order: folded, without stop words, plural s taken off.
+
+    Scripts that put no space between words give pairs of characters instead.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = re.sub(r"['’]s\b", "", folded).translate(_APOSTROPHES)
+    words = "".join(
+        char if unicodedata.category(char)[0] in "LMN" else " " for char in folded
+    ).split()
+    return tuple(term for word in words if word not in STOP_WORDS for term in _parts(word))
+
+
+def rarity(documents: Sequence[Iterable[str]]) -> dict[str, float]:
+    """How telling each term is: 1 for one in a single document, falling towards 0 for one in all.
+
+    Source: inverse document frequency (Spärck Jones, 1972), smoothed and divided by its maximum.
+    """
+    counts = Counter(term for document in documents for term in set(document))
+    most = math.log(1 + len(documents))
+    return {term: math.log(1 + len(documents) / count) / most for term, count in counts.items()}
+
+
+def term_vector(terms: Iterable[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """Weighted terms, L2-normalised; terms without a weight are left out."""
+    counts = Counter(term for term in terms if term in weights)
+    vector = {term: count * weights[term] for term, count in counts.items()}
+    norm = math.sqrt(sum(value * value for value in vector.values()))
+    return {term: value / norm for term, value in vector.items()} if norm else {}
+
+
+def cosine(left: Mapping[str, float], right: Mapping[str, float]) -> float:
+    """Cosine of two L2-normalised vectors, 0 to 1."""
+    small, large = sorted((left, right), key=len)
+    return sum(value * large.get(term, 0.0) for term, value in small.items())
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    if _UNSPACED.fullmatch(word):
+        return tuple(word[i : i + 2] for i in range(len(word) - 1)) or (word,)
+    plural = (
+        len(word) >= _SHORTEST_PLURAL
+        and word.endswith("s")
+        and not word.endswith(("ss", "us", "is"))
+    )
+    return (word[:-1] if plural else word,)

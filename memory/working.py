@@ -1,0 +1,76 @@
+"""Working memory: a session's state, and the pure steps that change it.
+
+It stands alone because a job, a client and a restore all change working memory by the same steps.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+class Message(BaseModel):
+    """One message of a session. `speaker` names who said it when the role alone does not."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    role: Role
+    content: str
+    at: AwareDatetime
+    speaker: str | None = None
+    channel: str | None = None
+
+
+class ToolCall(BaseModel):
+    """One call of a tool: what was asked, and what came back."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    activity: str
+    arguments: Any = None
+    result: Any = None
+
+
+class WorkingMemory(BaseModel):
+    """A session's state. `version` counts its writes; 0 means that nothing was written."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    version: int = 0
+    messages: tuple[Message, ...] = ()
+    variables: dict[str, Any] = Field(default_factory=dict)
+    tool_calls: tuple[ToolCall, ...] = ()
+    scratchpad: str = ""
+    current_task: str | None = None
+    last_checkpoint: str | None = None
+
+    def with_messages(self, messages: Sequence[Message]) -> "WorkingMemory":
+        """Appends messages."""
+        return self.model_copy(update={"messages": (*self.messages, *messages)})
+
+    def with_variables(self, variables: Mapping[str, Any]) -> "WorkingMemory":
+        """Sets variables; a value of None removes one."""
+        merged = {**self.variables, **variables}
+        kept = {name: value for name, value in merged.items() if value is not None}
+        return self.model_copy(update={"variables": kept})
+
+    def with_tool_call(self, call: ToolCall) -> "WorkingMemory":
+        """Appends a tool call."""
+        return self.model_copy(update={"tool_calls": (*self.tool_calls, call)})
+
+    def with_note(self, note: str) -> "WorkingMemory":
+        """Appends a line to the scratchpad."""
+        text = f"{self.scratchpad}\n{note}" if self.scratchpad else note
+        return self.model_copy(update={"scratchpad": text})
+
+    def with_task(self, task: str | None) -> "WorkingMemory":
+        """Sets the current task."""
+        return self.model_copy(update={"current_task": task})
+
+    def with_checkpoint(self, snapshot_id: str) -> "WorkingMemory":
+        """Names the snapshot that was taken last."""
+        return self.model_copy(update={"last_checkpoint": snapshot_id})

@@ -1,0 +1,58 @@
+"""Writes: what a job asks its memory to keep. Values may hold templates."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mnestic.memory.durations import Duration
+from mnestic.memory.recalls import Name
+from mnestic.memory.working import Role
+
+
+class RecordWrite(BaseModel):
+    """One long-term record to write; the value may hold templates."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    namespace: Name
+    key: Name
+    value: Any
+    ttl: Duration | None = None
+
+
+class EpisodeWrite(BaseModel):
+    """One episode to write: a summary as given, or one made of the session's last messages."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    summary: str | None = None
+    last_messages: int | str = 50
+    max_chars: int = Field(600, ge=40, le=4000)
+    payload: dict[str, Any] = Field(default_factory=dict)
+
+
+class MessageWrite(BaseModel):
+    """One message to append to working memory."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    role: Role = "user"
+    content: str
+    speaker: str | None = None
+    channel: str | None = None
+
+
+class MemoryWrite(BaseModel):
+    """Everything that one operation writes, all or nothing.
+
+    `records` is a list, or a template that names a variable which holds one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    records: tuple[RecordWrite, ...] | str = ()
+    episode: EpisodeWrite | None = None
+    message: MessageWrite | None = None
+    variables: dict[str, Any] = Field(default_factory=dict)
+    note: str | None = None
+    task: str | None = None
