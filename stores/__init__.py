@@ -1,0 +1,1 @@
+"""Keeps memory: each store implements a port of `mnestic.memory.ports`."""

@@ -1,0 +1,1 @@
+"""The Postgres stores: tables, migrations, one module a store."""

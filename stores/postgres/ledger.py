@@ -1,0 +1,69 @@
+"""The operation ledger in Postgres: each memory write once, with what it gave."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from mnestic.memory.errors import IdempotencyConflictError
+from mnestic.memory.operations import Operation
+from mnestic.stores.postgres.tables import OperationRow, table
+from mnestic.stores.postgres.unit import Unit
+
+OPERATION = table(OperationRow)
+
+
+class PostgresLedger:
+    """Enters operations before their writes, in the same transaction."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def replay(self, operation: Operation, request_hash: str) -> Mapping[str, Any] | None:
+        """See `mnestic.memory.ports.Transaction.replay`."""
+        entered = await self._unit.run(
+            insert(OPERATION)
+            .values(
+                **self._unit.owner,
+                key=operation.key,
+                name=operation.name,
+                job_id=operation.job_id,
+                request_hash=request_hash,
+                created_at=func.now(),
+            )
+            .on_conflict_do_nothing()
+        )
+        if entered:
+            self._unit.operation_key = operation.key
+            return None
+        result = await self.find_result(operation, request_hash)
+        if result is None:
+            raise IdempotencyConflictError(key=operation.key)
+        return result
+
+    async def find_result(
+        self, operation: Operation, request_hash: str
+    ) -> Mapping[str, Any] | None:
+        """See `mnestic.memory.ports.Transaction.find_result`."""
+        row = await self._unit.row(
+            select(OPERATION.c.request_hash, OPERATION.c.agent_id, OPERATION.c.result).where(
+                self._is(operation)
+            )
+        )
+        if row is None:
+            return None
+        if row.request_hash != request_hash or row.agent_id != self._unit.agent_id:
+            raise IdempotencyConflictError(key=operation.key)
+        self._unit.read("operation.replay", operation.key)
+        result: Mapping[str, Any] | None = row.result
+        return result
+
+    async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
+        """See `mnestic.memory.ports.Transaction.complete`."""
+        await self._unit.run(
+            update(OPERATION).where(self._is(operation)).values(result=dict(result))
+        )
+
+    def _is(self, operation: Operation) -> Any:
+        return (OPERATION.c.tenant_id == self._unit.tenant_id) & (OPERATION.c.key == operation.key)

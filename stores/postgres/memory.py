@@ -1,0 +1,127 @@
+"""An agent's memory in Postgres: the transactions that all stores work in."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from mnestic.memory.errors import DatabaseUnavailableError
+from mnestic.memory.operations import Operation
+from mnestic.stores.postgres.episodes import PostgresEpisodeStore
+from mnestic.stores.postgres.ledger import PostgresLedger
+from mnestic.stores.postgres.records import PostgresRecordStore
+from mnestic.stores.postgres.resources import PostgresResourceStore
+from mnestic.stores.postgres.schema import check_version, describe_url, driver_url, found_version
+from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
+from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.waits import PostgresWaitStore
+from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
+
+# Both are settings of the transaction alone, so they hold behind a connection pooler too. The role
+# owns nothing and cannot bypass row-level security, whoever the connection belongs to.
+_BEGIN = text(
+    "SELECT set_config('role', 'mnestic_app', true), set_config('mnestic.tenant_id', :tenant_id, true)"
+)
+
+
+class PostgresTransaction:
+    """Implements `mnestic.memory.ports.Transaction`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._ledger = PostgresLedger(unit)
+        self.working = PostgresWorkingMemoryStore(unit)
+        self.records = PostgresRecordStore(unit)
+        self.episodes = PostgresEpisodeStore(unit)
+        self.snapshots = PostgresSnapshotStore(unit)
+        self.waits = PostgresWaitStore(unit)
+        self.resources = PostgresResourceStore(unit)
+
+    async def now(self) -> datetime:
+        """See the port."""
+        return await self._unit.now()
+
+    async def revision(self) -> int:
+        """See the port."""
+        return await self._unit.revision()
+
+    async def replay(self, operation: Operation, request_hash: str) -> Mapping[str, Any] | None:
+        """See the port."""
+        return await self._ledger.replay(operation, request_hash)
+
+    async def find_result(
+        self, operation: Operation, request_hash: str
+    ) -> Mapping[str, Any] | None:
+        """See the port."""
+        return await self._ledger.find_result(operation, request_hash)
+
+    async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
+        """See the port."""
+        await self._ledger.complete(operation, result)
+
+
+class PostgresMemory:
+    """Implements `mnestic.memory.ports.Memory` over one pool of connections."""
+
+    def __init__(self, url: str, *, pool_size: int = 20) -> None:
+        """Prepares the pool; the first transaction connects.
+
+        Args:
+            url: `postgresql://…` of a role that is `mnestic_app` or may become it.
+            pool_size: Connections that are kept; as many again may be opened under load.
+
+        Raises:
+            ConfigurationError: the address is malformed.
+        """
+        self._where = describe_url(url)
+        self._engine: AsyncEngine = create_async_engine(
+            driver_url(url),
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_timeout=30,
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": 10},
+        )
+
+    @asynccontextmanager
+    async def transaction(
+        self, *, tenant_id: str, agent_id: str, actor: str, write: bool
+    ) -> AsyncIterator[PostgresTransaction]:
+        """See the port."""
+        try:
+            async with self._engine.begin() as connection:
+                await connection.execute(_BEGIN, {"tenant_id": tenant_id})
+                unit = Unit(
+                    connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
+                )
+                yield PostgresTransaction(unit)
+                await unit.finish()
+        except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+            raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
+
+    async def check(self) -> None:
+        """Connects and compares the schema's version with this code's.
+
+        Raises:
+            DatabaseUnavailableError: Postgres does not answer.
+            SchemaVersionError: the schema is of another version.
+        """
+        try:
+            async with self._engine.connect() as connection:
+                check_version(await connection.run_sync(found_version))
+        except DBAPIError as error:
+            raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
+
+    async def close(self) -> None:
+        """Closes the pool."""
+        await self._engine.dispose()
+
+
+def _why(error: Exception) -> str:
+    lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,17 @@
+"""Running the migrations, which only go forward, through Alembic."""
+
+from importlib.resources import as_file, files
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, text
+
+
+def upgrade(connection: Connection) -> None:
+    """Brings the schema to the latest revision, inside the connection's transaction."""
+    connection.execute(text("CREATE SCHEMA IF NOT EXISTS mnestic"))
+    with as_file(files("mnestic.stores.postgres") / "migrations") as folder:
+        config = Config()
+        config.set_main_option("script_location", str(folder))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")

@@ -1,0 +1,41 @@
+"""Cursors: where a page of a list ended, as opaque text."""
+
+import base64
+import binascii
+import json
+from typing import Any
+
+from mnestic.memory.errors import InvalidInputError
+
+LARGEST_PAGE = 1000  # rows
+
+
+def encode_cursor(*parts: str) -> str:
+    """A cursor that stands for the sort key of a page's last row."""
+    return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode()
+
+
+def decode_cursor(cursor: str, *, parts: int) -> tuple[Any, ...]:
+    """The sort key that a cursor stands for.
+
+    Raises:
+        InvalidInputError: the cursor was not made by this list.
+    """
+    try:
+        key = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+    except (binascii.Error, ValueError):
+        key = None
+    if not isinstance(key, list) or len(key) != parts:
+        raise InvalidInputError(what="cursor", why="was not given by this list; begin without one")
+    return tuple(key)
+
+
+def check_limit(limit: int) -> int:
+    """Returns the limit of a page.
+
+    Raises:
+        InvalidInputError: it is not between 1 and `LARGEST_PAGE`.
+    """
+    if not 1 <= limit <= LARGEST_PAGE:
+        raise InvalidInputError(what="limit", why=f"is {limit}; it is between 1 and {LARGEST_PAGE}")
+    return limit

@@ -1,0 +1,195 @@
+"""Long-term records in Postgres: one row a key, with a version that only grows."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Row, Select, delete, func, or_, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert
+
+from mnestic.memory.canonical import check_json, check_text
+from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersionError
+from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
+from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.tables import JobReadRow, RecordRow, table
+from mnestic.stores.postgres.unit import Unit
+
+RECORD = table(RecordRow)
+READ = table(JobReadRow)
+_LONGEST_NAME = 256  # characters, so that an index entry stays far below Postgres' limit
+
+
+class PostgresRecordStore:
+    """Implements `mnestic.memory.ports.RecordStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def get(self, namespace: str, key: str) -> LongTermRecord:
+        """See the port."""
+        record = await self.find(namespace, key)
+        if record is None:
+            raise NotFoundError(what="record", name=f"{namespace}/{key}")
+        return record
+
+    async def find(self, namespace: str, key: str) -> LongTermRecord | None:
+        """See the port."""
+        row = await self._unit.row(self._live().where(self._is(namespace, key)))
+        self._unit.read("record.get", f"{namespace}/{key}")
+        return _record(row) if row else None
+
+    async def set(
+        self,
+        namespace: str,
+        key: str,
+        value: Any,
+        *,
+        ttl: timedelta | None = None,
+        expected_version: int | None = None,
+    ) -> LongTermRecord:
+        """See the port."""
+        _check_write(namespace, key, value)
+        row = await self._lock(namespace, key)
+        live = row is not None and row.live
+        current = row.version if row is not None and (live or expected_version != 0) else 0
+        if expected_version is not None and expected_version != current:
+            raise self._stale(row, expected=expected_version)
+        statement = (
+            update(RECORD)
+            .where(self._is(namespace, key))
+            .values(
+                value=value,
+                version=RECORD.c.version + 1,
+                created_at=RECORD.c.created_at if live else func.now(),
+                updated_at=func.now(),
+                expires_at=func.now() + ttl if ttl is not None else None,
+            )
+            .returning(*RECORD.c)
+        )
+        written = (await self._unit.rows(statement))[0]
+        self._unit.wrote("record.set", f"{namespace}/{key}")
+        return _record(written)
+
+    async def delete(
+        self, namespace: str, key: str, *, expected_version: int | None = None
+    ) -> RecordRef:
+        """See the port."""
+        row = await self._unit.row(self._any().where(self._is(namespace, key)).with_for_update())
+        if row is None or not row.live:
+            raise NotFoundError(what="record", name=f"{namespace}/{key}")
+        if expected_version not in (None, row.version):
+            raise self._stale(row, expected=expected_version or 0)
+        await self._unit.run(
+            update(RECORD)
+            .where(self._is(namespace, key))
+            .values(value=None, version=row.version + 1, updated_at=func.now(), expires_at=None)
+        )
+        self._unit.wrote("record.delete", f"{namespace}/{key}")
+        return RecordRef(namespace=namespace, key=key, version=row.version + 1)
+
+    async def list_by_namespace(
+        self, namespace: str | None, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[LongTermRecord, ...], str | None]:
+        """See the port."""
+        statement = self._live().order_by(RECORD.c.namespace, RECORD.c.key)
+        if namespace is not None:
+            statement = statement.where(RECORD.c.namespace == namespace)
+        if cursor is not None:
+            after = decode_cursor(cursor, parts=2)
+            statement = statement.where(tuple_(RECORD.c.namespace, RECORD.c.key) > after)
+        rows = await self._unit.rows(statement.limit(check_limit(limit) + 1))
+        self._unit.read("record.list", namespace or "*")
+        more = len(rows) > limit
+        records = tuple(_record(row) for row in rows[:limit])
+        return records, encode_cursor(records[-1].namespace, records[-1].key) if more else None
+
+    async def select(
+        self, names: Sequence[tuple[str, str]]
+    ) -> tuple[dict[tuple[str, str], LongTermRecord], dict[tuple[str, str], int]]:
+        """See the port."""
+        if not names:
+            return {}, {}
+        statement = self._any().where(tuple_(RECORD.c.namespace, RECORD.c.key).in_(list(names)))
+        rows = await self._unit.rows(statement)
+        for namespace, key in names:
+            self._unit.read("record.get", f"{namespace}/{key}")
+        live = {(row.namespace, row.key): _record(row) for row in rows if row.live}
+        return live, {(row.namespace, row.key): row.version for row in rows}
+
+    async def add_reads(self, job_id: str, reads: Sequence[ReadRecord]) -> None:
+        """See the port."""
+        if not reads:
+            return
+        rows = [{**self._unit.owner, "job_id": job_id, **read.model_dump()} for read in reads]
+        statement = insert(READ)
+        await self._unit.run(
+            statement.on_conflict_do_update(
+                index_elements=["tenant_id", "agent_id", "job_id", "namespace", "key"],
+                set_={"version": statement.excluded.version, "value": statement.excluded.value},
+            ),
+            rows,
+        )
+
+    async def list_reads(self, job_id: str) -> tuple[ReadRecord, ...]:
+        """See the port."""
+        rows = await self._unit.rows(
+            select(READ.c.namespace, READ.c.key, READ.c.version, READ.c.value)
+            .where(self._unit.owned(READ), READ.c.job_id == job_id)
+            .order_by(READ.c.namespace, READ.c.key)
+        )
+        return tuple(ReadRecord.model_validate(row, from_attributes=True) for row in rows)
+
+    async def remove_reads(self, job_id: str) -> None:
+        """See the port."""
+        await self._unit.run(delete(READ).where(self._unit.owned(READ), READ.c.job_id == job_id))
+
+    async def _lock(self, namespace: str, key: str) -> Row[Any]:
+        """Locks the row, which is made first, without a value, if there is none."""
+        values = {**self._unit.owner, "namespace": namespace, "key": key, "version": 0}
+        instants = {"created_at": func.now(), "updated_at": func.now()}
+        await self._unit.run(insert(RECORD).values(**values, **instants).on_conflict_do_nothing())
+        rows = await self._unit.rows(self._any().where(self._is(namespace, key)).with_for_update())
+        return rows[0]
+
+    def _any(self) -> Select[Any]:
+        """All rows, dead ones too; `live` tells them apart."""
+        alive = RECORD.c.value.is_not(None) & _not_expired()
+        return select(*RECORD.c, alive.label("live")).where(self._unit.owned(RECORD))
+
+    def _live(self) -> Select[Any]:
+        return select(*RECORD.c).where(
+            self._unit.owned(RECORD), RECORD.c.value.is_not(None), _not_expired()
+        )
+
+    def _is(self, namespace: str, key: str) -> Any:
+        return self._unit.owned(RECORD) & (RECORD.c.namespace == namespace) & (RECORD.c.key == key)
+
+    def _stale(self, row: Row[Any], *, expected: int) -> StaleVersionError:
+        return StaleVersionError(
+            what=f"record {row.namespace}/{row.key}",
+            expected=expected,
+            stored_version=row.version,
+            stored=_record(row) if row.live else None,
+        )
+
+
+def _not_expired() -> Any:
+    return or_(RECORD.c.expires_at.is_(None), RECORD.c.expires_at > func.now())
+
+
+def _record(row: Row[Any]) -> LongTermRecord:
+    return LongTermRecord.model_validate(row, from_attributes=True)
+
+
+def _check_write(namespace: str, key: str, value: Any) -> None:
+    for what, name in (("namespace", namespace), ("key", key)):
+        check_text(name, what=what)
+        if not 1 <= len(name) <= _LONGEST_NAME:
+            raise InvalidInputError(
+                what=what, why=f"is {len(name)} characters long; 1 to {_LONGEST_NAME} are allowed"
+            )
+    if value is None:
+        raise InvalidInputError(
+            what=f"{namespace}/{key}", why="has no value; delete the record instead"
+        )
+    check_json(value, what=f"{namespace}/{key}")

@@ -1,0 +1,53 @@
+"""Raw messages in Postgres, append-only."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import func, select, tuple_
+from sqlalchemy.dialects.postgresql import insert
+
+from mnestic.memory.canonical import check_json
+from mnestic.memory.resources import Resource
+from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.tables import ResourceRow, table
+from mnestic.stores.postgres.unit import Unit
+
+RESOURCE = table(ResourceRow)
+
+
+class PostgresResourceStore:
+    """Implements `mnestic.memory.ports.ResourceStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def append(self, resources: Sequence[Resource]) -> int:
+        """See the port."""
+        if not resources:
+            return 0
+        rows = [{**self._unit.owner, **resource.model_dump()} for resource in resources]
+        check_json([resource.model_dump(mode="json") for resource in resources], what="messages")
+        statement = insert(RESOURCE).values(created_at=func.now()).on_conflict_do_nothing()
+        added = await self._unit.run(statement, rows)
+        if added:
+            self._unit.wrote("resource.append", resources[0].session_id)
+        return added
+
+    async def list_by_session(
+        self, session_id: str, *, limit: int = 1000, cursor: str | None = None
+    ) -> tuple[tuple[Resource, ...], str | None]:
+        """See the port."""
+        statement = select(*RESOURCE.c).where(
+            self._unit.owned(RESOURCE), RESOURCE.c.session_id == session_id
+        )
+        if cursor is not None:
+            instant, source_id = decode_cursor(cursor, parts=2)
+            after = (datetime.fromisoformat(instant), source_id)
+            statement = statement.where(tuple_(RESOURCE.c.at, RESOURCE.c.source_id) > after)
+        statement = statement.order_by(RESOURCE.c.at, RESOURCE.c.source_id)
+        rows = await self._unit.rows(statement.limit(check_limit(limit) + 1))
+        self._unit.read("resource.list", session_id)
+        found = tuple(Resource.model_validate(row, from_attributes=True) for row in rows[:limit])
+        if len(rows) <= limit:
+            return found, None
+        return found, encode_cursor(found[-1].at.isoformat(), found[-1].source_id)

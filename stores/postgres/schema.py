@@ -1,0 +1,113 @@
+"""The schema's version: what the database has, what this code needs, and the way there.
+
+It stands apart from the stores because it runs as the owner of the tables, which they never do.
+"""
+
+import re
+
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.exc import DBAPIError, ProgrammingError
+from sqlalchemy.pool import NullPool
+
+from mnestic.memory.errors import (
+    ConfigurationError,
+    DatabaseUnavailableError,
+    SchemaVersionError,
+)
+
+SCHEMA_VERSION = "0001"  # the latest revision in migrations/versions; a test holds it to that
+_LOCK = 0x6D6E6573  # "mnes": one migration at a time in a database
+
+
+def driver_url(url: str) -> str:
+    """The address for SQLAlchemy of a `postgresql://` address, with psycopg as the driver.
+
+    Raises:
+        ConfigurationError: it is not an address of a Postgres database.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme not in {"postgres", "postgresql", "postgresql+psycopg"}:
+        raise ConfigurationError(
+            setting="MNESTIC_DATABASE_URL",
+            why="must look like postgresql://user@host:5432/database",
+        )
+    return f"postgresql+psycopg://{rest}"
+
+
+def describe_url(url: str) -> str:
+    """An address without its password, for people and logs."""
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+
+
+def migrate(admin_url: str) -> str:
+    """Brings the schema to this code's version; returns that version.
+
+    Raises:
+        DatabaseUnavailableError: Postgres does not answer.
+        ConfigurationError: the role may not migrate, or pgvector is not there.
+        SchemaVersionError: the database is newer than this code.
+    """
+    engine = create_engine(
+        driver_url(admin_url), poolclass=NullPool, connect_args={"connect_timeout": 10}
+    )
+    try:
+        with engine.begin() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+            found = found_version(connection)
+            if found is not None and found > SCHEMA_VERSION:
+                check_version(found)
+            if found != SCHEMA_VERSION:
+                _upgrade(connection)
+    except DBAPIError as error:
+        raise _translate(error, admin_url) from error
+    finally:
+        engine.dispose()
+    return SCHEMA_VERSION
+
+
+def found_version(connection: Connection) -> str | None:
+    """The schema version that the database has, None if it was never migrated."""
+    present = connection.scalar(text("SELECT to_regclass('mnestic.alembic_version') IS NOT NULL"))
+    if not present:
+        return None
+    version: str | None = connection.scalar(text("SELECT version_num FROM mnestic.alembic_version"))
+    return version
+
+
+def check_version(found: str | None) -> None:
+    """Refuses a schema of another version.
+
+    Raises:
+        SchemaVersionError: says which way to mend it.
+    """
+    if found == SCHEMA_VERSION:
+        return
+    if found is not None and found > SCHEMA_VERSION:
+        raise SchemaVersionError(
+            found=found,
+            wanted=SCHEMA_VERSION,
+            mend="install the version of Mnestic that migrated it, or a newer one",
+        )
+    raise SchemaVersionError(
+        found=found or "none", wanted=SCHEMA_VERSION, mend="run `mnestic migrate`"
+    )
+
+
+def _upgrade(connection: Connection) -> None:
+    from mnestic.stores.postgres.migration import upgrade  # noqa: PLC0415 - Alembic takes a second to import
+
+    upgrade(connection)
+
+
+def _translate(error: DBAPIError, url: str) -> Exception:
+    why = str(error.orig).strip().splitlines()[0]
+    if "vector" in why and ("available" in why or "control file" in why):
+        return ConfigurationError(
+            setting="MNESTIC_DATABASE_URL",
+            why=f"this Postgres has no pgvector ({why}); install the extension, version 0.7 or newer",
+        )
+    if isinstance(error, ProgrammingError):
+        return ConfigurationError(
+            setting="MNESTIC_DATABASE_ADMIN_URL", why=f"the schema could not be migrated: {why}"
+        )
+    return DatabaseUnavailableError(where=describe_url(url), why=why)

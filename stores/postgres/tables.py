@@ -1,0 +1,226 @@
+"""The tables, as SQLModel classes.
+
+They stand in one module because a reader wants the whole schema at one sight. The migrations make
+them; a test proves that both agree. Roles, row-level security and triggers live in the migrations.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Identity,
+    Index,
+    LargeBinary,
+    Text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlmodel import Field, MetaData, SQLModel
+
+INSTANT = DateTime(timezone=True)
+
+
+class Table(SQLModel):
+    """What all tables have: a tenant, at the front of every key."""
+
+    metadata = MetaData(schema="mnestic")
+
+    tenant_id: str = Field(primary_key=True, sa_type=Text)
+
+
+def _text(*, key: bool = False) -> Any:
+    return Field(primary_key=key, sa_type=Text)
+
+
+def _maybe_text() -> Any:
+    return Field(default=None, nullable=True, sa_type=Text)
+
+
+def _instant() -> Any:
+    return Field(sa_type=INSTANT)
+
+
+def _maybe_instant() -> Any:
+    return Field(default=None, nullable=True, sa_type=INSTANT)
+
+
+class WorkingMemoryRow(Table, table=True):
+    """A session's state as one document, rewritten at each version."""
+
+    __tablename__ = "working_memory"
+
+    agent_id: str = _text(key=True)
+    session_id: str = _text(key=True)
+    version: int
+    state: dict[str, Any] = Field(sa_type=JSONB)
+    updated_at: datetime = _instant()
+
+
+class RecordRow(Table, table=True):
+    """A long-term record; `value` is null once it is deleted, and the version goes on counting."""
+
+    __tablename__ = "long_term_record"
+
+    agent_id: str = _text(key=True)
+    namespace: str = _text(key=True)
+    key: str = _text(key=True)
+    version: int
+    value: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+    created_at: datetime = _instant()
+    updated_at: datetime = _instant()
+    expires_at: datetime | None = _maybe_instant()
+
+
+class JobReadRow(Table, table=True):
+    """The read set of a job: which record it saw, at which version, with which value."""
+
+    __tablename__ = "job_read"
+
+    agent_id: str = _text(key=True)
+    job_id: str = _text(key=True)
+    namespace: str = _text(key=True)
+    key: str = _text(key=True)
+    version: int
+    value: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+
+
+class EpisodeRow(Table, table=True):
+    """An episode."""
+
+    __tablename__ = "episode"
+    __table_args__ = (
+        Index("episode_by_agent", "tenant_id", "agent_id", "created_at", "id"),
+        Index("episode_by_session", "tenant_id", "agent_id", "session_id", "created_at", "id"),
+        Index("episode_by_job", "tenant_id", "agent_id", "job_id", "created_at", "id"),
+    )
+
+    id: str = _text(key=True)
+    agent_id: str = _text()
+    session_id: str | None = _maybe_text()
+    job_id: str | None = _maybe_text()
+    summary: str = _text()
+    payload: dict[str, Any] = Field(sa_type=JSONB)
+    created_at: datetime = _instant()
+
+
+class SnapshotRow(Table, table=True):
+    """A sealed memory snapshot. A trigger refuses updates, and the application may not try."""
+
+    __tablename__ = "memory_snapshot"
+
+    id: str = _text(key=True)
+    agent_id: str = _text()
+    job_id: str = _text()
+    schema_version: int
+    sha256: str = _text()
+    body: bytes = Field(sa_type=LargeBinary)
+    memory_revision: int = Field(sa_type=BigInteger)
+    created_at: datetime = _instant()
+
+
+class WaitRow(Table, table=True):
+    """A wait of a job; `mnestic.memory.waits.WaitState` tells who enters and leaves each state."""
+
+    __tablename__ = "job_wait"
+    __table_args__ = (
+        CheckConstraint(
+            "state IN ('waiting', 'resumed', 'timed_out', 'cancelled')", name="job_wait_state"
+        ),
+        CheckConstraint("policy IN ('rebase')", name="job_wait_policy"),
+        CheckConstraint("(state = 'waiting') = (closed_at IS NULL)", name="job_wait_closed"),
+        # serves list_by_job
+        Index("job_wait_by_job", "tenant_id", "agent_id", "job_id", "opened_at", "wait_id"),
+        # serves find_receipt, and lets one request resume one wait only
+        Index(
+            "job_wait_by_request",
+            "tenant_id",
+            "job_id",
+            "request_id",
+            unique=True,
+            postgresql_where="request_id IS NOT NULL",
+        ),
+    )
+
+    wait_id: str = _text(key=True)
+    job_id: str = _text()
+    agent_id: str = _text()
+    session_id: str = _text()
+    key: str = _text()
+    state: str = _text()
+    policy: str = _text()
+    snapshot_id: str = _text()
+    context: dict[str, Any] = Field(sa_type=JSONB)
+    deadline: datetime = _instant()
+    opened_at: datetime = _instant()
+    closed_at: datetime | None = _maybe_instant()
+    request_id: str | None = _maybe_text()
+    receipt: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+
+
+class ResourceRow(Table, table=True):
+    """A raw message, append-only."""
+
+    __tablename__ = "resource"
+    __table_args__ = (
+        # serves list_by_session
+        Index("resource_by_session", "tenant_id", "agent_id", "session_id", "at", "source_id"),
+    )
+
+    agent_id: str = _text(key=True)
+    session_id: str = _text(key=True)
+    source_id: str = _text(key=True)
+    channel: str = _text()
+    speaker: str = _text()
+    content: str = _text()
+    at: datetime = _instant()
+    created_at: datetime = _instant()
+
+
+class OperationRow(Table, table=True):
+    """The ledger: each memory write once, with what it gave."""
+
+    __tablename__ = "operation"
+
+    key: str = _text(key=True)
+    name: str = _text()
+    agent_id: str = _text()
+    job_id: str | None = _maybe_text()
+    request_hash: str = _text()
+    result: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+    created_at: datetime = _instant()
+
+
+class AuditRow(Table, table=True):
+    """Who read or wrote what, in the same transaction; the application may only add to it."""
+
+    __tablename__ = "audit_log"
+    __table_args__ = (Index("audit_log_by_agent", "tenant_id", "agent_id", "id"),)
+
+    id: int | None = Field(
+        default=None,
+        sa_column=Column(BigInteger, Identity(always=True), primary_key=True),
+    )
+    agent_id: str = _text()
+    at: datetime = _instant()
+    actor: str = _text()
+    action: str = _text()
+    target: str = _text()
+    operation_key: str | None = _maybe_text()
+
+
+class RevisionRow(Table, table=True):
+    """How many transactions have written an agent's memory."""
+
+    __tablename__ = "agent_revision"
+
+    agent_id: str = _text(key=True)
+    revision: int = Field(sa_type=BigInteger)
+    updated_at: datetime = _instant()
+
+
+def table(row: type[Table]) -> Any:
+    """The SQLAlchemy table of a row class, for statements."""
+    return row.__table__  # type: ignore[attr-defined]

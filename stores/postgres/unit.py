@@ -1,0 +1,104 @@
+"""The unit of work that all stores of one transaction share: connection, owner, audit trail."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Executable, Row, func, insert, select
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
+
+REVISION = table(RevisionRow)
+AUDIT = table(AuditRow)
+
+
+class Unit:
+    """One transaction of one actor on one agent's memory."""
+
+    def __init__(
+        self, connection: AsyncConnection, *, tenant_id: str, agent_id: str, actor: str, write: bool
+    ) -> None:
+        self.connection = connection
+        self.tenant_id = tenant_id
+        self.agent_id = agent_id
+        self.operation_key: str | None = None
+        self._actor = actor
+        self._may_write = write
+        self._wrote = False
+        self._trail: list[tuple[str, str]] = []
+        self._revision: int | None = None
+
+    @property
+    def owner(self) -> dict[str, str]:
+        """The columns that every row of this agent has."""
+        return {"tenant_id": self.tenant_id, "agent_id": self.agent_id}
+
+    def owned(self, target: Any) -> Any:
+        """The condition that a row is this agent's; row-level security is the wall behind it."""
+        return (target.c.tenant_id == self.tenant_id) & (target.c.agent_id == self.agent_id)
+
+    async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
+        """Runs a statement and returns its rows."""
+        return (await self.connection.execute(statement)).all()
+
+    async def row(self, statement: Executable) -> Row[Any] | None:
+        """Runs a statement and returns its first row, or None."""
+        return (await self.connection.execute(statement)).first()
+
+    async def run(
+        self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None
+    ) -> int:
+        """Runs a statement, once or for each of the rows; returns how many rows it touched."""
+        return (await self.connection.execute(statement, rows)).rowcount
+
+    def read(self, action: str, target: str) -> None:
+        """Notes a read for the audit log."""
+        self._trail.append((action, target))
+
+    def wrote(self, action: str, target: str) -> None:
+        """Notes a write for the audit log, and that the agent's memory has a new revision."""
+        assert self._may_write, f"{action} in a transaction that only reads"
+        self._wrote = True
+        self._trail.append((action, target))
+
+    async def now(self) -> datetime:
+        """The time at which the transaction began, by the database's clock."""
+        moment: datetime = (await self.connection.execute(select(func.now()))).scalar_one()
+        return moment
+
+    async def revision(self) -> int:
+        """Raises the agent's revision, once a transaction.
+
+        It is the last lock that a transaction takes, so writers of one agent cannot lock each other out.
+        """
+        if self._revision is None:
+            statement = (
+                upsert(REVISION)
+                .values(**self.owner, revision=1, updated_at=func.now())
+                .on_conflict_do_update(
+                    index_elements=["tenant_id", "agent_id"],
+                    set_={"revision": REVISION.c.revision + 1, "updated_at": func.now()},
+                )
+                .returning(REVISION.c.revision)
+            )
+            self._revision = (await self.connection.execute(statement)).scalar_one()
+        return self._revision
+
+    async def finish(self) -> None:
+        """Writes what every transaction leaves behind: its revision and its audit rows."""
+        if self._wrote:
+            await self.revision()
+        if self._trail:
+            rows = [
+                {
+                    **self.owner,
+                    "actor": self._actor,
+                    "action": action,
+                    "target": target,
+                    "operation_key": self.operation_key,
+                }
+                for action, target in self._trail
+            ]
+            await self.run(insert(AUDIT).values(at=func.now()), rows)

@@ -1,0 +1,101 @@
+"""Job waits in Postgres."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, func, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert
+
+from mnestic.memory.errors import AlreadyExistsError, NotFoundError, StaleVersionError
+from mnestic.memory.scope import Scope
+from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
+from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.tables import WaitRow, table
+from mnestic.stores.postgres.unit import Unit
+
+WAIT = table(WaitRow)
+
+
+class PostgresWaitStore:
+    """Implements `mnestic.memory.ports.WaitStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def open(self, wait: JobWait) -> None:
+        """See the port."""
+        values = wait.model_dump(mode="json", include={"context"})
+        values |= wait.model_dump(exclude={"context", "scope", "closed_at", "receipt"})
+        statement = insert(WAIT).values(
+            **self._unit.owner, session_id=wait.scope.session_id, **values
+        )
+        if not await self._unit.run(statement.on_conflict_do_nothing()):
+            raise AlreadyExistsError(what="wait", name=wait.wait_id)
+        self._unit.wrote("wait.open", wait.wait_id)
+
+    async def get(self, wait_id: str) -> JobWait:
+        """See the port."""
+        row = await self._unit.row(select(*WAIT.c).where(self._is(wait_id)))
+        if row is None:
+            raise NotFoundError(what="wait", name=wait_id)
+        return _wait(row)
+
+    async def close(
+        self, wait_id: str, state: WaitState, *, receipt: ResumeReceipt | None
+    ) -> JobWait:
+        """See the port."""
+        statement = (
+            update(WAIT)
+            .where(self._is(wait_id), WAIT.c.state == "waiting")
+            .values(
+                state=state,
+                closed_at=func.now(),
+                request_id=receipt.request_id if receipt else None,
+                receipt=receipt.model_dump(mode="json") if receipt else None,
+            )
+        )
+        if await self._unit.run(statement):
+            self._unit.wrote(f"wait.{state}", wait_id)
+            return await self.get(wait_id)
+        stored = await self.get(wait_id)
+        if stored.state != state:
+            raise StaleVersionError(
+                what=f"wait {wait_id} ({stored.state})", expected=1, stored_version=2, stored=stored
+            )
+        return stored
+
+    async def find_receipt(self, job_id: str, request_id: str) -> ResumeReceipt | None:
+        """See the port."""
+        row = await self._unit.row(
+            select(WAIT.c.receipt).where(
+                WAIT.c.tenant_id == self._unit.tenant_id,
+                WAIT.c.job_id == job_id,
+                WAIT.c.request_id == request_id,
+            )
+        )
+        return ResumeReceipt.model_validate(row.receipt) if row else None
+
+    async def list_by_job(
+        self, job_id: str, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[JobWait, ...], str | None]:
+        """See the port."""
+        statement = select(*WAIT.c).where(self._unit.owned(WAIT), WAIT.c.job_id == job_id)
+        if cursor is not None:
+            instant, wait_id = decode_cursor(cursor, parts=2)
+            after = (datetime.fromisoformat(instant), wait_id)
+            statement = statement.where(tuple_(WAIT.c.opened_at, WAIT.c.wait_id) > after)
+        statement = statement.order_by(WAIT.c.opened_at, WAIT.c.wait_id)
+        rows = await self._unit.rows(statement.limit(check_limit(limit) + 1))
+        self._unit.read("wait.list", job_id)
+        waits = tuple(_wait(row) for row in rows[:limit])
+        if len(rows) <= limit:
+            return waits, None
+        return waits, encode_cursor(waits[-1].opened_at.isoformat(), waits[-1].wait_id)
+
+    def _is(self, wait_id: str) -> Any:
+        return self._unit.owned(WAIT) & (WAIT.c.wait_id == wait_id)
+
+
+def _wait(row: Row[Any]) -> JobWait:
+    scope = Scope(tenant_id=row.tenant_id, agent_id=row.agent_id, session_id=row.session_id)
+    return JobWait.model_validate({**row._mapping, "scope": scope})  # noqa: SLF001 - SQLAlchemy's public name
