@@ -1,0 +1,1 @@
+"""Does one thing to the world, idempotently, through ports."""

@@ -1,0 +1,1 @@
+"""Clients of language models, local ones among them."""

@@ -1,0 +1,81 @@
+"""What a failed call to an OpenAI-compatible server means to us.
+
+It stands alone because retrying is decided here, once, for every client that speaks this API.
+"""
+
+import email.utils
+import math
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import openai
+
+from mnestic.memory.errors import MnesticError, ModelRefusedError, ModelUnavailableError
+
+# Request timeout, lock conflict, too early, too many: the same request may succeed later.
+_PASSING_STATUSES = frozenset({408, 409, 425, 429})
+_SERVER_ERRORS = 500
+_LONGEST_MESSAGE = 300
+_HINTS = {
+    401: "check the API key",
+    403: "check the API key's rights",
+    404: "check the model's name and the base URL",
+}
+
+
+@contextmanager
+def translated_failures(*, model: str, api_key: str) -> Iterator[None]:
+    """Turn the SDK's errors into ours.
+
+    Args:
+        model: The model that was asked, for the message.
+        api_key: Masked, should a server's message repeat it.
+
+    Raises:
+        ModelUnavailableError: No answer in time, no connection, too many requests, a server error.
+        ModelRefusedError: The server refused the request as it is.
+    """
+    try:
+        yield
+    except openai.APIStatusError as error:
+        # Without its cause: a server's full answer may repeat what was sent to it.
+        raise _from_status(error, model=model, api_key=api_key) from None
+    except (openai.APITimeoutError, TimeoutError) as error:
+        raise ModelUnavailableError(model=model, why="no answer in time") from error
+    except openai.APIConnectionError as error:
+        why = f"no connection ({error.__cause__ or error.message})"
+        raise ModelUnavailableError(model=model, why=why) from error
+
+
+def _from_status(error: openai.APIStatusError, *, model: str, api_key: str) -> MnesticError:
+    said = error.message.replace(api_key, "***") if api_key else error.message
+    said = said[:_LONGEST_MESSAGE]
+    status = error.status_code
+    if status in _PASSING_STATUSES or status >= _SERVER_ERRORS:
+        return ModelUnavailableError(
+            model=model, why=said, retry_after_s=_retry_after_s(error.response.headers)
+        )
+    hint = _HINTS.get(status)
+    return ModelRefusedError(model=model, why=f"{said}; {hint}" if hint else said)
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, as the server asked: `retry-after-ms`, or `retry-after` in seconds or a date.
+
+    Source: RFC 9110, 10.2.3; the milliseconds are OpenAI's own.
+    """
+    for name, per_second in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        seconds = _seconds(headers.get(name, ""))
+        if seconds is not None:
+            return max(0.0, seconds / per_second)
+    return None
+
+
+def _seconds(value: str) -> float | None:
+    try:
+        seconds = float(value)
+    except ValueError:
+        date = email.utils.parsedate_tz(value)
+        return email.utils.mktime_tz(date) - time.time() if date else None
+    return seconds if math.isfinite(seconds) else None

@@ -1,0 +1,96 @@
+"""The end of a job: an episode of it, whatever way it ended."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.activities.transcripts import transcript
+from mnestic.memory.episodes import Episode
+from mnestic.memory.errors import ModelUnavailableError
+from mnestic.memory.ports import Memory, Summariser, Transaction
+from mnestic.memory.working import WorkingMemory
+
+_LAST_MESSAGES = 200
+_MAX_CHARS = 1_000
+_MODEL_ATTEMPTS = 5  # then the job ends without a model's summary rather than not at all
+
+
+class EndJobInput(OperationInput):
+    """How a job ended. `open_wait_id` is the wait it was at, if it was at one."""
+
+    plan: str
+    outcome: Literal["completed", "failed", "cancelled"]
+    cause: str | None = None
+    waits: int
+    open_wait_id: str | None = None
+
+
+class EndJobResult(BaseModel):
+    """The episode that was written."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    episode_id: str
+
+
+class EndingActivities:
+    """What is left of a job when it is over."""
+
+    def __init__(self, memory: Memory, summariser: Summariser) -> None:
+        self._memory = memory
+        self._summariser = summariser
+
+    @activity.defn(name="mnestic.end_job")
+    async def end_job(self, asked: EndJobInput) -> EndJobResult:
+        """Writes the job's episode, ends its open wait and drops its read set.
+
+        Idempotent: by the operation's key, in the transaction of the writes.
+        """
+        with failures():
+            async with asked.transaction(self._memory, write=False) as transaction:
+                done = await find_done(transaction, asked, EndJobResult)
+                state = await transaction.working.load(asked.scope.session_id)
+            if done is not None:
+                return done
+            summary = await self._summary(asked, state)
+            return await run_once(
+                self._memory, asked, EndJobResult, work=lambda tx: _end(tx, asked, summary)
+            )
+
+    async def _summary(self, asked: EndJobInput, state: WorkingMemory) -> str:
+        ended = f"Job {asked.operation.job_id} ({asked.plan}) {_ENDED[asked.outcome]}."
+        if asked.cause:
+            ended = f"{ended} Cause: {asked.cause}"
+        turns = transcript(state, last=_LAST_MESSAGES)
+        try:
+            summary = await self._summariser.summarise(turns, max_chars=_MAX_CHARS)
+        except ModelUnavailableError:
+            if activity.info().attempt < _MODEL_ATTEMPTS:
+                raise
+            activity.logger.warning("job ended without a summary: the model does not answer")
+            return ended
+        return f"{ended} {summary.text}".strip()
+
+
+_ENDED = {"completed": "completed", "failed": "failed", "cancelled": "was cancelled"}
+
+
+async def _end(transaction: Transaction, asked: EndJobInput, summary: str) -> EndJobResult:
+    job_id = asked.operation.job_id or ""
+    episode = Episode(
+        id=asked.new_id("episode"),
+        agent_id=asked.scope.agent_id,
+        session_id=asked.scope.session_id,
+        job_id=job_id,
+        summary=summary,
+        payload={"outcome": asked.outcome, "plan": asked.plan, "waits": asked.waits},
+        created_at=await transaction.now(),
+    )
+    await transaction.episodes.append(episode)
+    if asked.open_wait_id is not None:
+        await transaction.waits.close(asked.open_wait_id, "cancelled", receipt=None)
+    await transaction.records.remove_reads(job_id)
+    return EndJobResult(episode_id=episode.id)

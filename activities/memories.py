@@ -1,0 +1,209 @@
+"""Remembering and recalling for a job."""
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.activities.transcripts import fill_in, transcript
+from mnestic.memory.episodes import Episode
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
+from mnestic.memory.recalls import Recalled, RecallQuery
+from mnestic.memory.records import ReadRecord, RecordRef
+from mnestic.memory.working import Message, ToolCall, WorkingMemory
+from mnestic.memory.writes import EpisodeWrite, MemoryWrite, RecordWrite
+
+_RECORD_WRITES = TypeAdapter(tuple[RecordWrite, ...])
+
+
+class RememberInput(OperationInput):
+    """What to keep."""
+
+    write: MemoryWrite
+    tool_call: ToolCall | None = None
+
+
+class RememberResult(BaseModel):
+    """What was kept: references, no content."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    records: tuple[RecordRef, ...] = ()
+    episode_id: str | None = None
+    memory_version: int
+
+
+class RecallInput(OperationInput):
+    """What to find, and the variable of working memory that takes it."""
+
+    query: RecallQuery
+    save_as: str
+
+
+class RecallResult(BaseModel):
+    """What was found: references; the content is in working memory."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    records: tuple[RecordRef, ...] = ()
+    missing: tuple[RecordRef, ...] = ()
+    episode_ids: tuple[str, ...] = ()
+    saved_as: str
+
+
+class MemoryActivities:
+    """Writes and reads of a job's memory."""
+
+    def __init__(self, memory: Memory, retriever: Retriever, summariser: Summariser) -> None:
+        self._memory = memory
+        self._retriever = retriever
+        self._summariser = summariser
+
+    @activity.defn(name="mnestic.remember")
+    async def remember(self, asked: RememberInput) -> RememberResult:
+        """Keeps records, an episode and changes of working memory, all or nothing.
+
+        Idempotent: by the operation's key, in the transaction of the writes.
+        """
+        with failures():
+            summary = ""
+            if asked.write.episode is not None:
+                async with asked.transaction(self._memory, write=False) as transaction:
+                    done = await find_done(transaction, asked, RememberResult)
+                    state = await transaction.working.load(asked.scope.session_id)
+                if done is not None:
+                    return done
+                summary = await self._summary(asked.write.episode, state)
+            return await run_once(
+                self._memory,
+                asked,
+                RememberResult,
+                work=lambda transaction: _remember(transaction, asked, summary),
+            )
+
+    @activity.defn(name="mnestic.recall")
+    async def recall(self, asked: RecallInput) -> RecallResult:
+        """Puts what it finds into a variable of working memory, and into the job's read set.
+
+        Idempotent: by the operation's key; a retry returns what the first attempt found.
+        """
+        with failures():
+            return await run_once(
+                self._memory,
+                asked,
+                RecallResult,
+                work=lambda transaction: self._recall(transaction, asked),
+            )
+
+    async def _summary(self, write: EpisodeWrite, state: WorkingMemory) -> str:
+        if write.summary is not None:
+            return str(fill_in(write.summary, state))
+        last = fill_in(write.last_messages, state)
+        if not str(last).isdecimal():
+            raise InvalidInputError(what="episode.last_messages", why=f"is {last!r}, not a number")
+        turns = transcript(state, last=int(last))
+        summary = await self._summariser.summarise(turns, max_chars=write.max_chars)
+        return summary.text
+
+    async def _recall(self, transaction: Transaction, asked: RecallInput) -> RecallResult:
+        job_id = asked.operation.job_id
+        found = await self._retriever.recall(
+            transaction, asked.query, scope=asked.scope, job_id=job_id
+        )
+        if job_id is not None:
+            reads = [record.read for record in found.records]
+            absent = [ReadRecord(**ref.model_dump()) for ref in found.missing]
+            await transaction.records.add_reads(job_id, reads + absent)
+        state = await transaction.working.load(asked.scope.session_id, lock=True)
+        kept = state.with_variables({asked.save_as: _as_variable(found)})
+        await transaction.working.save(asked.scope.session_id, kept)
+        return RecallResult(
+            records=tuple(record.ref for record in found.records),
+            missing=found.missing,
+            episode_ids=tuple(episode.id for episode in found.episodes),
+            saved_as=asked.save_as,
+        )
+
+
+async def _remember(transaction: Transaction, asked: RememberInput, summary: str) -> RememberResult:
+    state = await transaction.working.load(asked.scope.session_id, lock=True)
+    refs = await _write_records(transaction, asked, state)
+    changed = await _changed(transaction, asked, state)
+    if changed != state:
+        changed = await transaction.working.save(asked.scope.session_id, changed)
+    episode_id = None
+    if asked.write.episode is not None:
+        episode_id = asked.new_id("episode")
+        episode = Episode(
+            id=episode_id,
+            agent_id=asked.scope.agent_id,
+            session_id=asked.scope.session_id,
+            job_id=asked.operation.job_id,
+            summary=summary,
+            payload=fill_in(asked.write.episode.payload, state),
+            created_at=await transaction.now(),
+        )
+        await transaction.episodes.append(episode)
+    return RememberResult(records=refs, episode_id=episode_id, memory_version=changed.version)
+
+
+async def _write_records(
+    transaction: Transaction, asked: RememberInput, state: WorkingMemory
+) -> tuple[RecordRef, ...]:
+    written = []
+    for write in _record_writes(asked.write, state):
+        record = await transaction.records.set(
+            write.namespace, write.key, write.value, ttl=write.ttl
+        )
+        written.append(record)
+    if asked.operation.job_id is not None:
+        reads = [record.read for record in written]
+        await transaction.records.add_reads(asked.operation.job_id, reads)
+    return tuple(record.ref for record in written)
+
+
+def _record_writes(write: MemoryWrite, state: WorkingMemory) -> tuple[RecordWrite, ...]:
+    plain = write.records
+    if not isinstance(plain, str):
+        plain = [record.model_dump(mode="json") for record in plain]  # type: ignore[assignment]
+    try:
+        return _RECORD_WRITES.validate_python(fill_in(plain, state))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InvalidInputError(what=f"records.{where}", why=first["msg"]) from None
+
+
+async def _changed(
+    transaction: Transaction, asked: RememberInput, state: WorkingMemory
+) -> WorkingMemory:
+    write = asked.write
+    changed = state
+    if write.message is not None:
+        message = Message(
+            id=asked.new_id("message"),
+            role=write.message.role,
+            content=str(fill_in(write.message.content, state)),
+            at=await transaction.now(),
+            speaker=write.message.speaker,
+            channel=write.message.channel,
+        )
+        changed = changed.with_messages([message])
+    if write.variables:
+        changed = changed.with_variables(fill_in(write.variables, state))
+    if write.note is not None:
+        changed = changed.with_note(str(fill_in(write.note, state)))
+    if write.task is not None:
+        changed = changed.with_task(str(fill_in(write.task, state)))
+    if asked.tool_call is not None:
+        changed = changed.with_tool_call(asked.tool_call)
+    return changed
+
+
+def _as_variable(found: Recalled) -> dict[str, object]:
+    records: dict[str, dict[str, object]] = {}
+    for record in found.records:
+        records.setdefault(record.namespace, {})[record.key] = record.value
+    episodes = [{"summary": e.summary, "at": e.created_at.isoformat()} for e in found.episodes]
+    return {"records": records, "episodes": episodes}

@@ -1,0 +1,76 @@
+"""Doing a memory write once, however often its activity runs."""
+
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.scope import Scope
+
+Result = TypeVar("Result", bound=BaseModel)
+_IDS = uuid.UUID("6c1f8f0e-3a1b-4d55-9b57-6d6e65737469")
+
+
+class OperationInput(BaseModel):
+    """What every activity that writes memory is told."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    scope: Scope
+    operation: Operation
+
+    @property
+    def actor(self) -> str:
+        """Who asks, for the audit log."""
+        job_id = self.operation.job_id
+        return f"job/{job_id}" if job_id else f"session/{self.scope.session_id}"
+
+    @property
+    def request_hash(self) -> str:
+        """What was asked for, but not under which key."""
+        return self.operation.request_hash(self.model_dump(mode="json", exclude={"operation"}))
+
+    def new_id(self, kind: str) -> str:
+        """An id for what the operation makes; the same at each attempt."""
+        return str(uuid.uuid5(_IDS, f"{self.scope.tenant_id}/{self.operation.key}/{kind}"))
+
+    def transaction(self, memory: Memory, *, write: bool) -> Any:
+        """A transaction on the scope's memory."""
+        return memory.transaction(
+            tenant_id=self.scope.tenant_id,
+            agent_id=self.scope.agent_id,
+            actor=self.actor,
+            write=write,
+        )
+
+
+async def run_once(
+    memory: Memory,
+    asked: OperationInput,
+    result_type: type[Result],
+    *,
+    work: Callable[[Transaction], Awaitable[Result]],
+) -> Result:
+    """Does the work in one transaction with its ledger row, or returns what it gave before.
+
+    Raises:
+        IdempotencyConflictError: the operation's key was used for another request.
+    """
+    async with asked.transaction(memory, write=True) as transaction:
+        stored = await transaction.replay(asked.operation, asked.request_hash)
+        if stored is not None:
+            return result_type.model_validate(stored)
+        result = await work(transaction)
+        await transaction.complete(asked.operation, result.model_dump(mode="json"))
+        return result
+
+
+async def find_done(
+    transaction: Transaction, asked: OperationInput, result_type: type[Result]
+) -> Result | None:
+    """What the operation gave if it was done before, so that a model is not asked twice."""
+    stored = await transaction.find_result(asked.operation, asked.request_hash)
+    return None if stored is None else result_type.model_validate(stored)

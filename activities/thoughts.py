@@ -1,0 +1,85 @@
+"""Thinking: one call of a model over what the session holds."""
+
+from pydantic import BaseModel, ConfigDict
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.activities.transcripts import fill_in, transcript
+from mnestic.memory.language import ChatMessage, ChatReply
+from mnestic.memory.ports import ChatModel, Memory, Transaction
+from mnestic.memory.working import Message, WorkingMemory
+
+
+class ThinkInput(OperationInput):
+    """What to think about."""
+
+    prompt: str
+    system: str | None = None
+    history: int
+    max_tokens: int
+    save_as: str
+
+
+class ThinkResult(BaseModel):
+    """What came of it: the reply itself is in working memory."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    message_id: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    saved_as: str
+
+
+class ThinkActivities:
+    """Calls of the chat model."""
+
+    def __init__(self, memory: Memory, model: ChatModel) -> None:
+        self._memory = memory
+        self._model = model
+
+    @activity.defn(name="mnestic.think")
+    async def think(self, asked: ThinkInput) -> ThinkResult:
+        """Asks the model, and keeps its reply as a message and a variable.
+
+        Idempotent: the reply that was kept first stands; an attempt after it asks no model.
+        """
+        with failures():
+            async with asked.transaction(self._memory, write=False) as transaction:
+                done = await find_done(transaction, asked, ThinkResult)
+                state = await transaction.working.load(asked.scope.session_id)
+            if done is not None:
+                return done
+            reply = await self._model.reply(_messages(asked, state), max_tokens=asked.max_tokens)
+            return await run_once(
+                self._memory, asked, ThinkResult, work=lambda tx: _keep(tx, asked, reply)
+            )
+
+
+def _messages(asked: ThinkInput, state: WorkingMemory) -> tuple[ChatMessage, ...]:
+    system: tuple[ChatMessage, ...] = ()
+    if asked.system is not None:
+        system = (ChatMessage(role="system", content=str(fill_in(asked.system, state))),)
+    prompt = ChatMessage(role="user", content=str(fill_in(asked.prompt, state)))
+    return (*system, *transcript(state, last=asked.history), prompt)
+
+
+async def _keep(transaction: Transaction, asked: ThinkInput, reply: ChatReply) -> ThinkResult:
+    message = Message(
+        id=asked.new_id("message"),
+        role="assistant",
+        content=reply.text,
+        at=await transaction.now(),
+    )
+    state = await transaction.working.load(asked.scope.session_id, lock=True)
+    state = state.with_messages([message]).with_variables({asked.save_as: reply.text})
+    await transaction.working.save(asked.scope.session_id, state)
+    return ThinkResult(
+        message_id=message.id,
+        model=reply.model,
+        input_tokens=reply.usage.input_tokens,
+        output_tokens=reply.usage.output_tokens,
+        saved_as=asked.save_as,
+    )

@@ -1,0 +1,156 @@
+# ruff: noqa: RUF001 (marks of other scripts are meant)
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.memory.language import ChatMessage, estimate_tokens
+
+TURNS = (
+    ChatMessage(role="user", content="Mara: Hi there! I moved from Utrecht to Ghent on Monday."),
+    ChatMessage(role="assistant", content="Jonas: Wow, nice! How is the flat in Ghent?"),
+    ChatMessage(
+        role="user", content="Mara: I work as a data analyst at Brightwater, the water company."
+    ),
+    ChatMessage(role="assistant", content="Jonas: Cool."),
+    ChatMessage(role="user", content="Mara: My sister Elin expects a baby in January 2025."),
+    ChatMessage(role="user", content="Mara: My sister Elin expects a baby in January 2025!"),
+)
+MESSAGES = st.lists(
+    st.builds(
+        ChatMessage,
+        role=st.sampled_from(["system", "user", "assistant", "tool"]),
+        content=st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=200),
+    ),
+    max_size=8,
+)
+
+
+async def test_a_summary_keeps_what_was_stated_and_who_said_it() -> None:
+    summary = await LocalSummariser().summarise(TURNS, max_chars=180)
+
+    assert summary.text == (
+        "Mara: I moved from Utrecht to Ghent on Monday. "
+        "I work as a data analyst at Brightwater, the water company. "
+        "My sister Elin expects a baby in January 2025."
+    )
+    assert summary.model == "local-extractive"
+    assert summary.usage.output_tokens == estimate_tokens(summary.text)
+
+
+async def test_a_role_is_the_speaker_when_no_name_is_given() -> None:
+    turns = (ChatMessage(role="assistant", content="The harbour map was finished on 3 February."),)
+
+    summary = await LocalSummariser().summarise(turns, max_chars=200)
+
+    assert summary.text == "assistant: The harbour map was finished on 3 February."
+
+
+async def test_courtesies_are_left_out_even_where_there_is_room() -> None:
+    summary = await LocalSummariser().summarise(TURNS, max_chars=5000)
+
+    assert "Cool" not in summary.text
+    assert "Hi there" not in summary.text
+
+
+async def test_what_is_said_twice_is_kept_once() -> None:
+    summary = await LocalSummariser().summarise(TURNS, max_chars=5000)
+
+    assert summary.text.count("Elin expects a baby") == 1
+
+
+async def test_one_huge_sentence_is_cut_at_a_word() -> None:
+    turns = (ChatMessage(role="user", content="Mara: " + "lighthouse " * 500),)
+
+    summary = await LocalSummariser().summarise(turns, max_chars=100)
+
+    assert len(summary.text) <= 100
+    assert summary.text.startswith("Mara: lighthouse")
+    assert summary.text.endswith("lighthouse…")
+
+
+async def test_a_script_without_spaces_is_summarised() -> None:
+    turns = (
+        ChatMessage(
+            role="user", content="我上个月从北京搬到了上海。你好吗？我在水务公司做数据分析师。"
+        ),
+    )
+
+    summary = await LocalSummariser().summarise(turns, max_chars=22)
+
+    assert summary.text == "user: 我上个月从北京搬到了上海。"
+
+
+async def test_turns_of_stop_words_only_still_give_something() -> None:
+    turns = (ChatMessage(role="user", content="Mara: So what about this?"),)
+
+    summary = await LocalSummariser().summarise(turns, max_chars=100)
+
+    assert summary.text == "Mara: So what about this?"
+
+
+async def test_nothing_said_gives_an_empty_summary() -> None:
+    nothing = await LocalSummariser().summarise((), max_chars=100)
+    blank = await LocalSummariser().summarise(
+        (ChatMessage(role="user", content=" \n"),), max_chars=100
+    )
+
+    assert nothing.text == blank.text == ""
+    assert nothing.usage.input_tokens == 0
+
+
+@given(turns=MESSAGES, max_chars=st.integers(-1, 300))
+async def test_a_summary_never_exceeds_its_cap_and_is_always_the_same(
+    turns: list[ChatMessage], max_chars: int
+) -> None:
+    once = await LocalSummariser().summarise(turns, max_chars=max_chars)
+    again = await LocalSummariser().summarise(turns, max_chars=max_chars)
+
+    assert len(once.text) <= max(0, max_chars)
+    assert once == again
+
+
+async def test_a_reply_says_that_it_is_local_and_quotes_the_best_match() -> None:
+    question = ChatMessage(role="user", content="Where does Mara work as an analyst?")
+
+    reply = await LocalChatModel().reply((*TURNS, question), max_tokens=200)
+
+    notice, best, *_ = reply.text.splitlines()
+    assert "local responder" in notice
+    assert best == "- Mara: “I work as a data analyst at Brightwater, the water company.”"
+
+
+async def test_a_reply_prefers_who_is_named_and_quotes_statements() -> None:
+    messages = (
+        ChatMessage(role="user", content="Jonas: Is the cello your instrument, Mara?"),
+        ChatMessage(role="user", content="Jonas: I play the cello."),
+        ChatMessage(role="user", content="Mara: I play the cello."),
+        ChatMessage(role="user", content="What does Mara play, the cello?"),
+    )
+
+    reply = await LocalChatModel().reply(messages, max_tokens=200)
+
+    assert reply.text.splitlines()[1:] == [
+        "- Mara: “I play the cello.”",
+        "- Jonas: “I play the cello.”",
+        "- Jonas: “Is the cello your instrument, Mara?”",
+    ]
+
+
+async def test_a_reply_without_a_match_says_so() -> None:
+    question = ChatMessage(role="user", content="Volcanoes?")
+
+    reply = await LocalChatModel().reply((*TURNS, question), max_tokens=200)
+
+    assert reply.text.endswith("Nothing in the given messages matches the question.")
+
+
+@given(messages=MESSAGES, max_tokens=st.integers(1, 100))
+async def test_a_reply_never_exceeds_its_tokens_and_is_always_the_same(
+    messages: list[ChatMessage], max_tokens: int
+) -> None:
+    once = await LocalChatModel().reply(messages, max_tokens=max_tokens)
+    again = await LocalChatModel().reply(messages, max_tokens=max_tokens)
+
+    assert once.usage.output_tokens <= max_tokens
+    assert once == again
