@@ -1,0 +1,1 @@
+"""Decides, durably and deterministically."""

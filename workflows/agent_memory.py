@@ -1,0 +1,317 @@
+"""`AgentMemory`: memory and waits inside a workflow.
+
+It stands apart from `AgentJob`, which is built on it, so that anyone's own workflow can use it.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError
+
+from mnestic.activities.endings import EndingActivities, EndJobInput
+from mnestic.activities.memories import (
+    MemoryActivities,
+    RecallInput,
+    RecallResult,
+    RememberInput,
+    RememberResult,
+)
+from mnestic.activities.thoughts import ThinkActivities, ThinkInput, ThinkResult
+from mnestic.activities.waits import OpenWaitInput, RestoreInput, WaitActivities
+from mnestic.memory.jobs import AgentMemoryState
+from mnestic.memory.names import operation_key, wait_id
+from mnestic.memory.operations import Operation
+from mnestic.memory.recalls import RecallQuery
+from mnestic.memory.scope import Scope
+from mnestic.memory.snapshots import Drift
+from mnestic.memory.waits import (
+    RESUMED,
+    TIMEOUT,
+    OpenWait,
+    Restored,
+    ResumeRequest,
+    ResumptionContext,
+    WaitPolicy,
+)
+from mnestic.memory.working import ToolCall
+from mnestic.memory.writes import MemoryWrite
+from mnestic.workflows.publishing import publish_attention, publish_running, publish_waiting
+from mnestic.workflows.resumes import ResumeInbox
+
+_RETRY = RetryPolicy(
+    initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=30)
+)
+_TIMEOUT = timedelta(seconds=60)
+_UNVERIFIED = frozenset({"SnapshotCorruptedError", "SchemaVersionError", "NotFoundError"})
+
+Asked = TypeVar("Asked")
+Result = TypeVar("Result")
+
+
+class WaitOutcome(BaseModel):
+    """How a wait ended, and what changed in memory meanwhile."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    wait_id: str
+    outcome: str
+    payload: Any = None
+    drift: tuple[Drift, ...] = ()
+    drift_count: int = 0
+
+
+class AgentMemory:
+    """The memory of one job.
+
+    Make it in `__init__` of a workflow (under `workflow.init`): it registers the handlers `resume`,
+    one update and one signal, and early requests then find them.
+    """
+
+    def __init__(
+        self,
+        *,
+        job_id: str,
+        scope: Scope,
+        state: AgentMemoryState | None = None,
+        max_payload_bytes: int = 16_384,
+        continue_as_new: Callable[[AgentMemoryState], None] | None = None,
+    ) -> None:
+        """Registers the handlers.
+
+        Args:
+            job_id: Names the job in operation keys and wait ids; unique in the tenant.
+            scope: Whose memory it is.
+            state: What an earlier run carried on.
+            max_payload_bytes: Largest payload of a resume, as canonical JSON.
+            continue_as_new: Called before parking when the history is long; carries `state` into
+                a new run. Without it the workflow stays in one run.
+        """
+        state = state or AgentMemoryState()
+        self._job_id, self._scope = job_id, scope
+        self._epoch, self._step, self._waits = state.epoch, state.step, state.waits
+        self._open = state.open_wait
+        self._continue_as_new = continue_as_new
+        self.inbox = ResumeInbox(
+            job_id=job_id,
+            max_payload_bytes=max_payload_bytes,
+            queued=state.queued,
+            receipts=state.receipts,
+            wait=state.open_wait,
+        )
+        self.attention: str | None = None
+
+    @property
+    def open_wait(self) -> OpenWait | None:
+        """The wait that is open, or None."""
+        return self._open
+
+    @property
+    def waits(self) -> int:
+        """How many waits were opened so far."""
+        return self._waits
+
+    @property
+    def state(self) -> AgentMemoryState:
+        """What the next run needs."""
+        return AgentMemoryState(
+            epoch=self._epoch,
+            step=self._step,
+            waits=self._waits,
+            open_wait=self._open,
+            queued=self.inbox.queued,
+            receipts=self.inbox.receipts,
+        )
+
+    def next_operation(self, name: str) -> Operation:
+        """The next memory write of this job, with its idempotency key."""
+        self._step += 1
+        key = operation_key(self._job_id, epoch=self._epoch, step=self._step, name=name)
+        return Operation(key=key, name=name, job_id=self._job_id)
+
+    async def remember(
+        self, write: MemoryWrite, *, tool_call: ToolCall | None = None
+    ) -> RememberResult:
+        """Keeps records, an episode and changes of working memory, all or nothing."""
+        asked = RememberInput(
+            scope=self._scope,
+            operation=self.next_operation("remember"),
+            write=write,
+            tool_call=tool_call,
+        )
+        return await _run(MemoryActivities.remember, asked)
+
+    async def recall(self, query: RecallQuery, *, save_as: str) -> RecallResult:
+        """Reads records and episodes into a variable of working memory, and into the read set."""
+        asked = RecallInput(
+            scope=self._scope,
+            operation=self.next_operation("recall"),
+            query=query,
+            save_as=save_as,
+        )
+        return await _run(MemoryActivities.recall, asked)
+
+    async def think(
+        self,
+        prompt: str,
+        *,
+        save_as: str,
+        system: str | None = None,
+        history: int = 20,
+        max_tokens: int = 512,
+        timeout: timedelta = timedelta(minutes=2),  # noqa: ASYNC109 - Temporal's, not asyncio's
+    ) -> ThinkResult:
+        """Asks the chat model; its reply joins working memory."""
+        asked = ThinkInput(
+            scope=self._scope,
+            operation=self.next_operation("think"),
+            prompt=prompt,
+            system=system,
+            history=history,
+            max_tokens=max_tokens,
+            save_as=save_as,
+        )
+        return await _run(ThinkActivities.think, asked, timeout=timeout)
+
+    async def wait(
+        self,
+        key: str,
+        *,
+        timeout: timedelta,  # noqa: ASYNC109
+        context: ResumptionContext,
+        outcomes: tuple[str, ...] = (RESUMED,),
+        policy: WaitPolicy = "rebase",
+        ask: str | None = None,
+    ) -> WaitOutcome:
+        """Parks the workflow until a resume or the timeout, and restores what it knew.
+
+        Args:
+            key: What is waited for, such as `approval`; published as WaitKey.
+            timeout: After this the outcome is `timeout`.
+            context: Where to go on.
+            outcomes: What a resume may answer.
+            policy: What a restore does with memory that changed meanwhile.
+            ask: What a person is asked, for the card in the Temporal UI.
+        """
+        if self._open is None:
+            await self._open_wait(
+                key, timeout=timeout, context=context, outcomes=outcomes, policy=policy
+            )
+        assert self._open is not None
+        publish_waiting(self._open, scope=self._scope, ask=ask)
+        self.inbox.open(self._open)
+        await self._continue_if_long()
+        request, restored = await self._until_restored(self._open)
+        outcome = WaitOutcome(
+            wait_id=self._open.wait_id,
+            outcome=request.outcome if request else TIMEOUT,
+            payload=request.payload if request else None,
+            drift=restored.drift,
+            drift_count=restored.drift_count,
+        )
+        self._open = None
+        self.inbox.close(restored.receipt)
+        publish_running()
+        return outcome
+
+    async def end(
+        self, outcome: Literal["completed", "failed", "cancelled"], *, plan: str, cause: str | None
+    ) -> str:
+        """Writes the job's episode and ends an open wait; returns the episode's id."""
+        asked = EndJobInput(
+            scope=self._scope,
+            operation=self.next_operation("end"),
+            plan=plan,
+            outcome=outcome,
+            cause=cause,
+            waits=self._waits,
+            open_wait_id=self._open.wait_id if self._open else None,
+        )
+        result = await _run(EndingActivities.end_job, asked, timeout=timedelta(minutes=2))
+        return result.episode_id
+
+    async def _open_wait(
+        self,
+        key: str,
+        *,
+        timeout: timedelta,  # noqa: ASYNC109
+        context: ResumptionContext,
+        outcomes: tuple[str, ...],
+        policy: WaitPolicy,
+    ) -> None:
+        number = self._waits + 1
+        opened_at: datetime = workflow.now()
+        asked = OpenWaitInput(
+            scope=self._scope,
+            operation=self.next_operation("open_wait"),
+            wait_id=wait_id(self._job_id, number),
+            key=key,
+            policy=policy,
+            context=context,
+            opened_at=opened_at,
+            deadline=opened_at + timeout,
+        )
+        snapshot = await _run(WaitActivities.open_wait, asked)
+        self._waits = number
+        self._open = OpenWait(
+            wait_id=asked.wait_id,
+            key=key,
+            outcomes=outcomes,
+            policy=policy,
+            deadline=asked.deadline,
+            snapshot=snapshot,
+        )
+
+    async def _until_restored(self, wait: OpenWait) -> tuple[ResumeRequest | None, Restored]:
+        """Waits for a request or the deadline, and restores; parks again if that is refused."""
+        while True:
+            deadline = None if self.attention else wait.deadline
+            request = await self.inbox.next_request(deadline, summary=wait.key)
+            try:
+                restored = await self._restore(wait, request)
+            except ActivityError as error:
+                cause = error.cause
+                if not isinstance(cause, ApplicationError) or cause.type not in _UNVERIFIED:
+                    raise
+                self.attention = cause.message
+                publish_attention(wait, scope=self._scope, why=cause.message)
+                failure = ApplicationError(cause.message, type=cause.type, non_retryable=True)
+                self.inbox.fail(failure)
+            else:
+                self.attention = None
+                return request, restored
+
+    async def _restore(self, wait: OpenWait, request: ResumeRequest | None) -> Restored:
+        asked = RestoreInput(
+            scope=self._scope,
+            operation=self.next_operation("restore"),
+            wait=wait,
+            outcome=request.outcome if request else TIMEOUT,
+            request_id=request.request_id if request else None,
+            restored_at=workflow.now(),
+        )
+        return await _run(WaitActivities.restore, asked)
+
+    async def _continue_if_long(self) -> None:
+        if self._continue_as_new is None or not workflow.info().is_continue_as_new_suggested():
+            return
+        await workflow.wait_condition(
+            lambda: self.inbox.taken is not None or workflow.all_handlers_finished()
+        )
+        if self.inbox.taken is None:
+            self._epoch += 1
+            self._continue_as_new(self.state)
+
+
+async def _run(
+    method: Callable[[Any, Asked], Awaitable[Result]],
+    asked: Asked,
+    *,
+    timeout: timedelta = _TIMEOUT,  # noqa: ASYNC109
+) -> Result:
+    return await workflow.execute_activity_method(
+        method, asked, start_to_close_timeout=timeout, retry_policy=_RETRY
+    )

@@ -1,0 +1,83 @@
+"""What a job shows of itself in the Temporal UI: search attributes, memo, and a card."""
+
+from datetime import datetime
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey
+
+from mnestic.memory.scope import Scope
+from mnestic.memory.waits import JobState, OpenWait
+
+JOB_STATE = SearchAttributeKey.for_keyword("JobState")
+WAIT_KEY = SearchAttributeKey.for_keyword("WaitKey")
+WAIT_DEADLINE = SearchAttributeKey.for_datetime("WaitDeadline")
+
+
+def publish_running() -> None:
+    """The job is between waits."""
+    _publish("running", wait_key=None, deadline=None)
+    workflow.set_current_details("**Running**")
+
+
+def publish_ended(state: JobState) -> None:
+    """The job is over."""
+    _publish(state, wait_key=None, deadline=None)
+    workflow.set_current_details(f"**{state.capitalize()}**")
+
+
+def publish_waiting(wait: OpenWait, *, scope: Scope, ask: str | None) -> None:
+    """The job is parked."""
+    _publish("waiting", wait_key=wait.key, deadline=wait.deadline)
+    _publish_header(wait)
+    workflow.set_current_details(_card(wait, scope, title=f"Waiting for {wait.key}", text=ask))
+
+
+def publish_attention(wait: OpenWait, *, scope: Scope, why: str) -> None:
+    """The job is parked because its snapshot could not be verified."""
+    _publish("needs_attention", wait_key=wait.key, deadline=wait.deadline)
+    _publish_header(wait, attention=why)
+    workflow.set_current_details(_card(wait, scope, title="Needs attention", text=why))
+
+
+def _publish(state: JobState, *, wait_key: str | None, deadline: datetime | None) -> None:
+    workflow.upsert_search_attributes(
+        [
+            JOB_STATE.value_set(state),
+            WAIT_KEY.value_set(wait_key) if wait_key else WAIT_KEY.value_unset(),
+            WAIT_DEADLINE.value_set(deadline) if deadline else WAIT_DEADLINE.value_unset(),
+        ]
+    )
+
+
+def _publish_header(wait: OpenWait, *, attention: str | None = None) -> None:
+    workflow.upsert_memo(
+        {
+            "mnestic": {
+                "wait_id": wait.wait_id,
+                "snapshot_id": wait.snapshot.id,
+                "sha256": wait.snapshot.sha256,
+                "size_bytes": wait.snapshot.size_bytes,
+                "schema_version": wait.snapshot.schema_version,
+                "attention": attention,
+            }
+        }
+    )
+
+
+def _card(wait: OpenWait, scope: Scope, *, title: str, text: str | None) -> str:
+    snapshot = wait.snapshot
+    job_id = wait.wait_id.rpartition("/")[0]
+    asked = f"{text}\n\n" if text else ""
+    return (
+        f"### {title}\n\n{asked}"
+        f"| | |\n|---|---|\n"
+        f"| wait | `{wait.wait_id}` |\n"
+        f"| until | {wait.deadline:%Y-%m-%d %H:%M} UTC |\n"
+        f"| agent, session | `{scope.agent_id}`, `{scope.session_id}` |\n"
+        f"| outcomes | {', '.join(wait.outcomes)}, timeout |\n"
+        f"| remembers | {snapshot.message_count} messages, {snapshot.episode_count} episodes, "
+        f"{snapshot.record_count} records |\n"
+        f"| snapshot | {snapshot.size_bytes} bytes, revision {snapshot.memory_revision}, "
+        f"sha256 `{snapshot.sha256[:16]}…` |\n\n"
+        f"`mnestic job resume {job_id} --payload '{{}}'`\n"
+    )

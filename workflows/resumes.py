@@ -1,0 +1,153 @@
+"""The inbox of a waiting job: which resume is taken, and what each sender hears.
+
+It stands apart from `AgentMemory`, which opens and restores waits, because here only requests and
+receipts matter.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+from mnestic.memory.canonical import check_size
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.names import RESUME
+from mnestic.memory.waits import OpenWait, ResumeReceipt, ResumeRequest, refusal
+
+_RECEIPTS_KEPT = 100  # older ones are found in the wait's row
+_REFUSALS_KEPT = 20
+
+
+class ResumeInbox:
+    """Takes one request a wait, by update or signal; a duplicate gets the first receipt."""
+
+    def __init__(
+        self,
+        *,
+        job_id: str,
+        max_payload_bytes: int,
+        queued: Sequence[ResumeRequest],
+        receipts: Sequence[ResumeReceipt],
+        wait: OpenWait | None,
+    ) -> None:
+        """Registers the handlers, so that requests which came early are not lost."""
+        self._job_id, self._max_payload_bytes = job_id, max_payload_bytes
+        self._queued = list(queued)
+        self._receipts = {receipt.request_id: receipt for receipt in receipts}
+        self._failed: dict[str, ApplicationError] = {}
+        self._wait = wait
+        self._taken: ResumeRequest | None = None
+        self._timed_out = False
+        self.refused: tuple[str, ...] = ()
+        workflow.set_update_handler(RESUME, self._on_update, validator=self._validate)
+        workflow.set_signal_handler(RESUME, self._on_signal)
+
+    @property
+    def taken(self) -> ResumeRequest | None:
+        """The request that resumes the open wait, or None."""
+        return self._taken
+
+    @property
+    def queued(self) -> tuple[ResumeRequest, ...]:
+        """Signals that named no wait and came before one was open."""
+        return tuple(self._queued)
+
+    @property
+    def receipts(self) -> tuple[ResumeReceipt, ...]:
+        """The latest receipts, oldest first."""
+        return tuple(self._receipts.values())
+
+    def open(self, wait: OpenWait) -> None:
+        """Begins to take requests for a wait, the queued ones first."""
+        self._wait = wait
+        while self._queued and self._taken is None:
+            self._on_signal(self._queued.pop(0))
+
+    def close(self, receipt: ResumeReceipt | None) -> None:
+        """Ends the wait; who asked for it gets the receipt."""
+        if receipt is not None:
+            self._receipts[receipt.request_id] = receipt
+        while len(self._receipts) > _RECEIPTS_KEPT:
+            del self._receipts[next(iter(self._receipts))]
+        self._wait, self._taken, self._timed_out = None, None, False
+
+    def fail(self, failure: ApplicationError) -> None:
+        """Tells who asked why the wait could not be restored, and takes requests again."""
+        if self._taken is not None:
+            self._failed[self._taken.request_id] = failure
+        self._taken, self._timed_out = None, False
+
+    async def next_request(
+        self, deadline: datetime | None, *, summary: str
+    ) -> ResumeRequest | None:
+        """The request that resumes the wait, or None once the deadline passed."""
+        timeout = None if deadline is None else max(deadline - workflow.now(), timedelta(0))
+        try:
+            await workflow.wait_condition(
+                lambda: self._taken is not None, timeout=timeout, timeout_summary=summary
+            )
+        except TimeoutError:
+            self._timed_out = self._taken is None
+        return self._taken
+
+    def _validate(self, request: ResumeRequest) -> None:
+        """The update's validator: what it refuses leaves no trace in the history."""
+        if self._is_known(request):
+            return
+        why = self._refusal(request)
+        if why is not None:
+            raise ApplicationError(
+                f"job {self._job_id} was not resumed: {why}",
+                type="ResumeRefusedError",
+                non_retryable=True,
+            )
+
+    async def _on_update(self, request: ResumeRequest) -> ResumeReceipt:
+        self._validate(request)
+        if not self._is_known(request):
+            self._take(request)
+        request_id = request.request_id
+        await workflow.wait_condition(
+            lambda: request_id in self._receipts or request_id in self._failed
+        )
+        if request_id in self._receipts:
+            return self._receipts[request_id]
+        raise self._failed[request_id]
+
+    def _on_signal(self, request: ResumeRequest) -> None:
+        if self._is_known(request):
+            return
+        if self._wait is None and request.wait_id is None:
+            self._queued.append(request)
+            return
+        why = self._refusal(request)
+        if why is None:
+            self._take(request)
+            return
+        workflow.logger.warning(
+            "resume signal refused", extra={"request_id": request.request_id, "why": why}
+        )
+        self.refused = (*self.refused, f"{request.request_id}: {why}")[-_REFUSALS_KEPT:]
+
+    def _take(self, request: ResumeRequest) -> None:
+        self._failed.pop(request.request_id, None)
+        self._taken = request
+
+    def _is_known(self, request: ResumeRequest) -> bool:
+        taken = self._taken is not None and self._taken.request_id == request.request_id
+        return taken or request.request_id in self._receipts
+
+    def _refusal(self, request: ResumeRequest) -> str | None:
+        try:
+            check_size(request.payload, what="payload", limit_bytes=self._max_payload_bytes)
+        except InvalidInputError as error:
+            return str(error)
+        why = refusal(request, job_id=self._job_id, open_wait=self._wait)
+        if why is not None or self._wait is None:
+            return why
+        if self._timed_out:
+            return f"wait {self._wait.wait_id} is over, its time was up"
+        if self._taken is not None:
+            return f"wait {self._wait.wait_id} is being resumed by {self._taken.request_id}"
+        return None
