@@ -1,0 +1,1 @@
+"""The ways in: client, command line, embedded runtime."""

@@ -1,0 +1,159 @@
+"""What `mnestic doctor` looks at: each part, what was found, and how to mend it."""
+
+import asyncio
+import shutil
+
+import psycopg
+from pydantic import BaseModel, ConfigDict
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+
+from mnestic.memory.errors import ConfigurationError, MnesticError
+from mnestic.starter.embedded.search_attributes import missing_search_attributes
+from mnestic.starter.settings import Settings
+from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints
+from mnestic.stores.postgres.schema import SCHEMA_VERSION, describe_url
+
+_OLDEST_POSTGRES = 150_000
+_OLDEST_PGVECTOR = (0, 7)
+_LEAST_DISK = 1 << 30  # bytes; a database that runs out of disk stops
+
+
+class Finding(BaseModel):
+    """One part, whether it is well, and how to mend it if not."""
+
+    model_config = ConfigDict(frozen=True)
+
+    part: str
+    ok: bool
+    found: str
+    mend: str = ""
+
+
+async def check_all(settings: Settings) -> tuple[Finding, ...]:
+    """Looks at every part; one that is down does not keep it from the others."""
+    disk = _check_disk(settings)
+    try:
+        endpoints = find_endpoints(settings)
+    except ConfigurationError as error:
+        return (Finding(part="runtime", ok=False, found=str(error), mend="mnestic up"), disk)
+    postgres = await asyncio.to_thread(_check_postgres, endpoints)
+    temporal = await _check_temporal(settings, endpoints)
+    return (*postgres, *temporal, disk)
+
+
+def _check_postgres(endpoints: Endpoints) -> tuple[Finding, ...]:
+    url = endpoints.database_url.get_secret_value()
+    try:
+        with psycopg.connect(url, connect_timeout=5, autocommit=True) as connection:
+            return tuple(check(connection) for check in (_server, _role, _pgvector, _migrations))
+    except psycopg.Error as error:
+        found = f"{describe_url(url)} does not answer: {str(error).splitlines()[0]}"
+        mend = "start it, or correct MNESTIC_DATABASE_URL; `mnestic up` starts an embedded one"
+        return (Finding(part="Postgres", ok=False, found=found, mend=mend),)
+
+
+def _server(connection: psycopg.Connection) -> Finding:
+    number = connection.info.server_version
+    return Finding(
+        part="Postgres",
+        ok=number >= _OLDEST_POSTGRES,
+        found=f"version {number // 10_000}.{number % 10_000}",
+        mend="upgrade it to version 15 or newer",
+    )
+
+
+def _role(connection: psycopg.Connection) -> Finding:
+    row = connection.execute(
+        "SELECT current_user, EXISTS (SELECT FROM pg_roles WHERE rolname = 'mnestic_app'), "
+        "COALESCE((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles WHERE rolname = 'mnestic_app'), "
+        "false)"
+    ).fetchone()
+    assert row is not None
+    user, exists, member = row
+    return Finding(
+        part="role",
+        ok=exists and member,
+        found=f"{user}, " + ("works as mnestic_app" if member else "may not become mnestic_app"),
+        mend=f"GRANT mnestic_app TO {user}" if exists else "mnestic migrate",
+    )
+
+
+def _pgvector(connection: psycopg.Connection) -> Finding:
+    row = connection.execute(
+        "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+    ).fetchone()
+    version: str | None = row[0] if row else None
+    number = tuple(int(part) for part in (version or "0.0").split(".")[:2])
+    return Finding(
+        part="pgvector",
+        ok=number >= _OLDEST_PGVECTOR,
+        found=f"version {version}" if version else "not installed in this database",
+        mend="install pgvector 0.7 or newer on the server, then `mnestic migrate`",
+    )
+
+
+def _migrations(connection: psycopg.Connection) -> Finding:
+    present = connection.execute("SELECT to_regclass('mnestic.alembic_version')").fetchone()
+    found = None
+    if present and present[0]:
+        row = connection.execute("SELECT version_num FROM mnestic.alembic_version").fetchone()
+        found = row[0] if row else None
+    newer = found is not None and found > SCHEMA_VERSION
+    return Finding(
+        part="migrations",
+        ok=found == SCHEMA_VERSION,
+        found=f"schema {found or 'none'}, this version needs {SCHEMA_VERSION}",
+        mend="install a newer Mnestic" if newer else "mnestic migrate",
+    )
+
+
+async def _check_temporal(settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
+    try:
+        client = await connect_temporal(endpoints)
+        missing = await missing_search_attributes(client)
+    except MnesticError as error:
+        mend = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an embedded one"
+        return (Finding(part="Temporal", ok=False, found=str(error), mend=mend),)
+    create = " ".join(f"temporal operator search-attribute create --name {n}" for n in missing)
+    return (
+        Finding(part="Temporal", ok=True, found=f"{endpoints.temporal_address} answers"),
+        Finding(
+            part="search attributes",
+            ok=not missing,
+            found=f"missing: {', '.join(missing)}" if missing else "all registered",
+            mend=f"mnestic up, or {create}",
+        ),
+        await _pollers(client, settings),
+    )
+
+
+async def _pollers(client: Client, settings: Settings) -> Finding:
+    request = DescribeTaskQueueRequest(
+        namespace=client.namespace,
+        task_queue=TaskQueue(name=settings.task_queue),
+        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    )
+    answer = await client.workflow_service.describe_task_queue(request)
+    identities = [poller.identity for poller in answer.pollers]
+    return Finding(
+        part="workers",
+        ok=bool(identities),
+        found=f"{len(identities)} poll {settings.task_queue}: {', '.join(identities) or 'nobody'}",
+        mend="mnestic worker, or `mnestic up`",
+    )
+
+
+def _check_disk(settings: Settings) -> Finding:
+    folder = settings.data_dir.expanduser().absolute()
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    return Finding(
+        part="disk",
+        ok=free >= _LEAST_DISK,
+        found=f"{free / (1 << 30):.1f} GiB free at {folder}",
+        mend="free some, or choose another place by MNESTIC_DATA_DIR",
+    )

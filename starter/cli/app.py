@@ -1,0 +1,82 @@
+"""The `mnestic` command: its subcommands, and what its exit code means.
+
+Exit codes: 0 done · 1 failed, or something that cannot be is · 2 refused, the command must change ·
+3 something outside does not answer, try again later · 130 interrupted.
+"""
+
+import sys
+import traceback
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mnestic.memory.errors import MnesticError
+from mnestic.starter.cli import config, demo, doctor, jobs, memories, servers
+from mnestic.starter.cli.output import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    exit_code,
+    fail,
+    wants_tracebacks,
+)
+from mnestic.starter.cli.overrides import overrides
+
+app = typer.Typer(
+    name="mnestic",
+    help="Durable memory for AI agents, on Temporal.",
+    epilog=f"Exit codes: {(__doc__ or '').partition('Exit codes: ')[2].strip()}",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(jobs.app, name="job")
+app.add_typer(memories.app, name="memory")
+app.command("up")(servers.up)
+app.command("worker")(servers.worker)
+app.command("migrate")(servers.migrate_schema)
+app.command("doctor")(doctor.doctor)
+app.command("config")(config.config)
+app.command("demo")(demo.demo)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(version("mnestic"))
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    data: Annotated[
+        Path | None, typer.Option(help="Data directory of the embedded runtime to use.")
+    ] = None,
+    tenant: Annotated[str | None, typer.Option(help="Tenant to work for.")] = None,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Options of all commands."""
+    overrides.update(data_dir=data, tenant_id=tenant)
+
+
+def main() -> None:
+    """Runs the command line; every error is one line and an exit code."""
+    try:
+        app()
+    except MnesticError as error:
+        sys.exit(fail(str(error), code=exit_code(error)))
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    except Exception as error:  # noqa: BLE001 - the last place where one can be told in a line
+        if wants_tracebacks():
+            traceback.print_exc()
+        told = f"internal: {type(error).__name__}: {error} (MNESTIC_LOG_LEVEL=DEBUG shows where)"
+        sys.exit(fail(told, code=EXIT_FAILED))
+
+
+if __name__ == "__main__":
+    main()

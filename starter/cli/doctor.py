@@ -1,0 +1,23 @@
+"""`mnestic doctor`: looks at each part, and says how to mend it."""
+
+import typer
+
+from mnestic.starter.checkup import check_all
+from mnestic.starter.cli.output import EXIT_FAILED, AsJson, out, print_json, run
+from mnestic.starter.cli.overrides import command_settings
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Check each part, and say how to mend what is wrong."""
+    findings = run(check_all(command_settings()))
+    healthy = all(finding.ok for finding in findings)
+    if as_json:
+        print_json({"ok": healthy, "checks": [finding.model_dump() for finding in findings]})
+    else:
+        for finding in findings:
+            mark = "[green]ok  [/]" if finding.ok else "[red]FAIL[/]"
+            out.print(f"{mark} {finding.part}: {finding.found}", soft_wrap=True)
+            if not finding.ok:
+                out.print(f"     {finding.mend}", soft_wrap=True, markup=False)
+    if not healthy:
+        raise typer.Exit(EXIT_FAILED)

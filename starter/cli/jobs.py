@@ -1,0 +1,220 @@
+"""`mnestic job`: start, list, show, resume and cancel jobs."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs import JobDescription, JobResult
+from mnestic.memory.waits import RESUMED, ResumeReceipt
+from mnestic.starter.cli.output import (
+    AsJson,
+    err,
+    out,
+    parse_json,
+    parse_value,
+    print_json,
+    print_table,
+    run,
+)
+from mnestic.starter.cli.overrides import command_settings
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.plans import read_plan
+
+app = typer.Typer(help="Start, list, show, resume and cancel jobs.", no_args_is_help=True)
+
+JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.")]
+
+
+@app.command()
+def start(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.yaml", help="The plan to run.")],
+    agent: Annotated[str, typer.Option(help="The agent whose memory it is.")],
+    session: Annotated[str, typer.Option(help="The session whose working memory it is.")],
+    inputs: Annotated[
+        list[str] | None, typer.Option("--input", metavar="K=V", help="An input; V may be JSON.")
+    ] = None,
+    job_id: Annotated[str | None, typer.Option(help="The job's id; made up without it.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until the job is over.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start a job."""
+    parsed = read_plan(plan)
+    given = dict(_input(text) for text in inputs or [])
+
+    async def work() -> None:
+        async with await MnesticClient.connect(command_settings()) as client:
+            started = await client.start_job(
+                parsed, agent_id=agent, session_id=session, inputs=given, job_id=job_id
+            )
+            if wait:
+                _print_result(await _result(client, started), as_json=as_json)
+                return
+            link = client.job_link(started)
+            if as_json:
+                print_json({"job_id": started, "temporal_ui": link})
+            else:
+                out.print(f"Job [bold]{started}[/] has started.")
+                out.print(link or "", soft_wrap=True)
+
+    run(work())
+
+
+@app.command("list")
+def list_(
+    waiting: Annotated[bool, typer.Option("--waiting", help="Only parked jobs.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 50,
+    cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List jobs, latest first."""
+
+    async def work() -> None:
+        async with await MnesticClient.connect(command_settings()) as client:
+            found, following = await client.list_jobs(waiting=waiting, limit=limit, cursor=cursor)
+        if as_json:
+            jobs = [job.model_dump(mode="json") for job in found]
+            print_json({"jobs": jobs, "cursor": following})
+            return
+        rows = [
+            (j.job_id, j.state, j.wait_key, _when(j.deadline), j.agent_id, j.session_id)
+            for j in found
+        ]
+        columns = ("job", "state", "waits for", "until", "agent", "session")
+        print_table(columns, rows, empty="No jobs.")
+        if following:
+            out.print(f"More: --cursor {following}", soft_wrap=True)
+
+    run(work())
+
+
+@app.command()
+def show(job_id: JobId, as_json: AsJson = False) -> None:
+    """Show where a job is, and its waits."""
+
+    async def work() -> None:
+        async with await MnesticClient.connect(command_settings()) as client:
+            job = await client.describe_job(job_id)
+            link = client.job_link(job_id)
+        if as_json:
+            print_json(job.model_dump(mode="json") | {"temporal_ui": link})
+        else:
+            _print_job(job, link)
+
+    run(work())
+
+
+@app.command()
+def resume(
+    job_id: JobId,
+    payload: Annotated[str, typer.Option(metavar="JSON", help="What the job is told.")] = "null",
+    outcome: Annotated[str, typer.Option(help="Which of the wait's outcomes it is.")] = RESUMED,
+    request_id: Annotated[
+        str | None, typer.Option(help="The same id is the same request; made up without it.")
+    ] = None,
+    wait_id: Annotated[str | None, typer.Option(help="The wait that is meant.")] = None,
+    sha256: Annotated[str | None, typer.Option(help="The snapshot that is expected.")] = None,
+    signal: Annotated[
+        bool, typer.Option("--signal", help="Leave it with Temporal; do not wait for the restore.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Resume a waiting job; returns once its memory is verified and restored."""
+    told = parse_json(payload, what="--payload")
+
+    async def work() -> None:
+        async with await MnesticClient.connect(command_settings()) as client:
+            receipt = await client.resume_job(
+                job_id,
+                told,
+                outcome=outcome,
+                request_id=request_id,
+                wait_id=wait_id,
+                expected_sha256=sha256,
+                by="signal" if signal else "update",
+                limit=timedelta(seconds=20),
+            )
+        _print_receipt(job_id, receipt, as_json=as_json)
+
+    run(work())
+
+
+@app.command()
+def cancel(job_id: JobId, as_json: AsJson = False) -> None:
+    """Ask a job to end; it writes its episode first."""
+
+    async def work() -> None:
+        async with await MnesticClient.connect(command_settings()) as client:
+            await client.cancel_job(job_id)
+        if as_json:
+            print_json({"job_id": job_id, "cancel_requested": True})
+        else:
+            out.print(f"Job {job_id} was asked to end.")
+
+    run(work())
+
+
+@app.command()
+def result(job_id: JobId, as_json: AsJson = False) -> None:
+    """Wait until a job is over, and show what came of it."""
+
+    async def work() -> None:
+        async with await MnesticClient.connect(command_settings()) as client:
+            _print_result(await _result(client, job_id), as_json=as_json)
+
+    run(work())
+
+
+async def _result(client: MnesticClient, job_id: str) -> JobResult:
+    with err.status(f"Waiting for job {job_id} …"):
+        return await client.wait_for_result(job_id)
+
+
+def _input(text: str) -> tuple[str, Any]:
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        raise InvalidInputError(what=f"--input {text}", why="must look like name=value")
+    return name, parse_value(value)
+
+
+def _when(moment: datetime | None) -> str | None:
+    return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else None
+
+
+def _print_job(job: JobDescription, link: str | None) -> None:
+    out.print(f"Job [bold]{job.job_id}[/] · {job.plan} · {job.state}")
+    if job.attention:
+        out.print(f"Needs attention: {job.attention}", soft_wrap=True, markup=False)
+    out.print(f"Agent {job.agent_id} · session {job.session_id} · since {_when(job.started_at)}")
+    if link:
+        out.print(link, soft_wrap=True)
+    rows = [
+        (wait.wait_id, wait.key, wait.state, _when(wait.deadline), wait.snapshot_id)
+        for wait in job.waits
+    ]
+    print_table(("wait", "key", "state", "deadline", "snapshot"), rows, empty="No waits so far.")
+
+
+def _print_receipt(job_id: str, receipt: ResumeReceipt | None, *, as_json: bool) -> None:
+    if as_json:
+        print_json(receipt.model_dump(mode="json") if receipt else {"receipt": None})
+    elif receipt is None:
+        out.print(
+            f"The request is left with Temporal; job {job_id} resumes when a worker takes it. "
+            f"See: mnestic job show {job_id}"
+        )
+    else:
+        out.print(
+            f"Job {job_id} goes on from wait {receipt.wait_id} ({receipt.outcome}): snapshot "
+            f"{receipt.snapshot_sha256[:16]}… verified, {receipt.drift_count} changes meanwhile."
+        )
+
+
+def _print_result(result: JobResult, *, as_json: bool) -> None:
+    if as_json:
+        print_json(result.model_dump(mode="json"))
+    else:
+        out.print(f"Job {result.job_id} completed after {result.waits} waits.")
+        out.print_json(data=result.results)

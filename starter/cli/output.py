@@ -1,0 +1,95 @@
+"""How commands speak: tables for people, one JSON document for programs, one line for an error."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from mnestic.memory.errors import InvalidInputError, MnesticError, RefusedError, UnavailableError
+
+EXIT_FAILED = 1
+EXIT_REFUSED = 2
+EXIT_UNAVAILABLE = 3
+EXIT_INTERRUPTED = 130
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Result = TypeVar("Result")
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Runs a command's work."""
+    return asyncio.run(work)
+
+
+def print_json(document: Any) -> None:
+    """Prints one JSON document on standard output."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, default=str) + "\n")
+    sys.stdout.flush()
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) -> None:
+    """Prints rows as a table, or the sentence that there are none."""
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*("" if cell is None else str(cell) for cell in row))
+    if table.row_count:
+        out.print(table)
+    else:
+        out.print(empty)
+
+
+def print_progress(line: str) -> None:
+    """Prints a step of long work on standard error."""
+    err.print(line, style="dim", soft_wrap=True, markup=False)
+
+
+def parse_value(text: str) -> Any:
+    """A value from the command line: JSON, and what is not JSON is text."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def parse_json(text: str, *, what: str) -> Any:
+    """A value that must be JSON.
+
+    Raises:
+        InvalidInputError: says where it is not.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        why = f"is not JSON: {error.msg} at character {error.pos + 1}"
+        raise InvalidInputError(what=what, why=why) from None
+
+
+def exit_code(error: MnesticError) -> int:
+    """The exit code of an error's branch."""
+    if isinstance(error, RefusedError):
+        return EXIT_REFUSED
+    return EXIT_UNAVAILABLE if isinstance(error, UnavailableError) else EXIT_FAILED
+
+
+def fail(message: str, *, code: int) -> int:
+    """Prints an error as one line on standard error; returns the code to exit with."""
+    err.print(f"[bold red]error:[/] {_escaped(message)}", soft_wrap=True)
+    return code
+
+
+def wants_tracebacks() -> bool:
+    """Whether an internal error shows its traceback."""
+    return os.environ.get("MNESTIC_LOG_LEVEL", "").upper() == "DEBUG"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("[", "\\[")

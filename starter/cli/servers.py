@@ -1,0 +1,96 @@
+"""`mnestic up`, `mnestic worker`, `mnestic migrate`: what runs, and keeps running."""
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mnestic.starter.cli.output import AsJson, err, out, print_json, print_progress, run
+from mnestic.starter.cli.overrides import command_settings
+from mnestic.starter.embedded.runtime import EmbeddedRuntime
+from mnestic.starter.logs import configure_logs
+from mnestic.starter.settings import Settings
+from mnestic.starter.wiring import find_endpoints
+from mnestic.stores.postgres.schema import migrate
+
+
+def up(
+    data: Annotated[Path | None, typer.Option(help="Where databases and logs are kept.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port of Temporal; default 7233.")] = None,
+    ui_port: Annotated[int | None, typer.Option(help="Port of its UI; default 8233.")] = None,
+    no_worker: Annotated[bool, typer.Option("--no-worker", help="Start the servers only.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start Postgres, Temporal with its UI and a worker; Ctrl-C stops them."""
+    settings = command_settings(data_dir=data, temporal_port=port, ui_port=ui_port)
+    run(_up(settings, start_worker=not no_worker, as_json=as_json))
+
+
+def worker() -> None:
+    """Run a worker alone, for a cluster; SIGTERM stops it once its activities have ended."""
+    from mnestic.worker import run_worker  # noqa: PLC0415 - the worker's imports take a second
+
+    settings = command_settings()
+    configure_logs(settings)
+    run(run_worker(settings))
+
+
+def migrate_schema(as_json: AsJson = False) -> None:
+    """Bring the database's schema to this version."""
+    endpoints = find_endpoints(command_settings())
+    version = migrate(endpoints.database_admin_url.get_secret_value())
+    if as_json:
+        print_json({"schema": version})
+    else:
+        out.print(f"The schema is at version {version}.")
+
+
+async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    runtime = EmbeddedRuntime(
+        settings, report=print_progress, migrate=migrate, start_worker=start_worker
+    )
+    starting = asyncio.create_task(runtime.__aenter__())
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if not starting.done():
+        starting.cancel()
+        await asyncio.wait({starting})
+        return
+    await starting
+    try:
+        _announce(runtime, as_json=as_json)
+        ended = asyncio.create_task(runtime.wait())
+        await asyncio.wait({ended, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            await ended
+        err.print("Stopping …")
+        ended.cancel()
+    finally:
+        stopping.cancel()
+        await runtime.stop()
+    err.print("Stopped.")
+
+
+def _announce(runtime: EmbeddedRuntime, *, as_json: bool) -> None:
+    state = runtime.state
+    if as_json:
+        print_json(
+            {
+                "ready": True,
+                "pid": state.pid,
+                "temporal": state.temporal_address,
+                "temporal_ui": state.temporal_ui,
+                "database": state.database_url,
+            }
+        )
+        return
+    out.print(f"Temporal UI  {state.temporal_ui or '(your own)'}")
+    out.print(f"Temporal     {state.temporal_address}")
+    out.print(f"Postgres     {state.database_url}", soft_wrap=True)
+    out.print("ready")

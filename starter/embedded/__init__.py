@@ -1,0 +1,1 @@
+"""Postgres, Temporal and a worker on one machine, without installation."""

@@ -1,0 +1,41 @@
+"""Connects to the Temporal that the runtime uses: the embedded one, or one of your own.
+
+It stands alone because the settings of your own server (namespace, keys, certificates) must reach that
+server and never the embedded one, which knows none of them.
+"""
+
+import asyncio
+import os
+
+from temporalio.client import Client
+from temporalio.envconfig import ClientConfig
+from temporalio.service import RPCError
+
+from mnestic.memory.errors import TemporalUnavailableError
+
+CONNECT_LIMIT_S = 15.0
+
+
+async def connect(address: str, *, embedded: bool) -> Client:
+    """A client of the server at `address`; for one of your own, with the settings of `temporal`'s profile.
+
+    Raises:
+        TemporalUnavailableError: the server does not answer.
+    """
+    try:
+        async with asyncio.timeout(CONNECT_LIMIT_S):
+            if embedded:
+                return await Client.connect(address)
+            config = ClientConfig.load_client_connect_config()
+            config["target_host"] = address
+            return await Client.connect(**config)
+    except TimeoutError:
+        why = f"no answer within {CONNECT_LIMIT_S:.0f} s"
+        raise TemporalUnavailableError(where=address, why=why) from None
+    except (RPCError, RuntimeError) as error:  # RuntimeError: the SDK could not connect
+        raise TemporalUnavailableError(where=address, why=str(error)) from error
+
+
+def environment_for_embedded() -> dict[str, str]:
+    """Our environment without what concerns a Temporal of your own."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("TEMPORAL_")}

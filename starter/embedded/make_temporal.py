@@ -1,0 +1,134 @@
+"""The two ways to make Temporal's dev server: the SDK's own download, and a build with Go.
+
+They stand apart from the search because each is a child process with a limit, whose failure is not
+the end but a reason to go on.
+"""
+
+import hashlib
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import platformdirs
+
+from mnestic.starter.embedded.crew import Crew, Part, PartSpec
+
+CLI_VERSION = "1.9.1"
+BUILD_LIMIT_S = 1800.0
+POLL_S = 0.5
+
+
+class NotMade(NamedTuple):
+    """One way did not work, and why; the search goes on with the next."""
+
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Where to look, and what to build.
+
+    `path` is searched for `temporal` and `go` (None: the environment's PATH). A download is given
+    up when nothing has arrived for `download_stall_s` seconds.
+    """
+
+    cache_dir: Path = field(
+        default_factory=lambda: Path(platformdirs.user_cache_dir("mnestic", appauthor=False))
+    )
+    path: str | None = None
+    module_dir: Path = Path(__file__).parent / "temporal"
+    package: str = "github.com/temporalio/cli/cmd/temporal"
+    download_stall_s: float = 20.0
+
+    @property
+    def log(self) -> Path:
+        """What downloads and builds have to say."""
+        return self.cached.with_name("provisioning.log")
+
+    @property
+    def cached(self) -> Path:
+        """The program's place in the cache, named by its version and by the pins of its build."""
+        pins = (self.module_dir / name for name in ("go.mod", "go.sum"))
+        digest = hashlib.sha256(b"".join(pin.read_bytes() for pin in pins)).hexdigest()
+        return self.cache_dir / "temporal" / f"{CLI_VERSION}-{digest[:12]}" / "temporal"
+
+
+async def download(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
+    """Downloads into the directory `draft`; given up when nothing more comes for too long.
+
+    Raises:
+        PartCrashedError: the download could not be started.
+    """
+    target = draft / "download"
+    target.mkdir()
+    module = "mnestic.starter.embedded.sdk_download"
+    spec = PartSpec(
+        name="the download of Temporal",
+        command=(sys.executable, "-P", "-m", module, target),
+        log=sources.log,
+    )
+    async with _running(spec, crew) as part:
+        size, since = -1, time.monotonic()
+        while await part.wait(POLL_S) is None:
+            if (now := _size(target)) != size:
+                size, since = now, time.monotonic()
+            elif time.monotonic() - since > sources.download_stall_s:
+                return NotMade(f"nothing came for {sources.download_stall_s:.0f} s")
+    complete = [path for path in target.iterdir() if path.suffix != ".downloading"]
+    if not complete:
+        return NotMade(_last_line(spec.log))
+    return complete[0]
+
+
+async def build(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
+    """Builds in the directory `draft`, from the module's pins alone.
+
+    Raises:
+        PartCrashedError: the build could not be started.
+    """
+    module, program = draft / "module", draft / "temporal"
+    shutil.copytree(sources.module_dir, module)
+    version = f"-X github.com/temporalio/cli/internal/temporalcli.Version={CLI_VERSION}"
+    flags = ("-trimpath", "-ldflags", f"-s -w {version}", "-o", program)
+    spec = PartSpec(
+        name="the build of Temporal",
+        command=(str(shutil.which("go", path=sources.path)), "build", *flags, sources.package),
+        log=sources.log,
+        stop_signal=signal.SIGINT,  # go ends its compilers, too
+        cwd=module,
+        env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},  # no C compiler is needed
+    )
+    async with _running(spec, crew) as part:
+        exit_code = await part.wait(BUILD_LIMIT_S)
+    if exit_code is None:
+        return NotMade(f"it was not done after {BUILD_LIMIT_S:.0f} s; its log is {spec.log}")
+    if exit_code != 0:
+        why = _last_line(spec.log)
+        return NotMade(f"exit code {exit_code}: {why}; its log is {spec.log}")
+    return program
+
+
+@asynccontextmanager
+async def _running(spec: PartSpec, crew: Crew) -> AsyncIterator[Part]:
+    """The started part, which does not outlive the block."""
+    part = await crew.start(spec)
+    try:
+        yield part
+    finally:
+        await part.stop()
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")

@@ -1,0 +1,238 @@
+"""The embedded runtime: everything Mnestic needs, as child processes on one machine.
+
+It stands alone because `mnestic up`, the demo and the tests all want the same: start what is missing,
+in parallel; know when one part ends; and leave nothing running, however they end themselves.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self
+
+import psutil
+from filelock import FileLock, Timeout
+
+from mnestic.memory.errors import ConfigurationError, InUseError
+from mnestic.starter.embedded.connection import connect
+from mnestic.starter.embedded.crew import Crew, Part
+from mnestic.starter.embedded.make_temporal import Sources
+from mnestic.starter.embedded.postgres import start_postgres
+from mnestic.starter.embedded.provision import find_temporal
+from mnestic.starter.embedded.search_attributes import ensure_search_attributes
+from mnestic.starter.embedded.state import RuntimeState, read_last_state, write_state
+from mnestic.starter.embedded.temporal_server import PortWishes, start_temporal
+from mnestic.starter.embedded.worker_process import WorkerWiring, start_worker_process
+from mnestic.starter.settings import Settings
+
+
+class EmbeddedRuntime:
+    """Postgres, Temporal and a worker; an async context manager.
+
+    `report` gets one line a step. `migrate` is called with the URL of the schema's owner, in a thread,
+    once Postgres answers. With `start_worker` a worker is started last; without it, call
+    `start_worker()` when you want one.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        report: Callable[[str], None],
+        migrate: Callable[[str], object],
+        start_worker: bool = True,
+        sources: Sources | None = None,
+    ) -> None:
+        self._settings = settings
+        self._report = report
+        self._migrate = migrate
+        self._with_worker = start_worker
+        self._sources = sources
+        self._data_dir = settings.data_dir.expanduser().resolve()
+        self._exits = AsyncExitStack()
+        self._crew = Crew(self._data_dir / "logs" / "guardian.log", self._write_down)
+        self._worker: Part | None = None
+        me = psutil.Process()
+        self._state = RuntimeState(
+            pid=me.pid, create_time=me.create_time(), started_at=datetime.now(UTC)
+        )
+
+    async def __aenter__(self) -> Self:
+        """Starts what is missing; returns once all of it answers.
+
+        Raises:
+            ConfigurationError: the data directory cannot be written.
+            InUseError: the data directory or a port is taken.
+            ProvisioningError: there is no Temporal, and none could be made.
+            UnavailableError: a part did not come up; names it.
+        """
+        async with self._exits:
+            await self._start()
+            self._exits = self._exits.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stops everything."""
+        await self.stop()
+
+    @property
+    def state(self) -> RuntimeState:
+        """Where everything answers."""
+        return self._state
+
+    async def wait(self) -> None:
+        """Waits until the runtime is stopped.
+
+        Raises:
+            PartCrashedError: a part ended by itself.
+        """
+        await self._crew.wait()
+
+    async def stop(self) -> None:
+        """Stops the worker, Temporal and Postgres, in this order."""
+        await self._exits.aclose()
+
+    async def start_worker(self) -> int:
+        """Starts a worker and returns its pid, once it polls.
+
+        Raises:
+            PartCrashedError: it ended instead.
+            TemporalUnavailableError: it does not poll in time.
+        """
+        began = time.monotonic()
+        self._worker = await start_worker_process(self._crew, self._wiring())
+        self._report(f"The worker is ready ({time.monotonic() - began:.1f} s)")
+        return self._worker.mark.pid
+
+    async def kill_worker(self) -> int | None:
+        """Ends the worker by SIGKILL and returns its pid, None when there is none."""
+        worker, self._worker = self._worker, None
+        if worker is None:
+            return None
+        await worker.kill()
+        return worker.mark.pid
+
+    async def _start(self) -> None:
+        began = time.monotonic()
+        self._occupy()
+        last = read_last_state(self._data_dir)
+        await self._clear(last)
+        self._change(
+            temporal_port=last.temporal_port if last else None,
+            ui_port=last.ui_port if last else None,
+        )
+        self._exits.callback(self._change, ready=False)
+        await self._exits.enter_async_context(self._crew)
+        await _together(self._start_database(), self._start_temporal())
+        if self._with_worker:
+            await self.start_worker()
+        self._change(ready=True)
+        self._report(f"Everything answers ({time.monotonic() - began:.1f} s)")
+
+    def _occupy(self) -> None:
+        """Makes the data directory ours alone."""
+        try:
+            self._data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = FileLock(self._data_dir / "lock", thread_local=False)
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise InUseError(
+                what=f"data directory {self._data_dir}",
+                by=_describe(read_last_state(self._data_dir)),
+                mend="use that one, stop it, or choose another directory (--data)",
+            ) from None
+        except OSError as error:
+            why = f"{self._data_dir} cannot be used: {error.strerror}"
+            raise ConfigurationError(setting="MNESTIC_DATA_DIR", why=why) from error
+        self._exits.callback(lock.release)
+
+    async def _clear(self, last: RuntimeState | None) -> None:
+        """Ends what a runtime that was killed has left running."""
+        for mark in sorted(last.parts if last else (), key=lambda mark: mark.stop_order):
+            if await asyncio.to_thread(mark.end):
+                self._report(f"Ended {mark.name}, left running by an earlier runtime")
+
+    async def _start_database(self) -> None:
+        began = time.monotonic()
+        own = self._settings.database_url
+        if own is not None:
+            admin = self._settings.database_admin_url or own
+            self._change(
+                database_url=own.get_secret_value(), database_admin_url=admin.get_secret_value()
+            )
+        else:
+            address = await start_postgres(self._data_dir, self._crew)
+            self._change(database_url=address.app_url, database_admin_url=address.admin_url)
+            self._report(f"Postgres is ready ({time.monotonic() - began:.1f} s)")
+        began = time.monotonic()
+        assert self._state.database_admin_url is not None
+        await asyncio.to_thread(self._migrate, self._state.database_admin_url)
+        self._report(f"The schema is up to date ({time.monotonic() - began:.1f} s)")
+
+    async def _start_temporal(self) -> None:
+        own = self._settings.temporal_address
+        if own is not None:
+            await ensure_search_attributes(await connect(own, embedded=False))
+            self._change(temporal_address=own, temporal_ui=self._settings.temporal_ui_url)
+            return
+        program = await find_temporal(self._report, self._crew, sources=self._sources)
+        began = time.monotonic()
+        wishes = PortWishes(
+            port=self._settings.temporal_port,
+            ui_port=self._settings.ui_port,
+            last_port=self._state.temporal_port,
+            last_ui_port=self._state.ui_port,
+        )
+        address = await start_temporal(program, self._data_dir, self._crew, wishes=wishes)
+        self._change(
+            temporal_address=address.target,
+            temporal_ui=self._settings.temporal_ui_url or address.ui,
+            temporal_port=address.port,
+            ui_port=address.ui_port,
+        )
+        self._report(f"Temporal is ready ({time.monotonic() - began:.1f} s)")
+
+    def _wiring(self) -> WorkerWiring:
+        assert self._state.database_url is not None, "the runtime is not started"
+        assert self._state.temporal_address is not None, "the runtime is not started"
+        return WorkerWiring(
+            database_url=self._state.database_url,
+            temporal_address=self._state.temporal_address,
+            embedded=self._settings.temporal_address is None,
+            task_queue=self._settings.task_queue,
+            data_dir=self._data_dir,
+            shutdown_s=self._settings.worker_shutdown_s,
+        )
+
+    def _change(self, **changes: object) -> None:
+        self._state = self._state.model_copy(update=changes)
+        self._write_down()
+
+    def _write_down(self) -> None:
+        self._state = self._state.model_copy(update={"parts": self._crew.marks})
+        write_state(self._data_dir, self._state)
+
+
+async def _together(*starts: Coroutine[Any, Any, None]) -> None:
+    """Runs the starts side by side; when one fails, cancels the others and raises its error."""
+    tasks = [asyncio.ensure_future(start) for start in starts]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _describe(holder: RuntimeState | None) -> str:
+    if holder is None or not holder.alive:
+        return "a runtime that is starting"
+    ui = f", Temporal UI {holder.temporal_ui}" if holder.temporal_ui else ""
+    return f"pid {holder.pid}, since {holder.started_at:%Y-%m-%d %H:%M:%S} UTC{ui}"

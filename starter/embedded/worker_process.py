@@ -1,0 +1,93 @@
+"""The runtime's worker: a process like any other worker, ready when Temporal sees it poll.
+
+It stands alone because it is the one part that is killed and started again while the others go on.
+"""
+
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from mnestic.memory.errors import TemporalUnavailableError
+from mnestic.starter.embedded.connection import connect, environment_for_embedded
+from mnestic.starter.embedded.crew import Crew, Part, PartSpec
+
+NAME = "worker"
+READY_LIMIT_S = 60.0
+STOP_ORDER = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerWiring:
+    """What a worker is told. `embedded` says that Temporal is the runtime's, not the user's."""
+
+    database_url: str
+    temporal_address: str
+    embedded: bool
+    task_queue: str
+    data_dir: Path
+    shutdown_s: float
+    command: tuple[str, ...] = (sys.executable, "-m", "mnestic.worker")
+
+    def environment(self) -> dict[str, str]:
+        """The environment of the process: ours, and where its servers are."""
+        inherited = environment_for_embedded() if self.embedded else os.environ
+        return {
+            **inherited,
+            "MNESTIC_DATABASE_URL": self.database_url,
+            "MNESTIC_DATA_DIR": str(self.data_dir),
+            "MNESTIC_TASK_QUEUE": self.task_queue,
+            "TEMPORAL_ADDRESS": self.temporal_address,
+        }
+
+
+async def start_worker_process(crew: Crew, wiring: WorkerWiring) -> Part:
+    """Starts a worker; returns once it polls.
+
+    Raises:
+        PartCrashedError: it ended instead.
+        TemporalUnavailableError: it does not poll in time.
+    """
+    client = await connect(wiring.temporal_address, embedded=wiring.embedded)
+    part = await crew.start(
+        PartSpec(
+            name=NAME,
+            command=wiring.command,
+            log=wiring.data_dir / "logs" / "worker.log",
+            stop_order=STOP_ORDER,
+            grace_s=wiring.shutdown_s + 10,
+            env=wiring.environment(),
+        )
+    )
+    deadline = time.monotonic() + READY_LIMIT_S
+    while not await _polls(client, part.mark.pid, wiring.task_queue):
+        if time.monotonic() > deadline:
+            raise TemporalUnavailableError(
+                where=wiring.temporal_address,
+                why=f"the worker does not poll task queue {wiring.task_queue} after "
+                f"{READY_LIMIT_S:.0f} s; its log is {part.spec.log}",
+            )
+        await part.pause_unless_ended()
+    part.require()
+    return part
+
+
+async def _polls(client: Client, pid: int, task_queue: str) -> bool:
+    """Whether a worker of that pid polls for workflow tasks; identities begin with `pid@`."""
+    request = DescribeTaskQueueRequest(
+        namespace=client.namespace,
+        task_queue=TaskQueue(name=task_queue),
+        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    )
+    try:
+        answer = await client.workflow_service.describe_task_queue(request)
+    except RPCError as error:
+        raise TemporalUnavailableError(where="its task queues", why=error.message) from error
+    return any(poller.identity.startswith(f"{pid}@") for poller in answer.pollers)

@@ -1,0 +1,111 @@
+"""Jobs as Temporal's visibility store and our waits tell of them; none of it needs a worker."""
+
+import base64
+import binascii
+from typing import Any
+
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowHandle,
+)
+from temporalio.common import SearchAttributeKey
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs import JobDescription, JobSummary
+from mnestic.memory.names import AGENT_JOB
+from mnestic.memory.scope import check_id
+from mnestic.memory.waits import JobState, JobWait
+from mnestic.stores.postgres.memory import PostgresMemory
+
+_ENDED: dict[WorkflowExecutionStatus, JobState] = {
+    WorkflowExecutionStatus.COMPLETED: "completed",
+    WorkflowExecutionStatus.FAILED: "failed",
+    WorkflowExecutionStatus.TIMED_OUT: "failed",
+    WorkflowExecutionStatus.CANCELED: "cancelled",
+    WorkflowExecutionStatus.TERMINATED: "terminated",
+}
+
+
+async def list_jobs(
+    temporal: Client, *, tenant_id: str, waiting: bool, limit: int, cursor: str | None
+) -> tuple[tuple[JobSummary, ...], str | None]:
+    """One page of jobs, latest first; see `MnesticClient.list_jobs`."""
+    check_id(tenant_id, what="tenant")
+    query = f"WorkflowType = '{AGENT_JOB}' AND TenantId = '{tenant_id}' AND "
+    if waiting:
+        query += "ExecutionStatus = 'Running' AND JobState IN ('waiting', 'needs_attention')"
+    else:
+        query += "ExecutionStatus != 'ContinuedAsNew'"
+    found = temporal.list_workflows(
+        query, page_size=limit, limit=limit, next_page_token=_token(cursor)
+    )
+    await found.fetch_next_page()
+    jobs = tuple(_summary(execution) for execution in found.current_page or ())
+    following = found.next_page_token
+    return jobs, base64.urlsafe_b64encode(following).decode() if following else None
+
+
+async def describe_job(
+    handle: WorkflowHandle[Any, Any], *, job_id: str, memory: PostgresMemory
+) -> JobDescription:
+    """A job and its waits; see `MnesticClient.describe_job`."""
+    found = await handle.describe()
+    summary = _summary(found)
+    memo = await found.memo()
+    header = memo.get("mnestic", {})
+    agent_id, tenant_id = agent_of(found)
+    waits: list[JobWait] = []
+    cursor = None
+    async with memory.transaction(
+        tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
+    ) as transaction:
+        while True:
+            page, cursor = await transaction.waits.list_by_job(job_id, limit=1000, cursor=cursor)
+            waits.extend(page)
+            if cursor is None:
+                break
+    return JobDescription(
+        **summary.model_dump(),
+        plan=memo.get("plan", ""),
+        attention=header.get("attention") if summary.state == "needs_attention" else None,
+        waits=tuple(waits),
+    )
+
+
+def agent_of(found: WorkflowExecutionDescription) -> tuple[str, str]:
+    """The agent and the tenant of a job."""
+    return _keyword(found, "AgentId") or "", _keyword(found, "TenantId") or ""
+
+
+def _summary(found: WorkflowExecution) -> JobSummary:
+    ended = _ENDED.get(found.status) if found.status else None
+    state = ended or _keyword(found, "JobState") or "running"
+    deadline = found.typed_search_attributes.get(SearchAttributeKey.for_datetime("WaitDeadline"))
+    return JobSummary.model_validate(
+        {
+            "job_id": found.id.rpartition("/")[2],
+            "agent_id": _keyword(found, "AgentId") or "",
+            "session_id": _keyword(found, "SessionId") or "",
+            "state": state,
+            "wait_key": None if ended else _keyword(found, "WaitKey"),
+            "deadline": None if ended else deadline,
+            "started_at": found.start_time,
+            "closed_at": found.close_time,
+        }
+    )
+
+
+def _keyword(found: WorkflowExecution, name: str) -> str | None:
+    return found.typed_search_attributes.get(SearchAttributeKey.for_keyword(name))
+
+
+def _token(cursor: str | None) -> bytes | None:
+    try:
+        return base64.urlsafe_b64decode(cursor) if cursor else None
+    except (binascii.Error, ValueError):
+        raise InvalidInputError(
+            what="cursor", why="was not given by this list; begin without one"
+        ) from None

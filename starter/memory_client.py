@@ -1,0 +1,116 @@
+"""An agent's memory from outside a job: records, messages, episodes."""
+
+import uuid
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from typing import Any
+
+from mnestic.memory.episodes import Episode
+from mnestic.memory.operations import Operation
+from mnestic.memory.records import LongTermRecord, RecordRef
+from mnestic.memory.resources import Resource
+from mnestic.memory.working import WorkingMemory
+from mnestic.stores.postgres.memory import PostgresMemory, PostgresTransaction
+
+
+class MemoryClient:
+    """One agent's memory. Each call is a transaction of its own, with audit rows."""
+
+    def __init__(self, memory: PostgresMemory, *, tenant_id: str, agent_id: str) -> None:
+        self._memory, self._tenant_id, self._agent_id = memory, tenant_id, agent_id
+
+    async def get(self, namespace: str, key: str) -> LongTermRecord:
+        """A long-term record.
+
+        Raises:
+            NotFoundError: there is none, or it is deleted or expired.
+        """
+        async with self._transaction(write=False) as transaction:
+            return await transaction.records.get(namespace, key)
+
+    async def set(
+        self,
+        namespace: str,
+        key: str,
+        value: Any,
+        *,
+        ttl: timedelta | None = None,
+        expected_version: int | None = None,
+        operation_key: str | None = None,
+    ) -> LongTermRecord:
+        """Writes a long-term record.
+
+        Args:
+            namespace: The record's namespace, 1 to 256 characters.
+            key: The record's key in it, likewise.
+            value: Any JSON value but null.
+            ttl: How long the record lives; for ever without it.
+            expected_version: The version that the write is based on; 0 for a new record.
+            operation_key: The same key with the same request is written once.
+
+        Raises:
+            StaleVersionError: the record has another version; holds what is stored.
+            InvalidInputError: the value cannot be stored.
+            IdempotencyConflictError: the key was used for another request.
+        """
+        operation = Operation(key=operation_key or f"client/{uuid.uuid4().hex}", name="set")
+        request = [namespace, key, value, ttl.total_seconds() if ttl else None, expected_version]
+        async with self._transaction(write=True) as transaction:
+            stored = await transaction.replay(operation, operation.request_hash(request))
+            if stored is not None:
+                return LongTermRecord.model_validate(stored)
+            record = await transaction.records.set(
+                namespace, key, value, ttl=ttl, expected_version=expected_version
+            )
+            await transaction.complete(operation, record.model_dump(mode="json"))
+            return record
+
+    async def delete(
+        self, namespace: str, key: str, *, expected_version: int | None = None
+    ) -> RecordRef:
+        """Deletes a long-term record.
+
+        Raises:
+            NotFoundError: there is none.
+            StaleVersionError: it has another version.
+        """
+        async with self._transaction(write=True) as transaction:
+            return await transaction.records.delete(
+                namespace, key, expected_version=expected_version
+            )
+
+    async def list_records(
+        self, namespace: str | None = None, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[LongTermRecord, ...], str | None]:
+        """Records in the order of namespace and key, and the cursor of the next page."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.records.list_by_namespace(
+                namespace, limit=limit, cursor=cursor
+            )
+
+    async def list_episodes(
+        self, *, session_id: str | None = None, limit: int = 20, cursor: str | None = None
+    ) -> tuple[tuple[Episode, ...], str | None]:
+        """Episodes of the agent or of one session, newest first."""
+        async with self._transaction(write=False) as transaction:
+            if session_id is None:
+                return await transaction.episodes.list_by_agent(limit=limit, cursor=cursor)
+            return await transaction.episodes.list_by_session(
+                session_id, limit=limit, cursor=cursor
+            )
+
+    async def working_memory(self, session_id: str) -> WorkingMemory:
+        """A session's working memory."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.working.load(session_id)
+
+    async def receive(self, messages: Sequence[Resource]) -> int:
+        """Keeps raw messages; returns how many were new."""
+        async with self._transaction(write=True) as transaction:
+            return await transaction.resources.append(messages)
+
+    def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[PostgresTransaction]:
+        return self._memory.transaction(
+            tenant_id=self._tenant_id, agent_id=self._agent_id, actor="client", write=write
+        )

@@ -1,0 +1,164 @@
+"""Reading a plan from YAML, with errors that name the node and the line."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from mnestic.memory.errors import InvalidPlanError
+from mnestic.memory.plans import Plan, check_plan
+
+Lines = dict[tuple[str | int, ...], int]
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's plain scalars: `on` is a word, and a date is text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [
+        (tag, pattern) for tag, pattern in resolvers if not tag.endswith((":bool", ":timestamp"))
+    ]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+for _word in ("true", "false"):
+    _resolvers = _Loader.yaml_implicit_resolvers.setdefault(_word[0], [])
+    _resolvers.append(("tag:yaml.org,2002:bool", re.compile(rf"^{_word}$")))
+
+
+def read_plan(path: Path) -> Plan:
+    """Reads a plan from a file.
+
+    Raises:
+        InvalidPlanError: the file cannot be read, or what is in it is not a plan.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InvalidPlanError(source=str(path), problems=(why,)) from None
+    return parse_plan(text, source=str(path))
+
+
+def parse_plan(text: str, *, source: str) -> Plan:
+    """Reads a plan from YAML text; `source` names it in errors.
+
+    Raises:
+        InvalidPlanError: lists every problem, with line and node.
+    """
+    try:
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        problems = list(_twice(root)) if root is not None else ["it is empty"]
+        data = loader.construct_document(root) if root is not None and not problems else None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f"line {mark.line + 1}: " if mark else ""
+        raise InvalidPlanError(source=source, problems=(f"{line}{error.problem}",)) from None
+    except yaml.YAMLError as error:
+        raise InvalidPlanError(source=source, problems=(str(error),)) from None
+    if root is None or problems:
+        raise InvalidPlanError(source=source, problems=tuple(problems))
+    lines = dict(_lines(root))
+    try:
+        plan = Plan.model_validate(data, extra="forbid")
+    except ValidationError as error:
+        raise InvalidPlanError(source=source, problems=tuple(_told(error, data, lines))) from None
+    found = tuple(
+        f"line {_line_of(lines, ('nodes', problem.index))}: {problem.why}"
+        if problem.index is not None
+        else problem.why
+        for problem in check_plan(plan)
+    )
+    if found:
+        raise InvalidPlanError(source=source, problems=found)
+    return plan
+
+
+def require_sound(plan: Plan) -> None:
+    """Holds a plan that was made in Python to the same rules.
+
+    Raises:
+        InvalidPlanError: lists every problem.
+    """
+    problems = tuple(problem.why for problem in check_plan(plan))
+    if problems:
+        raise InvalidPlanError(source=plan.name, problems=problems)
+
+
+def _lines(
+    node: yaml.Node, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], int]]:
+    """Each place in the document, and the line it begins at."""
+    yield path, node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from _lines(value, (*path, key.value))
+            yield (*path, key.value), key.start_mark.line + 1
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            yield from _lines(item, (*path, index))
+
+
+def _twice(node: yaml.Node) -> Iterator[str]:
+    """Keys that stand twice in one mapping, of which YAML would drop one."""
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                yield f"line {key.start_mark.line + 1}: {key.value!r} is there twice"
+            seen.add(str(key.value))
+            yield from _twice(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _twice(item)
+
+
+def _told(error: ValidationError, data: Any, lines: Lines) -> Iterator[str]:
+    for problem in error.errors():
+        path = _known_path(lines, problem["loc"])
+        place = ".".join(str(part) for part in path[2:] if isinstance(part, str))
+        missing = str(problem["loc"][-1]) if problem["type"] == "missing" else ""
+        where = ".".join(part for part in (place, missing) if part)
+        told = [f"line {_line_of(lines, path)}", _node_name(data, path), where, _message(problem)]
+        yield ": ".join(part for part in told if part)
+
+
+def _message(problem: Any) -> str:
+    if problem["type"] == "union_tag_not_found":
+        return "names no kind; a node is of kind think, tool, recall, remember, emit or wait"
+    if problem["type"] == "union_tag_invalid":
+        tag = problem["ctx"]["tag"]
+        return f"kind {tag!r} is unknown; a node is of kind think, tool, recall, remember, emit or wait"
+    if problem["type"] == "extra_forbidden":
+        return f"{problem['loc'][-1]!r} is not a field here"
+    if problem["type"] == "missing":
+        return "is missing"
+    message: str = problem["msg"].removeprefix("Value error, ")
+    return message
+
+
+def _known_path(lines: Lines, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """The deepest place of the document on a validator's path, which has tags of its own in it."""
+    path: tuple[str | int, ...] = ()
+    for part in location:
+        if (*path, part) in lines:
+            path = (*path, part)
+    return path
+
+
+def _line_of(lines: Lines, path: tuple[str | int, ...]) -> int:
+    while path not in lines:
+        path = path[:-1]
+    return lines[path]
+
+
+def _node_name(data: Any, path: tuple[str | int, ...]) -> str:
+    if len(path) < 2 or path[0] != "nodes" or not isinstance(path[1], int):  # noqa: PLR2004 - nodes, index
+        return ""
+    node = data["nodes"][path[1]]
+    name = node.get("id") if isinstance(node, dict) else None
+    return f"node {name!r}" if name else f"node number {path[1] + 1}"

@@ -1,0 +1,37 @@
+"""What Temporal's errors mean here."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from temporalio.service import RPCError, RPCStatusCode
+
+from mnestic.memory.errors import (
+    ConfigurationError,
+    InvalidInputError,
+    NotFoundError,
+    TemporalUnavailableError,
+)
+
+_NOT_ALLOWED = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED})
+
+
+@contextmanager
+def rpc_errors(where: str, *, job_id: str) -> Iterator[None]:
+    """Turns errors of a call to Temporal into ours.
+
+    Raises:
+        NotFoundError: Temporal knows no such job.
+        InvalidInputError: Temporal refuses the request.
+        ConfigurationError: Temporal refuses us.
+        TemporalUnavailableError: Temporal does not answer.
+    """
+    try:
+        yield
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise NotFoundError(what="running job", name=job_id) from error
+        if error.status is RPCStatusCode.INVALID_ARGUMENT:
+            raise InvalidInputError(what=f"job {job_id}", why=error.message) from error
+        if error.status in _NOT_ALLOWED:
+            raise ConfigurationError(setting="TEMPORAL_API_KEY", why=error.message) from error
+        raise TemporalUnavailableError(where=where, why=error.message) from error

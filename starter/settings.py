@@ -1,0 +1,127 @@
+"""The settings: one class, read from the environment and from `.env`.
+
+They stand alone because only the two composition roots and the command line may read them; what a
+workflow decides by travels in its input.
+"""
+
+import os
+from pathlib import Path
+
+import platformdirs
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from mnestic.memory.errors import ConfigurationError
+
+
+class Settings(BaseSettings):
+    """What is in force; `mnestic config` prints it with the source of each value."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MNESTIC_", env_file=".env", extra="ignore", frozen=True, populate_by_name=True
+    )
+
+    data_dir: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir("mnestic", appauthor=False)),
+        description="Where the embedded runtime keeps its databases and logs",
+    )
+    tenant_id: str = Field("default", description="The tenant of every read and write")
+    task_queue: str = Field("mnestic", description="Temporal task queue of jobs and activities")
+    database_url: SecretStr | None = Field(
+        None, description="Postgres of your own; without it the embedded one is used"
+    )
+    database_admin_url: SecretStr | None = Field(
+        None, description="Role that owns the schema, for migrations; default: database_url"
+    )
+    temporal_address: str | None = Field(
+        None,
+        validation_alias="TEMPORAL_ADDRESS",
+        description="Temporal of your own; TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and TEMPORAL_TLS_* apply",
+    )
+    temporal_ui_url: str | None = Field(
+        None, description="Base address of the Temporal UI, for links; default: the embedded one"
+    )
+    temporal_port: int | None = Field(
+        None,
+        ge=1,
+        le=65535,
+        description="Port of the embedded Temporal; default: 7233 or the next free one",
+    )
+    ui_port: int | None = Field(
+        None,
+        ge=1,
+        le=65535,
+        description="Port of the embedded Temporal UI; default: 8233 or the next free one",
+    )
+    openai_api_key: SecretStr | None = Field(
+        None, validation_alias="OPENAI_API_KEY", description="Without it the local provider is used"
+    )
+    openai_base_url: str | None = Field(
+        None, validation_alias="OPENAI_BASE_URL", description="Any OpenAI-compatible server"
+    )
+    chat_model: str = Field("gpt-5-mini", description="Model for `think` nodes and summaries")
+    model_timeout_s: float = Field(
+        60.0, gt=0, description="Time limit of one model call, in seconds"
+    )
+    prometheus_address: str | None = Field(
+        None, description="host:port at which a worker serves metrics; default: none"
+    )
+    otlp_endpoint: str | None = Field(
+        None,
+        validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+        description="Where traces are sent (OTLP over HTTP); default: nowhere",
+    )
+    worker_cpu_target: float = Field(
+        0.9, gt=0, le=1, description="CPU share at which a worker takes no more"
+    )
+    worker_memory_target: float = Field(0.8, gt=0, le=1, description="Memory share, likewise")
+    worker_shutdown_s: float = Field(
+        30.0, ge=0, description="How long a stopping worker lets activities end"
+    )
+    max_payload_bytes: int = Field(
+        16_384,
+        ge=256,
+        le=1_048_576,
+        description="Largest input or resume payload, as canonical JSON",
+    )
+    log_level: str = Field(
+        "INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$", description="Level of the logs"
+    )
+    log_format: str = Field("text", pattern="^(text|json)$", description="text or json")
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Reads the settings; a command's options override the environment.
+
+    Raises:
+        ConfigurationError: a value is malformed; names the variable and what is allowed.
+    """
+    try:
+        return Settings(**{k: v for k, v in overrides.items() if v is not None})  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = environment_name(str(first["loc"][0]))
+        raise ConfigurationError(
+            setting=name, why=f"{first['msg']}, not {first['input']!r}"
+        ) from None
+
+
+def environment_name(field: str) -> str:
+    """The environment variable of a setting."""
+    info = Settings.model_fields.get(field)
+    if info is None:
+        return field
+    return str(info.validation_alias or f"MNESTIC_{field.upper()}")
+
+
+def source_of(settings: Settings, field: str) -> str:
+    """Where a setting's value came from: `environment`, `.env`, `option` or `default`."""
+    if field not in settings.model_fields_set:
+        return "default"
+    name = environment_name(field)
+    if any(key.upper() == name for key in os.environ):
+        return f"environment ({name})"
+    dotenv = Path(".env")
+    if dotenv.is_file() and name in dotenv.read_text(encoding="utf-8").upper():
+        return f".env ({name})"
+    return "option"

@@ -1,0 +1,97 @@
+"""Where the database and Temporal are, and the connections to them.
+
+One of the two composition roots: it and `worker.py` alone name concrete stores.
+"""
+
+import asyncio
+from datetime import timedelta
+
+from pydantic import BaseModel, ConfigDict, SecretStr
+from temporalio.client import Client
+from temporalio.envconfig import ClientConfig, ClientConnectConfig
+from temporalio.plugin import SimplePlugin
+from temporalio.runtime import Runtime
+from temporalio.service import RPCError
+
+from mnestic.memory.errors import ConfigurationError, TemporalUnavailableError
+from mnestic.starter.embedded.state import read_state
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.workflows.plugin import MnesticPlugin
+
+_CONNECT_LIMIT = timedelta(seconds=10)
+
+
+class Endpoints(BaseModel):
+    """The addresses in force: settings first, then the runtime that is up on the data directory."""
+
+    model_config = ConfigDict(frozen=True)
+
+    database_url: SecretStr
+    database_admin_url: SecretStr
+    temporal_address: str
+    temporal_namespace: str = "default"
+    temporal_ui: str | None = None
+    embedded_temporal: bool
+
+
+def find_endpoints(settings: Settings) -> Endpoints:
+    """The addresses to use.
+
+    Raises:
+        ConfigurationError: neither the settings nor a running runtime tell them.
+    """
+    state = read_state(settings.data_dir)
+    database = settings.database_url or (
+        SecretStr(state.database_url) if state and state.database_url else None
+    )
+    temporal = settings.temporal_address or (state.temporal_address if state else None)
+    if database is None or temporal is None:
+        missing = "MNESTIC_DATABASE_URL" if database is None else "TEMPORAL_ADDRESS"
+        raise ConfigurationError(
+            setting=missing,
+            why=f"is not set, and no runtime is up on {settings.data_dir}; run `mnestic up`, or set it",
+        )
+    admin = settings.database_admin_url or settings.database_url
+    if admin is None and state is not None and state.database_admin_url is not None:
+        admin = SecretStr(state.database_admin_url)
+    embedded = settings.temporal_address is None
+    return Endpoints(
+        database_url=database,
+        database_admin_url=admin or database,
+        temporal_address=temporal,
+        temporal_namespace="default" if embedded else _profile().get("namespace", "default"),
+        temporal_ui=settings.temporal_ui_url or (state.temporal_ui if state and embedded else None),
+        embedded_temporal=embedded,
+    )
+
+
+async def connect_temporal(
+    endpoints: Endpoints, *, plugins: tuple[SimplePlugin, ...] = (), runtime: Runtime | None = None
+) -> Client:
+    """Connects to Temporal with everything that jobs need.
+
+    Raises:
+        TemporalUnavailableError: it does not answer within 10 seconds.
+    """
+    profile: ClientConnectConfig = {} if endpoints.embedded_temporal else _profile()
+    profile["target_host"] = endpoints.temporal_address
+    profile["namespace"] = endpoints.temporal_namespace
+    try:
+        async with asyncio.timeout(_CONNECT_LIMIT.total_seconds()):
+            return await Client.connect(
+                **profile, plugins=[MnesticPlugin(), *plugins], runtime=runtime
+            )
+    except (RuntimeError, RPCError, TimeoutError) as error:
+        why = str(error) or "no answer within 10 seconds"
+        raise TemporalUnavailableError(where=endpoints.temporal_address, why=why) from error
+
+
+def open_memory(endpoints: Endpoints) -> PostgresMemory:
+    """The memory in Postgres; the caller closes it."""
+    return PostgresMemory(endpoints.database_url.get_secret_value())
+
+
+def _profile() -> ClientConnectConfig:
+    """Temporal's own settings: TEMPORAL_* variables and its configuration file."""
+    return ClientConfig.load_client_connect_config()

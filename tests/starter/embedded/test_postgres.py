@@ -1,0 +1,82 @@
+"""The cluster: whole or absent, on a short private socket, and on no network."""
+
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+import pytest_asyncio
+
+from mnestic.memory.errors import DatabaseUnavailableError
+from mnestic.starter.embedded.crew import Crew
+from mnestic.starter.embedded.postgres import start_postgres
+
+
+@pytest_asyncio.fixture
+async def crew(tmp_path: Path) -> AsyncIterator[Crew]:
+    async with Crew(tmp_path / "guardian.log") as crew:
+        yield crew
+
+
+async def test_it_listens_on_a_private_socket_only(tmp_path: Path, crew: Crew) -> None:
+    address = await start_postgres(tmp_path, crew)
+
+    listening = [
+        connection
+        for mark in crew.marks
+        for connection in psutil.Process(mark.pid).net_connections("inet")
+    ]
+    assert stat.S_IMODE(address.socket_dir.stat().st_mode) == 0o700
+    assert listening == []
+
+
+async def test_a_deep_data_directory_gets_a_short_socket_elsewhere(
+    tmp_path: Path, crew: Crew
+) -> None:
+    deep = tmp_path / ("d" * 90)
+    deep.mkdir()
+
+    address = await start_postgres(deep, crew)
+
+    with psycopg.connect(address.admin_url) as connection:
+        row = connection.execute("SELECT current_database(), current_user").fetchone()
+    assert row == ("mnestic", "postgres")
+    assert not address.socket_dir.is_relative_to(tmp_path)
+    await crew.stop()
+    address.socket_dir.rmdir()
+
+
+async def test_an_interrupted_first_start_leaves_nothing_half_made(
+    tmp_path: Path, crew: Crew
+) -> None:
+    draft = tmp_path / "postgres.new"
+    draft.mkdir()
+    (draft / "PG_VERSION").write_text("half", encoding="ascii")
+
+    address = await start_postgres(tmp_path, crew)
+
+    assert not draft.exists()
+    assert (
+        address.app_url == f"postgresql://mnestic_app@/mnestic?host={address.socket_dir}&port=5432"
+    )
+
+
+async def test_a_cluster_of_another_version_is_refused(tmp_path: Path, crew: Crew) -> None:
+    cluster = tmp_path / "postgres"
+    cluster.mkdir()
+    (cluster / "PG_VERSION").write_text("16\n", encoding="ascii")
+
+    with pytest.raises(DatabaseUnavailableError, match="made by Postgres 16, this is 18"):
+        await start_postgres(tmp_path, crew)
+
+
+async def test_a_server_that_nobody_recorded_is_ended_first(tmp_path: Path, crew: Crew) -> None:
+    await start_postgres(tmp_path, crew)
+    (unrecorded,) = crew.marks
+
+    await start_postgres(tmp_path, crew)
+
+    assert unrecorded.find() is None
+    assert len(crew.marks) == 1

@@ -1,0 +1,267 @@
+"""The whole runtime, with real processes: it starts, is told apart, survives, and leaves nothing behind."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+from pydantic import SecretStr
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+from temporalio.client import Client
+
+from mnestic.memory.errors import (
+    ConfigurationError,
+    InUseError,
+    PartCrashedError,
+    TemporalUnavailableError,
+)
+from mnestic.starter.embedded.ports import LOOPBACK
+from mnestic.starter.embedded.process_mark import ProcessMark
+from mnestic.starter.embedded.runtime import EmbeddedRuntime
+from mnestic.starter.embedded.search_attributes import (
+    ensure_search_attributes,
+    missing_search_attributes,
+)
+from mnestic.starter.embedded.state import RuntimeState, read_last_state, read_state
+from mnestic.starter.settings import Settings, load_settings
+
+GONE_LIMIT_S = 30.0
+OWNER = """
+import asyncio, sys
+from mnestic.starter.embedded.runtime import EmbeddedRuntime
+from mnestic.starter.settings import load_settings
+
+async def main() -> None:
+    async with EmbeddedRuntime(
+        load_settings(data_dir=sys.argv[1]),
+        report=lambda line: None,
+        migrate=lambda url: None,
+        start_worker=False,
+    ) as runtime:
+        print("up", flush=True)
+        await runtime.wait()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The surroundings of a developer must not decide what is started."""
+    for name in list(os.environ):
+        if name.startswith(("TEMPORAL_", "MNESTIC_")):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load_settings(data_dir=tmp_path / "data")
+
+
+def runtime_on(settings: Settings) -> EmbeddedRuntime:
+    return EmbeddedRuntime(
+        settings, report=lambda _: None, migrate=lambda _: None, start_worker=False
+    )
+
+
+@asynccontextmanager
+async def owner_of(
+    data_dir: Path,
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, RuntimeState]]:
+    """Another process that has a runtime on the directory."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", OWNER, str(data_dir), stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"up\n"
+        state = read_state(data_dir)
+        assert state is not None
+        yield process, state
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def all_gone(marks: tuple[ProcessMark, ...]) -> bool:
+    waits = (asyncio.to_thread(mark.wait_gone, GONE_LIMIT_S) for mark in marks)
+    return all(await asyncio.gather(*waits))
+
+
+def guardian_of(pid: int) -> psutil.Process:
+    children = psutil.Process(pid).children()
+    return next(child for child in children if "guardian" in " ".join(child.cmdline()))
+
+
+async def test_everything_answers_and_nothing_is_left_after_the_stop(settings: Settings) -> None:
+    migrated: list[str] = []
+    lines: list[str] = []
+
+    async with EmbeddedRuntime(
+        settings, report=lines.append, migrate=migrated.append, start_worker=False
+    ) as runtime:
+        state = runtime.state
+        client = await Client.connect(str(state.temporal_address))
+        request = DescribeNamespaceRequest(namespace="default")
+        namespace = await client.workflow_service.describe_namespace(request)
+        missing = await missing_search_attributes(client)
+        registered = await ensure_search_attributes(client)
+        assert read_state(settings.data_dir) == state
+
+    assert namespace.config.workflow_execution_retention_ttl.ToTimedelta() == timedelta(days=30)
+    assert missing == registered == ()
+    assert migrated == [state.database_admin_url]
+    assert lines[-1].startswith("Everything answers (")
+    assert sorted(mark.name for mark in state.parts) == ["Postgres", "Temporal"]
+    assert all(mark.find() is None for mark in state.parts)
+    assert read_state(settings.data_dir) is None
+
+
+async def test_rows_and_workflows_are_there_after_the_next_start(settings: Settings) -> None:
+    async with runtime_on(settings) as runtime:
+        first = runtime.state
+        with psycopg.connect(str(first.database_admin_url)) as connection:
+            connection.execute("CREATE TABLE kept (word text)")
+            connection.execute("INSERT INTO kept VALUES ('still here')")
+        client = await Client.connect(str(first.temporal_address))
+        await client.start_workflow("AnyKind", id="kept", task_queue="nobody")
+
+    async with runtime_on(settings) as runtime:
+        second = runtime.state
+        with psycopg.connect(str(second.database_admin_url)) as connection:
+            row = connection.execute("SELECT word FROM kept").fetchone()
+        client = await Client.connect(str(second.temporal_address))
+        kept = await client.get_workflow_handle("kept").describe()
+
+    assert row == ("still here",)
+    assert kept.workflow_type == "AnyKind"
+
+
+async def test_no_orphan_outlives_a_killed_runtime(settings: Settings) -> None:
+    async with owner_of(settings.data_dir) as (owner, state):
+        owner.kill()
+
+        assert await all_gone(state.parts)
+        assert len(state.parts) == 2
+
+
+async def test_what_a_killed_runtime_and_its_killed_guardian_left_is_ended_by_the_next(
+    settings: Settings,
+) -> None:
+    lines: list[str] = []
+    async with owner_of(settings.data_dir) as (owner, left):
+        guardian_of(owner.pid).kill()
+        owner.kill()
+        await owner.wait()
+
+        async with EmbeddedRuntime(
+            settings, report=lines.append, migrate=lambda _: None, start_worker=False
+        ) as runtime:
+            assert all(mark.find() is None for mark in left.parts)
+            assert {mark.pid for mark in left.parts}.isdisjoint(
+                mark.pid for mark in runtime.state.parts
+            )
+
+    assert "Ended Temporal, left running by an earlier runtime" in lines
+
+
+async def test_a_runtime_is_stopped_by_the_interrupt_of_its_owner(settings: Settings) -> None:
+    async with owner_of(settings.data_dir) as (owner, state):
+        owner.send_signal(signal.SIGINT)
+        await owner.wait()
+
+        assert all(mark.find() is None for mark in state.parts)
+        last = read_last_state(settings.data_dir)
+        assert last is not None
+        assert last.parts == ()
+
+
+async def test_a_directory_in_use_names_who_has_it(settings: Settings) -> None:
+    async with owner_of(settings.data_dir) as (owner, state):
+        with pytest.raises(InUseError) as caught:
+            await runtime_on(settings).__aenter__()
+
+    assert f"pid {owner.pid}, since {state.started_at:%Y-%m-%d}" in str(caught.value)
+    assert str(state.temporal_ui) in str(caught.value)
+
+
+async def test_a_directory_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    settings = load_settings(data_dir=tmp_path / "file" / "data")
+
+    with pytest.raises(ConfigurationError, match=r"MNESTIC_DATA_DIR: .*file/data cannot be used"):
+        await runtime_on(settings).__aenter__()
+
+
+async def test_a_temporal_of_your_own_that_does_not_answer_is_named(settings: Settings) -> None:
+    mine = settings.model_copy(
+        update={
+            "temporal_address": f"{LOOPBACK}:9",
+            "database_url": SecretStr("postgresql://unused"),
+        }
+    )
+
+    with pytest.raises(TemporalUnavailableError, match=f"Temporal at {LOOPBACK}:9 does not answer"):
+        await runtime_on(mine).__aenter__()
+
+
+async def test_a_part_that_crashes_is_reported_by_name(settings: Settings) -> None:
+    async with runtime_on(settings) as runtime:
+        mark = next(mark for mark in runtime.state.parts if mark.name == "Postgres")
+        psutil.Process(mark.pid).kill()
+
+        with pytest.raises(PartCrashedError, match="Postgres ended by itself with exit code -9"):
+            await runtime.wait()
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.create_server((LOOPBACK, 0)) as server:
+        yield server.getsockname()[1]
+
+
+async def test_a_port_in_use_fails_the_start_and_leaves_nothing(tmp_path: Path, taken: int) -> None:
+    settings = load_settings(data_dir=tmp_path / "data", ui_port=taken)
+
+    with pytest.raises(InUseError, match=f"port {taken} is in use by .*MNESTIC_UI_PORT"):
+        await runtime_on(settings).__aenter__()
+
+    last = read_last_state(settings.data_dir)
+    assert last is not None
+    assert last.parts == ()
+    assert not last.ready
+
+
+async def test_a_failing_migration_fails_the_start_and_leaves_nothing(settings: Settings) -> None:
+    def refuse(_: str) -> None:
+        raise InUseError(what="the schema", by="a test", mend="none")
+
+    runtime = EmbeddedRuntime(settings, report=lambda _: None, migrate=refuse, start_worker=False)
+
+    with pytest.raises(InUseError, match="the schema is in use"):
+        await runtime.__aenter__()
+
+    assert runtime.state.parts == ()
+
+
+async def test_only_what_is_missing_is_started(settings: Settings, tmp_path: Path) -> None:
+    async with runtime_on(settings) as whole:
+        mine = load_settings(
+            data_dir=tmp_path / "other",
+            temporal_address=whole.state.temporal_address,
+            database_url=whole.state.database_url,
+            database_admin_url=whole.state.database_admin_url,
+        )
+        async with runtime_on(mine) as thin:
+            assert thin.state.parts == ()
+            assert thin.state.temporal_address == whole.state.temporal_address
+            assert thin.state.database_admin_url == whole.state.database_admin_url

@@ -1,0 +1,73 @@
+"""Search attributes are registered where they are missing, and a clash is told, not overwritten."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+import pytest_asyncio
+from google.protobuf.duration_pb2 import Duration
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
+from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
+from temporalio.client import Client
+
+from mnestic.memory.errors import ConfigurationError, TemporalUnavailableError
+from mnestic.memory.names import SEARCH_ATTRIBUTES
+from mnestic.starter.embedded.crew import Crew
+from mnestic.starter.embedded.provision import find_temporal
+from mnestic.starter.embedded.search_attributes import (
+    ensure_search_attributes,
+    missing_search_attributes,
+)
+from mnestic.starter.embedded.temporal_server import PortWishes, start_temporal
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def target(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    folder = tmp_path_factory.mktemp("temporal")
+    async with Crew(folder / "guardian.log") as crew:
+        program = await find_temporal(lambda _: None, crew)
+        address = await start_temporal(program, folder, crew, wishes=PortWishes())
+        yield address.target
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def bare(target: str, request: pytest.FixtureRequest) -> Client:
+    """A client of a namespace in which nobody has registered anything."""
+    client = await Client.connect(target, namespace=request.node.name.replace("_", "-"))
+    day = Duration()
+    day.FromTimedelta(timedelta(days=1))
+    await client.workflow_service.register_namespace(
+        RegisterNamespaceRequest(
+            namespace=client.namespace, workflow_execution_retention_period=day
+        )
+    )
+    return client
+
+
+async def test_what_is_missing_is_registered_once(bare: Client) -> None:
+    before = await missing_search_attributes(bare)
+
+    first = await ensure_search_attributes(bare)
+
+    assert before == first == tuple(SEARCH_ATTRIBUTES)
+    assert await ensure_search_attributes(bare) == ()
+
+
+async def test_one_with_another_type_is_named(bare: Client) -> None:
+    wrong = {"JobState": IndexedValueType.INDEXED_VALUE_TYPE_INT}
+    await bare.operator_service.add_search_attributes(
+        AddSearchAttributesRequest(search_attributes=wrong, namespace=bare.namespace)
+    )
+
+    with pytest.raises(ConfigurationError, match="search attribute JobState: namespace test-one"):
+        await ensure_search_attributes(bare)
+
+
+async def test_a_server_that_is_gone_is_unavailable() -> None:
+    nobody = await Client.connect("127.0.0.1:9", lazy=True)
+
+    with pytest.raises(TemporalUnavailableError, match=r"127\.0\.0\.1:9 does not answer"):
+        await missing_search_attributes(nobody)

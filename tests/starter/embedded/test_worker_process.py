@@ -1,0 +1,94 @@
+"""A worker is ready when Temporal sees it poll, and is killed without the others noticing."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from mnestic.memory.errors import PartCrashedError
+from mnestic.starter.embedded.crew import Crew
+from mnestic.starter.embedded.provision import find_temporal
+from mnestic.starter.embedded.temporal_server import PortWishes, start_temporal
+from mnestic.starter.embedded.worker_process import WorkerWiring, start_worker_process
+
+WORKER = """
+import asyncio, os
+from temporalio import workflow
+from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+@workflow.defn
+class Nothing:
+    @workflow.run
+    async def run(self) -> None: ...
+
+async def main() -> None:
+    client = await Client.connect(os.environ["TEMPORAL_ADDRESS"])
+    queue = os.environ["MNESTIC_TASK_QUEUE"]
+    runner = UnsandboxedWorkflowRunner()
+    await Worker(client, task_queue=queue, workflows=[Nothing], workflow_runner=runner).run()
+
+asyncio.run(main())
+"""
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def target(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    folder = tmp_path_factory.mktemp("temporal")
+    async with Crew(folder / "guardian.log") as crew:
+        program = await find_temporal(lambda _: None, crew)
+        address = await start_temporal(program, folder, crew, wishes=PortWishes())
+        yield address.target
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def crew(tmp_path: Path) -> AsyncIterator[Crew]:
+    async with Crew(tmp_path / "guardian.log") as crew:
+        yield crew
+
+
+def wiring(target: str, data_dir: Path, *, code: str) -> WorkerWiring:
+    return WorkerWiring(
+        database_url="postgresql://unused",
+        temporal_address=target,
+        embedded=True,
+        task_queue="some-queue",
+        data_dir=data_dir,
+        shutdown_s=5.0,
+        command=(sys.executable, "-c", code),
+    )
+
+
+async def test_a_worker_polls_is_killed_and_another_takes_over(
+    tmp_path: Path, crew: Crew, target: str
+) -> None:
+    first = await start_worker_process(crew, wiring(target, tmp_path, code=WORKER))
+    await first.kill()
+
+    second = await start_worker_process(crew, wiring(target, tmp_path, code=WORKER))
+
+    assert first.mark.pid != second.mark.pid
+    assert [mark.name for mark in crew.marks] == ["worker"]
+
+
+async def test_a_worker_that_ends_before_it_polls_is_reported(
+    tmp_path: Path, crew: Crew, target: str
+) -> None:
+    with pytest.raises(PartCrashedError, match="worker ended by itself with exit code 3"):
+        await start_worker_process(crew, wiring(target, tmp_path, code="raise SystemExit(3)"))
+
+
+async def test_keys_of_another_server_are_kept_from_the_embedded_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPORAL_API_KEY", "of a cloud")
+
+    environment = wiring("127.0.0.1:7233", tmp_path, code="").environment()
+
+    assert "TEMPORAL_API_KEY" not in environment
+    assert environment["TEMPORAL_ADDRESS"] == "127.0.0.1:7233"

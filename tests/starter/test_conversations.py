@@ -1,0 +1,365 @@
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mnestic.memory.conversations import Conversation
+from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.conversations import bundled_conversation, read_conversation
+
+TEXT = st.text(
+    alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1
+)
+SAID = TEXT.filter(lambda text: bool(text.strip()))
+MOMENTS = st.datetimes(
+    min_value=datetime(1970, 1, 2),  # noqa: DTZ001 (hypothesis adds the zone)
+    max_value=datetime(2100, 1, 1),  # noqa: DTZ001
+    timezones=st.just(UTC),
+)
+
+
+def write(path: Path, *lines: dict[str, Any]) -> Path:
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def line(content: str, timestamp: str, **more: Any) -> dict[str, Any]:
+    return {"role": "Ana", "content": content, "timestamp": timestamp, **more}
+
+
+def locomo_sample(sample_id: str = "s-1") -> dict[str, Any]:
+    return {
+        "sample_id": sample_id,
+        "conversation": {
+            "speaker_a": "Ana",
+            "speaker_b": "Ben",
+            "session_2_date_time": "12:05 am on 1 January, 2024",
+            "session_2": [{"speaker": "Ben", "dia_id": "D2:1", "text": "Happy new year!"}],
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                {"speaker": "Ana", "dia_id": "D1:1", "text": " Hello Ben. "},
+                {"speaker": "Ben", "dia_id": "D1:2", "text": "Look!", "blip_caption": "a red boat"},
+                {"speaker": "Ana", "dia_id": "D1:3", "text": "", "blip_caption": "a blue boat"},
+            ],
+            "session_3_date_time": "9:00 am on 2 January, 2024",
+            "session_4_date_time": "9:00 am on 3 January, 2024",
+            "session_4": [],
+        },
+        "qa": [],
+    }
+
+
+def test_locomo_sessions_come_in_order_with_ids_and_captions(tmp_path: Path) -> None:
+    path = write(tmp_path / "locomo.json", locomo_sample())
+
+    conversation = read_conversation(path)
+
+    assert conversation.title == "Ana and Ben"
+    assert [session.id for session in conversation.sessions] == ["session_1", "session_2"]
+    first = conversation.sessions[0]
+    assert first.at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+    assert [turn.id for turn in first.turns] == ["D1:1", "D1:2", "D1:3"]
+    assert [turn.text for turn in first.turns] == [
+        "Hello Ben.",
+        "Look! [shares a photo: a red boat]",
+        "[shares a photo: a blue boat]",
+    ]
+    assert [turn.at - first.at for turn in first.turns] == [timedelta(seconds=n) for n in range(3)]
+    assert conversation.sessions[1].at == datetime(2024, 1, 1, 0, 5, tzinfo=UTC)
+
+
+def test_the_first_of_many_samples_is_read_unless_one_is_named(tmp_path: Path) -> None:
+    other = locomo_sample("s-2")
+    other["conversation"]["session_1"][0]["text"] = "From the second."
+    path = tmp_path / "samples.json"
+    path.write_text(json.dumps([locomo_sample(), other], indent=2), encoding="utf-8")
+
+    first = read_conversation(path)
+    second = read_conversation(path, sample="s-2")
+
+    assert first.sessions[0].turns[0].text == "Hello Ben."
+    assert second.sessions[0].turns[0].text == "From the second."
+    with pytest.raises(InvalidInputError, match=r"no sample s-3, but s-1, s-2"):
+        read_conversation(path, sample="s-3")
+
+
+def test_a_conversation_without_its_sample_around_it_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "bare.json", locomo_sample()["conversation"])
+
+    conversation = read_conversation(path)
+
+    assert len(conversation.sessions) == 2
+
+
+def test_an_id_that_comes_twice_is_told_apart(tmp_path: Path) -> None:
+    sample = locomo_sample()
+    sample["conversation"]["session_2"][0]["dia_id"] = "D1:1"
+    path = write(tmp_path / "locomo.json", sample)
+
+    conversation = read_conversation(path)
+
+    assert conversation.sessions[1].turns[0].id == "D1:1#2"
+
+
+def test_lines_are_parted_where_more_than_six_hours_pass(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "chat.jsonl",
+        line("one", "2025-01-01T08:00:00Z"),
+        line("two", "2025-01-01T14:00:00Z"),
+        line("three", "2025-01-01T20:00:01Z"),
+    )
+
+    conversation = read_conversation(path)
+
+    texts = [[turn.text for turn in session.turns] for session in conversation.sessions]
+    assert texts == [["one", "two"], ["three"]]
+    assert [session.id for session in conversation.sessions] == ["session_1", "session_2"]
+
+
+def test_named_sessions_are_kept_together_and_sorted_by_time(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "chat.jsonl",
+        line("late", "2025-03-01T08:00:00Z", session="b"),
+        line("early", "2025-01-01T08:00:00Z", session=7),
+        line("late too", "2025-03-09T08:00:00Z", session="b"),
+    )
+
+    conversation = read_conversation(path)
+
+    assert [session.id for session in conversation.sessions] == ["7", "b"]
+    assert [turn.id for turn in conversation.sessions[1].turns] == ["L1", "L3"]
+
+
+def test_lines_without_a_session_never_join_a_named_one(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "chat.jsonl",
+        line("named", "2025-01-01T08:00:00Z", session="session_1"),
+        line("unnamed", "2025-01-01T08:00:01Z"),
+    )
+
+    conversation = read_conversation(path)
+
+    assert [session.id for session in conversation.sessions] == ["session_1", "session_2"]
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "expected"),
+    [
+        ("2025-01-18T09:30:00", datetime(2025, 1, 18, 9, 30, tzinfo=UTC)),
+        ("2025-01-18T09:30:00+02:00", datetime(2025, 1, 18, 7, 30, tzinfo=UTC)),
+        ("2025-01-18 09:30", datetime(2025, 1, 18, 9, 30, tzinfo=UTC)),
+    ],
+)
+def test_times_are_utc_unless_they_say_otherwise(
+    tmp_path: Path, timestamp: str, expected: datetime
+) -> None:
+    path = write(tmp_path / "chat.jsonl", line("hello", timestamp))
+
+    conversation = read_conversation(path)
+
+    assert conversation.sessions[0].at == expected
+
+
+def test_a_byte_order_mark_and_blank_lines_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    said = json.dumps(line("hello", "2025-01-18T09:30:00"))
+    path.write_bytes(f"\ufeff\r\n\r\n{said}\r\n\r\n{said}".encode())
+
+    conversation = read_conversation(path)
+
+    assert [turn.id for turn in conversation.sessions[0].turns] == ["L3", "L5"]
+
+
+@given(turns=st.lists(st.tuples(SAID, SAID, MOMENTS), min_size=1, max_size=12))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_what_is_written_as_lines_is_read_back(
+    tmp_path: Path, turns: list[tuple[str, str, datetime]]
+) -> None:
+    lines = [
+        {"role": role, "content": content, "timestamp": at.isoformat(), "session": "one"}
+        for role, content, at in turns
+    ]
+    path = write(tmp_path / "chat.jsonl", *lines)
+
+    [session] = read_conversation(path).sessions
+
+    read = [(turn.speaker, turn.text, turn.at) for turn in session.turns]
+    assert read == sorted(turns, key=lambda turn: turn[2])
+
+
+GOOD = json.dumps(line("hello", "2025-01-18T09:30:00"))
+BAD_FILES: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "is empty; expected"),
+    "blank": (b" \n\n", "is empty; expected"),
+    "not UTF-8": (GOOD.encode("utf-16"), r"line 1: byte 1 is not UTF-8"),
+    "not UTF-8 later on": (
+        f"{GOOD}\n".encode() + b'{"role": "\xff"}',
+        r"line 2: byte 11 is not UTF-8",
+    ),
+    "cut last line": (
+        f"{GOOD}\n{GOOD[:30]}".encode(),
+        r"line 2: Invalid JSON: EOF .* column 30; expected",
+    ),
+    "cut only line": (GOOD[:30].encode(), r"no whole JSON \(EOF .*\); expected JSON lines"),
+    "cut document": (json.dumps([locomo_sample()])[:200].encode(), "no whole JSON"),
+    "deep nesting": (b"[" * 100_000, "recursion limit"),
+    "prose": (b"Dear diary", "no whole JSON"),
+    "a number": (b"5", "holds no objects"),
+    "an empty list": (b"[]", "holds no objects"),
+    "a list of numbers": (b"[1, 2]", "holds no objects"),
+    "another object": (b'{"messages": []}', r"\$: has no session_1; expected"),
+    "a session out of count": (
+        b'{"session_01": [], "session_' + b"9" * 5000 + b'": []}',
+        "no session_1",
+    ),
+    "a sample_id out of range": (b'{"sample_id": ' + b"9" * 5000 + b"}", "number out of range"),
+    "a session out of range": (
+        b'{"role": "a", "content": "b", "timestamp": "2025-01-18", "session": '
+        + b"9" * 5000
+        + b"}",
+        "number out of range",
+    ),
+    "another conversation": (b'[{"conversation": 5}]', r"\$\[0\]\.conversation: is no object"),
+    "an array in a line": (f"{GOOD}\n[]\n".encode(), "line 2"),
+    "no role": (b'{"content": "a", "timestamp": "2025-01-18"}', "line 1: role: is missing"),
+    "no content": (b'{"role": "a", "timestamp": "2025-01-18"}', "line 1: content: is missing"),
+    "no timestamp": (b'{"role": "a", "content": "b"}', "line 1: timestamp: is missing"),
+    "empty content": (json.dumps(line(" ", "2025-01-18")).encode(), "line 1: content: is empty"),
+    "NUL": (json.dumps(line("a\0b", "2025-01-18")).encode(), "line 1: content: holds a NUL"),
+    "lone surrogate": (json.dumps(line("a\ud800", "2025-01-18")).encode(), "line 1|no whole JSON"),
+    "bad timestamp": (
+        json.dumps(line("a", "yesterday")).encode(),
+        "line 1: timestamp: 'yesterday' is not",
+    ),
+    "epoch": (
+        b'{"role": "a", "content": "b", "timestamp": 1700000000}',
+        "timestamp: is no ISO 8601",
+    ),
+    "time out of range": (json.dumps(line("a", "0001-01-01T00:00:00+14:00")).encode(), "timestamp"),
+    "odd session": (json.dumps(line("a", "2025-01-18", session=[1])).encode(), "line 1: session"),
+}
+
+
+@pytest.mark.parametrize(("content", "why"), BAD_FILES.values(), ids=BAD_FILES.keys())
+def test_a_bad_file_gives_one_error_that_names_it(tmp_path: Path, content: bytes, why: str) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(content)
+
+    with pytest.raises(InvalidInputError, match=why) as refused:
+        read_conversation(path)
+
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        (
+            "session_1_date_time",
+            None,
+            r"\$\.conversation\.session_1_date_time: is missing; expected",
+        ),
+        ("session_1_date_time", "8 May", "'8 May' is no date; expected one like 1:56 pm"),
+        ("session_1_date_time", 5, "'5' is no date"),
+        ("session_1_date_time", "1:56 pm on 31 December, 9999", "is no date"),
+        ("session_1", "hello", r"session_1: Input should be a valid"),
+        ("session_1", [{"speaker": "Ana", "text": "hi"}], r"session_1: 0\.dia_id: is missing"),
+        ("session_1", [{"speaker": "Ana", "dia_id": "D1", "text": " "}], "session_1: 0: is empty"),
+        (
+            "session_1",
+            [{"speaker": "Ana", "dia_id": "D1", "text": "a\0"}],
+            "session_1: 0: holds a NUL",
+        ),
+        (
+            "session_1",
+            [{"speaker": "", "dia_id": "D1", "text": "a"}],
+            r"session_1: 0\.speaker: is empty",
+        ),
+    ],
+)
+def test_a_bad_locomo_file_names_the_path_within(
+    tmp_path: Path, key: str, value: object, why: str
+) -> None:
+    sample = locomo_sample()
+    sample["conversation"][key] = value
+    path = write(tmp_path / "locomo.json", sample)
+
+    with pytest.raises(InvalidInputError, match=why):
+        read_conversation(path)
+
+
+def test_a_missing_file_a_directory_and_an_impossible_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="no such file"):
+        read_conversation(tmp_path / "none.jsonl")
+    with pytest.raises(InvalidInputError, match="directory"):
+        read_conversation(tmp_path)
+    with pytest.raises(InvalidInputError):
+        read_conversation(tmp_path / ("n" * 5000))
+    with pytest.raises(InvalidInputError):
+        read_conversation(Path("a\0b"))
+
+
+def test_a_sample_of_json_lines_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "chat.jsonl", line("hello", "2025-01-18"))
+
+    with pytest.raises(InvalidInputError, match="no sample s-1"):
+        read_conversation(path, sample="s-1")
+
+
+@given(content=st.binary(max_size=80) | TEXT.map(str.encode))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_content_at_all_gives_another_error(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "any.json"
+    path.write_bytes(content)
+
+    with pytest.raises(InvalidInputError):
+        read_conversation(path)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(data=st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+def test_a_value_of_any_type_anywhere_is_read_or_refused(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    sample = locomo_sample()
+    where = data.draw(
+        st.sampled_from([sample, sample["conversation"], sample["conversation"]["session_1"][0]])
+    )
+    where[data.draw(st.sampled_from(sorted(where)))] = data.draw(JSON)
+    chat = line("hello", "2025-01-18")
+    chat[data.draw(st.sampled_from(["role", "content", "timestamp", "session"]))] = data.draw(JSON)
+
+    for path in (write(tmp_path / "a.json", sample), write(tmp_path / "b.jsonl", chat)):
+        try:
+            outcome: object = read_conversation(path)
+        except InvalidInputError as error:
+            outcome = error
+        assert isinstance(outcome, Conversation | InvalidInputError)
+
+
+def test_the_bundled_conversation_spans_a_years_end() -> None:
+    conversation = bundled_conversation()
+
+    assert conversation.title == "Mara and Jonas"
+    assert len(conversation.sessions) == 13
+    assert all(8 <= len(session.turns) <= 14 for session in conversation.sessions)
+    assert conversation.sessions[0].at.year == 2024
+    assert conversation.sessions[-1].at - conversation.sessions[0].at > timedelta(days=210)
+    turns = [turn for session in conversation.sessions for turn in session.turns]
+    assert len({turn.id for turn in turns}) == len(turns)
+    assert all(earlier.at < later.at for earlier, later in pairwise(turns))

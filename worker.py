@@ -1,0 +1,149 @@
+"""The worker process: takes jobs and activities from a task queue, and how it is wired.
+
+One of the two composition roots: it and `starter/wiring.py` alone name concrete stores and models.
+"""
+
+import asyncio
+import logging
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.plugin import SimplePlugin
+from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
+from temporalio.worker import ResourceBasedSlotConfig, Worker, WorkerTuner
+
+from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.activities.conversations import ConversationActivities
+from mnestic.activities.endings import EndingActivities
+from mnestic.activities.memories import MemoryActivities
+from mnestic.activities.thoughts import ThinkActivities
+from mnestic.activities.waits import WaitActivities
+from mnestic.memory.ports import ChatModel, Memory, Summariser
+from mnestic.starter.logs import configure_logs
+from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
+from mnestic.stores.retrieval import ScopeRetriever
+
+# How long a job of a worker that was killed waits for it before another worker takes the job.
+_STICKY = timedelta(seconds=5)
+log = logging.getLogger("mnestic.worker")
+
+
+def activities_of(
+    memory: Memory, *, model: ChatModel, summariser: Summariser
+) -> list[Callable[..., Any]]:
+    """All activities of this package, given what they need."""
+    memories = MemoryActivities(memory, ScopeRetriever(), summariser)
+    waits = WaitActivities(memory)
+    return [
+        memories.remember,
+        memories.recall,
+        waits.open_wait,
+        waits.restore,
+        ThinkActivities(memory, model).think,
+        EndingActivities(memory, summariser).end_job,
+        ConversationActivities(memory).read_session,
+    ]
+
+
+@asynccontextmanager
+async def models(settings: Settings) -> AsyncIterator[tuple[ChatModel, Summariser]]:
+    """The models that the settings choose: OpenAI-compatible ones, or else the local provider."""
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        yield LocalChatModel(), LocalSummariser()
+        return
+    from mnestic.activities.clients.openai_compatible import (  # noqa: PLC0415 - half a second
+        OpenAIChatModel,
+        OpenAISummariser,
+        openai_client,
+    )
+
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
+    timeout = timedelta(seconds=settings.model_timeout_s)
+    async with openai_client(api_key=key, base_url=settings.openai_base_url) as client:
+        yield (
+            OpenAIChatModel(client, model=settings.chat_model, timeout=timeout),
+            OpenAISummariser(client, model=settings.chat_model, timeout=timeout),
+        )
+
+
+def make_worker(
+    client: Client, settings: Settings, *, activities: list[Callable[..., Any]], **options: Any
+) -> Worker:
+    """A worker on the settings' task queue; options are those of Temporal's `Worker`."""
+    ready_at_once = ResourceBasedSlotConfig(minimum_slots=20, ramp_throttle=timedelta(0))
+    tuner = WorkerTuner.create_resource_based(
+        target_memory_usage=settings.worker_memory_target,
+        target_cpu_usage=settings.worker_cpu_target,
+        workflow_config=ready_at_once,
+        activity_config=ready_at_once,
+    )
+    return Worker(
+        client,
+        task_queue=settings.task_queue,
+        activities=activities,
+        tuner=tuner,
+        graceful_shutdown_timeout=timedelta(seconds=settings.worker_shutdown_s),
+        sticky_queue_schedule_to_start_timeout=_STICKY,
+        **options,
+    )
+
+
+async def run_worker(settings: Settings) -> None:
+    """Runs a worker until SIGINT or SIGTERM, then lets its activities end.
+
+    Raises:
+        MnesticError: a setting is wrong, or Postgres or Temporal does not answer.
+    """
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    endpoints = find_endpoints(settings)
+    async with AsyncExitStack() as stack:
+        memory = open_memory(endpoints)
+        stack.push_async_callback(memory.close)
+        await memory.check()
+        model, summariser = await stack.enter_async_context(models(settings))
+        client = await connect_temporal(
+            endpoints, plugins=_tracing(settings, stack), runtime=_runtime(settings)
+        )
+        activities = activities_of(memory, model=model, summariser=summariser)
+        async with make_worker(client, settings, activities=activities):
+            log.info("worker ready", extra={"task_queue": settings.task_queue})
+            await stop.wait()
+            log.info("worker stopping", extra={"task_queue": settings.task_queue})
+    log.info("worker stopped", extra={"task_queue": settings.task_queue})
+
+
+def _runtime(settings: Settings) -> Runtime | None:
+    """Temporal's own metrics, served for Prometheus when an address is set."""
+    if settings.prometheus_address is None:
+        return None
+    metrics = PrometheusConfig(bind_address=settings.prometheus_address)
+    return Runtime(telemetry=TelemetryConfig(metrics=metrics))
+
+
+def _tracing(settings: Settings, stack: AsyncExitStack) -> tuple[SimplePlugin, ...]:
+    """Traces of workflows and activities, sent over OTLP when an endpoint is set."""
+    if settings.otlp_endpoint is None:
+        return ()
+    from mnestic.starter.tracing import tracing_plugin  # noqa: PLC0415 - its imports take time
+
+    plugin, shutdown = tracing_plugin()
+    stack.callback(shutdown)
+    return (plugin,)
+
+
+def main() -> None:
+    """Runs a worker with the settings of the environment."""
+    settings = load_settings()
+    configure_logs(settings)
+    asyncio.run(run_worker(settings))
+
+
+if __name__ == "__main__":
+    main()
