@@ -116,6 +116,7 @@ class EpisodeStore(Protocol):
 
         Raises:
             AlreadyExistsError: an episode of that id is kept already.
+            InvalidInputError: it is of another agent or cannot be stored.
         """
         ...
 
@@ -187,7 +188,12 @@ class WaitStore(Protocol):
         Raises:
             NotFoundError: there is none of that id.
             StaleVersionError: it was ended in another way.
+            AlreadyExistsError: the receipt's request has resumed another wait of the job.
         """
+        ...
+
+    async def cancel_open(self, job_id: str) -> int:
+        """Ends the waits of a job that are still open, as cancelled; returns how many there were."""
         ...
 
     async def find_receipt(self, job_id: str, request_id: str) -> ResumeReceipt | None:
@@ -281,6 +287,19 @@ class Memory(Protocol):
         Raises:
             DatabaseUnavailableError: Postgres does not answer; nothing was written.
         """
+        ...
+
+    async def check(self) -> None:
+        """Connects and compares the schema's version with this code's.
+
+        Raises:
+            DatabaseUnavailableError: Postgres does not answer.
+            SchemaVersionError: the schema is of another version.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Ends all connections."""
         ...
 
 

@@ -25,6 +25,7 @@ from mnestic.memory.errors import AlreadyExistsError, JobFailedError, PayloadToo
 from mnestic.memory.jobs import JobDescription, JobInput, JobResult, JobSummary
 from mnestic.memory.names import AGENT_JOB, job_workflow_id
 from mnestic.memory.plans import Plan
+from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope, check_id
 from mnestic.memory.waits import RESUMED, ResumeReceipt, ResumeRequest
 from mnestic.starter.job_listing import describe_job, list_jobs
@@ -34,7 +35,6 @@ from mnestic.starter.resuming import resume_job
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints, open_memory
-from mnestic.stores.postgres.memory import PostgresMemory
 
 LARGEST_PLAN_BYTES = 262_144
 _NEVER_AGAIN = WorkflowIDReusePolicy.REJECT_DUPLICATE
@@ -44,7 +44,7 @@ class MnesticClient:
     """A connection to Temporal and to memory; use it as an async context manager."""
 
     def __init__(
-        self, temporal: Client, memory: PostgresMemory, *, settings: Settings, endpoints: Endpoints
+        self, temporal: Client, memory: Memory, *, settings: Settings, endpoints: Endpoints
     ) -> None:
         self.temporal = temporal
         self.settings = settings

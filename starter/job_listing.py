@@ -16,9 +16,9 @@ from temporalio.common import SearchAttributeKey
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs import JobDescription, JobSummary
 from mnestic.memory.names import AGENT_JOB
+from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState, JobWait
-from mnestic.stores.postgres.memory import PostgresMemory
 
 _ENDED: dict[WorkflowExecutionStatus, JobState] = {
     WorkflowExecutionStatus.COMPLETED: "completed",
@@ -49,7 +49,7 @@ async def list_jobs(
 
 
 async def describe_job(
-    handle: WorkflowHandle[Any, Any], *, job_id: str, memory: PostgresMemory
+    handle: WorkflowHandle[Any, Any], *, job_id: str, memory: Memory
 ) -> JobDescription:
     """A job and its waits; see `MnesticClient.describe_job`."""
     found = await handle.describe()

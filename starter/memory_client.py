@@ -8,16 +8,16 @@ from typing import Any
 
 from mnestic.memory.episodes import Episode
 from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.records import LongTermRecord, RecordRef
 from mnestic.memory.resources import Resource
 from mnestic.memory.working import WorkingMemory
-from mnestic.stores.postgres.memory import PostgresMemory, PostgresTransaction
 
 
 class MemoryClient:
     """One agent's memory. Each call is a transaction of its own, with audit rows."""
 
-    def __init__(self, memory: PostgresMemory, *, tenant_id: str, agent_id: str) -> None:
+    def __init__(self, memory: Memory, *, tenant_id: str, agent_id: str) -> None:
         self._memory, self._tenant_id, self._agent_id = memory, tenant_id, agent_id
 
     async def get(self, namespace: str, key: str) -> LongTermRecord:
@@ -110,7 +110,7 @@ class MemoryClient:
         async with self._transaction(write=True) as transaction:
             return await transaction.resources.append(messages)
 
-    def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[PostgresTransaction]:
+    def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
         return self._memory.transaction(
             tenant_id=self._tenant_id, agent_id=self._agent_id, actor="client", write=write
         )

@@ -13,9 +13,9 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from mnestic.memory.errors import ResumeRefusedError, SnapshotUnverifiedError
 from mnestic.memory.names import RESUME
+from mnestic.memory.ports import Memory
 from mnestic.memory.waits import ResumeReceipt, ResumeRequest
 from mnestic.starter.job_listing import agent_of
-from mnestic.stores.postgres.memory import PostgresMemory
 
 
 async def resume_job(
@@ -25,7 +25,7 @@ async def resume_job(
     job_id: str,
     by: Literal["update", "signal"],
     limit: timedelta,
-    memory: PostgresMemory,
+    memory: Memory,
 ) -> ResumeReceipt | None:
     """Sends a request; see `MnesticClient.resume_job`."""
     if by == "signal":
@@ -64,7 +64,7 @@ async def _first_receipt(
     request: ResumeRequest,
     *,
     job_id: str,
-    memory: PostgresMemory,
+    memory: Memory,
 ) -> ResumeReceipt | None:
     """The receipt that the request got before the job forgot it, or was over.
 

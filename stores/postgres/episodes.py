@@ -1,6 +1,5 @@
 """Episodes in Postgres, newest first."""
 
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select, tuple_
@@ -8,8 +7,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.episodes import Episode
-from mnestic.memory.errors import AlreadyExistsError
-from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
+from mnestic.memory.errors import AlreadyExistsError, InvalidInputError
+from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.tables import EpisodeRow, table
 from mnestic.stores.postgres.unit import Unit
 
@@ -25,6 +24,10 @@ class PostgresEpisodeStore:
 
     async def append(self, episode: Episode) -> Episode:
         """See the port."""
+        if episode.agent_id != self._unit.agent_id:
+            raise InvalidInputError(
+                what=f"episode {episode.id}", why=f"is of another agent, {episode.agent_id}"
+            )
         values = episode.model_dump()
         check_json([episode.summary, episode.payload], what=f"episode {episode.id}")
         statement = (
@@ -39,29 +42,31 @@ class PostgresEpisodeStore:
 
     async def list_by_agent(self, *, limit: int = 20, cursor: str | None = None) -> Page:
         """See the port."""
-        return await self._page(None, limit=limit, cursor=cursor)
+        return await self._page(None, target=self._unit.agent_id, limit=limit, cursor=cursor)
 
     async def list_by_session(
         self, session_id: str, *, limit: int = 20, cursor: str | None = None
     ) -> Page:
         """See the port."""
-        return await self._page(EPISODE.c.session_id == session_id, limit=limit, cursor=cursor)
+        condition = EPISODE.c.session_id == session_id
+        target = f"session {session_id}"
+        return await self._page(condition, target=target, limit=limit, cursor=cursor)
 
     async def list_by_job(self, job_id: str, *, limit: int = 20, cursor: str | None = None) -> Page:
         """See the port."""
-        return await self._page(EPISODE.c.job_id == job_id, limit=limit, cursor=cursor)
+        condition = EPISODE.c.job_id == job_id
+        return await self._page(condition, target=f"job {job_id}", limit=limit, cursor=cursor)
 
-    async def _page(self, condition: Any, *, limit: int, cursor: str | None) -> Page:
+    async def _page(self, condition: Any, *, target: str, limit: int, cursor: str | None) -> Page:
         statement = select(*EPISODE.c).where(self._unit.owned(EPISODE))
         if condition is not None:
             statement = statement.where(condition)
         if cursor is not None:
-            instant, episode_id = decode_cursor(cursor, parts=2)
-            before = (datetime.fromisoformat(instant), episode_id)
+            before = decode_time_cursor(cursor)
             statement = statement.where(tuple_(EPISODE.c.created_at, EPISODE.c.id) < before)
         statement = statement.order_by(EPISODE.c.created_at.desc(), EPISODE.c.id.desc())
         rows = await self._unit.rows(statement.limit(check_limit(limit) + 1))
-        self._unit.read("episode.list", self._unit.agent_id)
+        self._unit.read("episode.list", target)
         episodes = tuple(Episode.model_validate(row, from_attributes=True) for row in rows[:limit])
         if len(rows) <= limit:
             return episodes, None

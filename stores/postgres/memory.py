@@ -5,18 +5,31 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
 
+from psycopg.errors import InvalidParameterValue
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import (
+    DataError,
+    DBAPIError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from mnestic.memory.errors import DatabaseUnavailableError
+from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError, InvalidInputError
 from mnestic.memory.operations import Operation
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.ledger import PostgresLedger
 from mnestic.stores.postgres.records import PostgresRecordStore
 from mnestic.stores.postgres.resources import PostgresResourceStore
-from mnestic.stores.postgres.schema import check_version, describe_url, driver_url, found_version
+from mnestic.stores.postgres.schema import (
+    check_version,
+    describe_url,
+    driver_url,
+    found_version,
+    never_migrated,
+)
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
 from mnestic.stores.postgres.unit import Unit
 from mnestic.stores.postgres.waits import PostgresWaitStore
@@ -95,7 +108,7 @@ class PostgresMemory:
         """See the port."""
         try:
             async with self._engine.begin() as connection:
-                await connection.execute(_BEGIN, {"tenant_id": tenant_id})
+                await _become_application(connection, tenant_id)
                 unit = Unit(
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
                 )
@@ -110,9 +123,11 @@ class PostgresMemory:
         Raises:
             DatabaseUnavailableError: Postgres does not answer.
             SchemaVersionError: the schema is of another version.
+            ConfigurationError: the address is of a role that may not run as the application.
         """
         try:
             async with self._engine.connect() as connection:
+                await _become_application(connection, "")
                 check_version(await connection.run_sync(found_version))
         except DBAPIError as error:
             raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
@@ -120,6 +135,20 @@ class PostgresMemory:
     async def close(self) -> None:
         """Closes the pool."""
         await self._engine.dispose()
+
+
+async def _become_application(connection: AsyncConnection, tenant_id: str) -> None:
+    try:
+        await connection.execute(_BEGIN, {"tenant_id": tenant_id})
+    except ProgrammingError as error:
+        raise ConfigurationError(
+            setting="MNESTIC_DATABASE_URL",
+            why=f"is of a role that may not run as mnestic_app ({_why(error)}); grant it mnestic_app",
+        ) from error
+    except DataError as error:
+        if isinstance(error.orig, InvalidParameterValue):  # there is no such role yet
+            raise never_migrated() from error
+        raise InvalidInputError(what="tenant", why=_why(error)) from error
 
 
 def _why(error: Exception) -> str:

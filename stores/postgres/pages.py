@@ -3,8 +3,9 @@
 import base64
 import binascii
 import json
-from typing import Any
+from datetime import datetime
 
+from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
 
 LARGEST_PAGE = 1000  # rows
@@ -15,7 +16,7 @@ def encode_cursor(*parts: str) -> str:
     return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode()
 
 
-def decode_cursor(cursor: str, *, parts: int) -> tuple[Any, ...]:
+def decode_cursor(cursor: str, *, parts: int) -> tuple[str, ...]:
     """The sort key that a cursor stands for.
 
     Raises:
@@ -23,11 +24,31 @@ def decode_cursor(cursor: str, *, parts: int) -> tuple[Any, ...]:
     """
     try:
         key = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-    except (binascii.Error, ValueError):
+    except (binascii.Error, ValueError, RecursionError):
         key = None
     if not isinstance(key, list) or len(key) != parts:
-        raise InvalidInputError(what="cursor", why="was not given by this list; begin without one")
+        raise _foreign()
+    for part in key:
+        if not isinstance(part, str):
+            raise _foreign()
+        check_text(part, what="cursor")
     return tuple(key)
+
+
+def decode_time_cursor(cursor: str) -> tuple[datetime, str]:
+    """The instant and the id that a cursor of a list in the order of time stands for.
+
+    Raises:
+        InvalidInputError: the cursor was not made by this list.
+    """
+    text, row_id = decode_cursor(cursor, parts=2)
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        raise _foreign() from None
+    if instant.tzinfo is None:
+        raise _foreign()
+    return instant, row_id
 
 
 def check_limit(limit: int) -> int:
@@ -39,3 +60,7 @@ def check_limit(limit: int) -> int:
     if not 1 <= limit <= LARGEST_PAGE:
         raise InvalidInputError(what="limit", why=f"is {limit}; it is between 1 and {LARGEST_PAGE}")
     return limit
+
+
+def _foreign() -> InvalidInputError:
+    return InvalidInputError(what="cursor", why="was not given by this list; begin without one")

@@ -16,6 +16,7 @@ from mnestic.stores.postgres.unit import Unit
 
 RECORD = table(RecordRow)
 READ = table(JobReadRow)
+_LONGEST_TTL = timedelta(days=36_500)
 _LONGEST_NAME = 256  # characters, so that an index entry stays far below Postgres' limit
 
 
@@ -49,6 +50,7 @@ class PostgresRecordStore:
     ) -> LongTermRecord:
         """See the port."""
         _check_write(namespace, key, value)
+        _check_ttl(ttl, what=f"{namespace}/{key}")
         row = await self._lock(namespace, key)
         live = row is not None and row.live
         current = row.version if row is not None and (live or expected_version != 0) else 0
@@ -129,6 +131,7 @@ class PostgresRecordStore:
             ),
             rows,
         )
+        self._unit.wrote("reads.add", job_id)
 
     async def list_reads(self, job_id: str) -> tuple[ReadRecord, ...]:
         """See the port."""
@@ -137,11 +140,14 @@ class PostgresRecordStore:
             .where(self._unit.owned(READ), READ.c.job_id == job_id)
             .order_by(READ.c.namespace, READ.c.key)
         )
+        self._unit.read("reads.list", job_id)
         return tuple(ReadRecord.model_validate(row, from_attributes=True) for row in rows)
 
     async def remove_reads(self, job_id: str) -> None:
         """See the port."""
-        await self._unit.run(delete(READ).where(self._unit.owned(READ), READ.c.job_id == job_id))
+        statement = delete(READ).where(self._unit.owned(READ), READ.c.job_id == job_id)
+        if await self._unit.run(statement):
+            self._unit.wrote("reads.remove", job_id)
 
     async def _lock(self, namespace: str, key: str) -> Row[Any]:
         """Locks the row, which is made first, without a value, if there is none."""
@@ -193,3 +199,10 @@ def _check_write(namespace: str, key: str, value: Any) -> None:
             what=f"{namespace}/{key}", why="has no value; delete the record instead"
         )
     check_json(value, what=f"{namespace}/{key}")
+
+
+def _check_ttl(ttl: timedelta | None, *, what: str) -> None:
+    if ttl is not None and not timedelta(0) < ttl <= _LONGEST_TTL:
+        raise InvalidInputError(
+            what=what, why=f"has a time to live of {ttl}; it is above 0 and at most {_LONGEST_TTL}"
+        )

@@ -1,14 +1,13 @@
 """Raw messages in Postgres, append-only."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from sqlalchemy import func, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.resources import Resource
-from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.tables import ResourceRow, table
 from mnestic.stores.postgres.unit import Unit
 
@@ -41,8 +40,7 @@ class PostgresResourceStore:
             self._unit.owned(RESOURCE), RESOURCE.c.session_id == session_id
         )
         if cursor is not None:
-            instant, source_id = decode_cursor(cursor, parts=2)
-            after = (datetime.fromisoformat(instant), source_id)
+            after = decode_time_cursor(cursor)
             statement = statement.where(tuple_(RESOURCE.c.at, RESOURCE.c.source_id) > after)
         statement = statement.order_by(RESOURCE.c.at, RESOURCE.c.source_id)
         rows = await self._unit.rows(statement.limit(check_limit(limit) + 1))

@@ -5,8 +5,8 @@ It stands apart from the stores because it runs as the owner of the tables, whic
 
 import re
 
-from sqlalchemy import Connection, create_engine, text
-from sqlalchemy.exc import DBAPIError, ProgrammingError
+from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, ProgrammingError
 from sqlalchemy.pool import NullPool
 
 from mnestic.memory.errors import (
@@ -26,17 +26,21 @@ def driver_url(url: str) -> str:
         ConfigurationError: it is not an address of a Postgres database.
     """
     scheme, separator, rest = url.partition("://")
-    if not separator or scheme not in {"postgres", "postgresql", "postgresql+psycopg"}:
+    known = separator and scheme in {"postgres", "postgresql", "postgresql+psycopg"}
+    try:
+        make_url(f"postgresql+psycopg://{rest}" if known else "")
+    except (ArgumentError, ValueError):
         raise ConfigurationError(
             setting="MNESTIC_DATABASE_URL",
             why="must look like postgresql://user@host:5432/database",
-        )
+        ) from None
     return f"postgresql+psycopg://{rest}"
 
 
 def describe_url(url: str) -> str:
-    """An address without its password, for people and logs."""
-    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+    """An address without its passwords, for people and logs."""
+    bare = re.sub(r"(://[^:/@]*):[^/]*@", r"\1:***@", url)
+    return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1***", bare)
 
 
 def migrate(admin_url: str) -> str:
@@ -88,9 +92,14 @@ def check_version(found: str | None) -> None:
             wanted=SCHEMA_VERSION,
             mend="install the version of Mnestic that migrated it, or a newer one",
         )
-    raise SchemaVersionError(
-        found=found or "none", wanted=SCHEMA_VERSION, mend="run `mnestic migrate`"
-    )
+    if found is None:
+        raise never_migrated()
+    raise SchemaVersionError(found=found, wanted=SCHEMA_VERSION, mend="run `mnestic migrate`")
+
+
+def never_migrated() -> SchemaVersionError:
+    """The error of a database in which our schema is not."""
+    return SchemaVersionError(found="none", wanted=SCHEMA_VERSION, mend="run `mnestic migrate`")
 
 
 def _upgrade(connection: Connection) -> None:

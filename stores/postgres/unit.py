@@ -4,10 +4,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Executable, Row, func, insert, select
+from psycopg.errors import UndefinedTable
+from sqlalchemy import CursorResult, Executable, Row, func, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.exc import DataError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from mnestic.memory.errors import InvalidInputError
+from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
 
 REVISION = table(RevisionRow)
@@ -41,17 +45,18 @@ class Unit:
 
     async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
         """Runs a statement and returns its rows."""
-        return (await self.connection.execute(statement)).all()
+        return (await self._execute(statement)).all()
 
     async def row(self, statement: Executable) -> Row[Any] | None:
         """Runs a statement and returns its first row, or None."""
-        return (await self.connection.execute(statement)).first()
+        return (await self._execute(statement)).first()
 
     async def run(
         self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None
     ) -> int:
         """Runs a statement, once or for each of the rows; returns how many rows it touched."""
-        return (await self.connection.execute(statement, rows)).rowcount
+        counting = statement.execution_options(preserve_rowcount=True)  # else inserts say -1
+        return (await self._execute(counting, rows)).rowcount
 
     def read(self, action: str, target: str) -> None:
         """Notes a read for the audit log."""
@@ -102,3 +107,25 @@ class Unit:
                 for action, target in self._trail
             ]
             await self.run(insert(AUDIT).values(at=func.now()), rows)
+
+    async def _execute(
+        self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None
+    ) -> CursorResult[Any]:
+        """Runs a statement.
+
+        Raises:
+            InvalidInputError: Postgres or UTF-8 cannot hold one of its values.
+            SchemaVersionError: the tables are not there.
+        """
+        try:
+            return await self.connection.execute(statement, rows)
+        except DataError as error:
+            why = str(error.orig).strip().splitlines()[0]
+            raise InvalidInputError(what="a name or a value", why=why) from error
+        except ProgrammingError as error:
+            if isinstance(error.orig, UndefinedTable):
+                raise never_migrated() from error
+            raise
+        except UnicodeEncodeError as error:
+            why = "holds half of a surrogate pair, which is not text"
+            raise InvalidInputError(what="a name or a value", why=why) from error

@@ -1,15 +1,15 @@
 """Job waits in Postgres."""
 
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
 
 from mnestic.memory.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from mnestic.memory.scope import Scope
 from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
-from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.tables import WaitRow, table
 from mnestic.stores.postgres.unit import Unit
 
@@ -35,10 +35,8 @@ class PostgresWaitStore:
 
     async def get(self, wait_id: str) -> JobWait:
         """See the port."""
-        row = await self._unit.row(select(*WAIT.c).where(self._is(wait_id)))
-        if row is None:
-            raise NotFoundError(what="wait", name=wait_id)
-        return _wait(row)
+        self._unit.read("wait.get", wait_id)
+        return await self._stored(wait_id)
 
     async def close(
         self, wait_id: str, state: WaitState, *, receipt: ResumeReceipt | None
@@ -54,25 +52,41 @@ class PostgresWaitStore:
                 receipt=receipt.model_dump(mode="json") if receipt else None,
             )
         )
-        if await self._unit.run(statement):
+        try:
+            closed = await self._unit.run(statement)
+        except IntegrityError as error:  # job_wait_by_request
+            name = receipt.request_id if receipt else ""
+            raise AlreadyExistsError(what="resume request", name=name) from error
+        stored = await self._stored(wait_id)
+        if closed:
             self._unit.wrote(f"wait.{state}", wait_id)
-            return await self.get(wait_id)
-        stored = await self.get(wait_id)
+            return stored
         if stored.state != state:
             raise StaleVersionError(
                 what=f"wait {wait_id} ({stored.state})", expected=1, stored_version=2, stored=stored
             )
         return stored
 
+    async def cancel_open(self, job_id: str) -> int:
+        """See the port."""
+        statement = (
+            update(WAIT)
+            .where(self._unit.owned(WAIT), WAIT.c.job_id == job_id, WAIT.c.state == "waiting")
+            .values(state="cancelled", closed_at=func.now())
+        )
+        ended = await self._unit.run(statement)
+        if ended:
+            self._unit.wrote("wait.cancelled", job_id)
+        return ended
+
     async def find_receipt(self, job_id: str, request_id: str) -> ResumeReceipt | None:
         """See the port."""
         row = await self._unit.row(
             select(WAIT.c.receipt).where(
-                WAIT.c.tenant_id == self._unit.tenant_id,
-                WAIT.c.job_id == job_id,
-                WAIT.c.request_id == request_id,
+                self._unit.owned(WAIT), WAIT.c.job_id == job_id, WAIT.c.request_id == request_id
             )
         )
+        self._unit.read("wait.receipt", f"{job_id}/{request_id}")
         return ResumeReceipt.model_validate(row.receipt) if row else None
 
     async def list_by_job(
@@ -81,8 +95,7 @@ class PostgresWaitStore:
         """See the port."""
         statement = select(*WAIT.c).where(self._unit.owned(WAIT), WAIT.c.job_id == job_id)
         if cursor is not None:
-            instant, wait_id = decode_cursor(cursor, parts=2)
-            after = (datetime.fromisoformat(instant), wait_id)
+            after = decode_time_cursor(cursor)
             statement = statement.where(tuple_(WAIT.c.opened_at, WAIT.c.wait_id) > after)
         statement = statement.order_by(WAIT.c.opened_at, WAIT.c.wait_id)
         rows = await self._unit.rows(statement.limit(check_limit(limit) + 1))
@@ -91,6 +104,12 @@ class PostgresWaitStore:
         if len(rows) <= limit:
             return waits, None
         return waits, encode_cursor(waits[-1].opened_at.isoformat(), waits[-1].wait_id)
+
+    async def _stored(self, wait_id: str) -> JobWait:
+        row = await self._unit.row(select(*WAIT.c).where(self._is(wait_id)))
+        if row is None:
+            raise NotFoundError(what="wait", name=wait_id)
+        return _wait(row)
 
     def _is(self, wait_id: str) -> Any:
         return self._unit.owned(WAIT) & (WAIT.c.wait_id == wait_id)

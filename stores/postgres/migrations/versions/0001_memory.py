@@ -155,7 +155,12 @@ BEGIN
 EXCEPTION WHEN duplicate_object OR unique_violation THEN
     NULL;
 END $$;
-GRANT mnestic_app TO CURRENT_USER;
+DO $$
+BEGIN
+    IF NOT pg_has_role(CURRENT_USER, 'mnestic_app', 'MEMBER') THEN
+        GRANT mnestic_app TO CURRENT_USER;
+    END IF;
+END $$;
 GRANT USAGE ON SCHEMA mnestic TO mnestic_app;
 GRANT SELECT ON mnestic.alembic_version TO mnestic_app;
 """

@@ -1,0 +1,236 @@
+"""What every transaction keeps: audit rows, one revision, all or nothing."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnestic.memory.episodes import Episode
+from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Transaction
+from mnestic.memory.records import ReadRecord
+from mnestic.memory.resources import Resource
+from mnestic.memory.snapshots import MemorySnapshot
+from mnestic.memory.waits import JobWait, ResumeReceipt
+from mnestic.memory.working import WorkingMemory
+
+Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TABLES = (
+    "working_memory",
+    "long_term_record",
+    "job_read",
+    "episode",
+    "memory_snapshot",
+    "job_wait",
+    "resource",
+    "operation",
+    "audit_log",
+    "agent_revision",
+)
+
+
+async def write_everything(
+    transaction: Transaction, snapshot: MemorySnapshot, wait: JobWait
+) -> None:
+    operation = Operation(key="k1", name="all", job_id="j1")
+    await transaction.replay(operation, "h")
+    await transaction.working.save("s1", WorkingMemory())
+    await transaction.records.set("n", "k", 1)
+    await transaction.records.add_reads("j1", [ReadRecord(namespace="n", key="k", version=1)])
+    await transaction.episodes.append(
+        Episode(id="e1", agent_id="ada", summary="s", created_at=NOON)
+    )
+    await transaction.snapshots.put("n1", snapshot, job_id="j1")
+    await transaction.waits.open(wait)
+    spoken = Resource(
+        session_id="s1", source_id="m1", channel="c", speaker="M", content="x", at=NOON
+    )
+    await transaction.resources.append([spoken])
+    await transaction.complete(operation, {"done": True})
+
+
+async def test_every_write_leaves_an_audit_row(
+    begin: Begin,
+    trail: Callable[[], list[tuple[str, str]]],
+    snapshot: MemorySnapshot,
+    make_wait: Callable[..., JobWait],
+    make_receipt: Callable[..., ResumeReceipt],
+) -> None:
+    async with begin() as transaction:
+        await write_everything(transaction, snapshot, make_wait())
+        await transaction.records.delete("n", "k")
+        await transaction.waits.close("j1/w1", "resumed", receipt=make_receipt())
+        await transaction.records.remove_reads("j1")
+
+    assert trail() == [
+        ("working.save", "s1"),
+        ("record.set", "n/k"),
+        ("reads.add", "j1"),
+        ("episode.append", "e1"),
+        ("snapshot.put", "n1"),
+        ("wait.open", "j1/w1"),
+        ("resource.append", "s1"),
+        ("record.delete", "n/k"),
+        ("wait.resumed", "j1/w1"),
+        ("reads.remove", "j1"),
+    ]
+
+
+async def test_every_read_leaves_an_audit_row(
+    begin: Begin,
+    trail: Callable[[], list[tuple[str, str]]],
+    snapshot: MemorySnapshot,
+    make_wait: Callable[..., JobWait],
+) -> None:
+    async with begin() as transaction:
+        await write_everything(transaction, snapshot, make_wait())
+        ref = await transaction.snapshots.put("n2", snapshot, job_id="j1")
+    written = len(trail())
+
+    async with begin(write=False) as transaction:
+        await transaction.working.load("s1")
+        await transaction.records.get("n", "k")
+        await transaction.records.find("n", "other")
+        await transaction.records.list_by_namespace(None)
+        await transaction.records.list_by_namespace("n")
+        await transaction.records.select([("n", "k"), ("n", "other")])
+        await transaction.records.list_reads("j1")
+        await transaction.episodes.list_by_agent()
+        await transaction.episodes.list_by_session("s1")
+        await transaction.episodes.list_by_job("j1")
+        await transaction.snapshots.get("n2", sha256=ref.sha256)
+        await transaction.waits.get("j1/w1")
+        await transaction.waits.find_receipt("j1", "r1")
+        await transaction.waits.list_by_job("j1")
+        await transaction.resources.list_by_session("s1")
+
+    assert trail()[written:] == [
+        ("working.load", "s1"),
+        ("record.get", "n/k"),
+        ("record.get", "n/other"),
+        ("record.list", "*"),
+        ("record.list", "n"),
+        ("record.get", "n/k"),
+        ("record.get", "n/other"),
+        ("reads.list", "j1"),
+        ("episode.list", "ada"),
+        ("episode.list", "session s1"),
+        ("episode.list", "job j1"),
+        ("snapshot.get", "n2"),
+        ("wait.get", "j1/w1"),
+        ("wait.receipt", "j1/r1"),
+        ("wait.list", "j1"),
+        ("resource.list", "s1"),
+    ]
+
+
+async def test_a_rollback_leaves_nothing_in_any_table(
+    begin: Begin,
+    count: Callable[[str], int],
+    snapshot: MemorySnapshot,
+    make_wait: Callable[..., JobWait],
+) -> None:
+    async def fail() -> None:
+        async with begin() as transaction:
+            await write_everything(transaction, snapshot, make_wait())
+            raise RuntimeError("at the end")
+
+    with pytest.raises(RuntimeError, match="at the end"):
+        await fail()
+
+    assert {table: count(table) for table in TABLES} == dict.fromkeys(TABLES, 0)
+
+
+async def test_a_commit_leaves_a_row_in_every_table(
+    begin: Begin,
+    count: Callable[[str], int],
+    snapshot: MemorySnapshot,
+    make_wait: Callable[..., JobWait],
+) -> None:
+    async with begin() as transaction:
+        await write_everything(transaction, snapshot, make_wait())
+
+    assert all(count(table) > 0 for table in TABLES)
+
+
+async def test_the_revision_grows_by_one_for_each_transaction_that_writes(
+    begin: Begin, revision: Callable[[], int]
+) -> None:
+    seen = []
+
+    for writes in (1, 3):
+        async with begin() as transaction:
+            for number in range(writes):
+                await transaction.records.set("n", f"k{number}", 1)
+            seen.append(await transaction.revision())
+        seen.append(revision())
+
+    assert seen == [1, 1, 2, 2]
+
+
+async def test_reads_and_replays_leave_the_revision_as_it_was(
+    begin: Begin, revision: Callable[[], int]
+) -> None:
+    operation = Operation(key="k1", name="set")
+    async with begin() as transaction:
+        await transaction.replay(operation, "h")
+        await transaction.records.set("n", "k", 1)
+        await transaction.complete(operation, {})
+
+    async with begin(write=False) as transaction:
+        await transaction.records.get("n", "k")
+        await transaction.working.load("s1")
+    async with begin() as transaction:
+        await transaction.replay(operation, "h")
+
+    assert revision() == 1
+
+
+async def test_writers_of_one_agent_at_once_each_get_a_revision_of_their_own(
+    begin: Begin, revision: Callable[[], int]
+) -> None:
+    async def write(number: int) -> int:
+        async with begin() as transaction:
+            await transaction.records.set("n", f"k{number}", 1)
+            return await transaction.revision()
+
+    seen = await asyncio.gather(*(write(number) for number in range(9)))
+
+    assert sorted(seen) == list(range(1, 10))
+    assert revision() == 9
+
+
+async def test_agents_have_revisions_of_their_own(begin: Begin) -> None:
+    async with begin() as transaction:
+        await transaction.records.set("n", "k", 1)
+
+    async with begin(agent="eve") as transaction:
+        await transaction.records.set("n", "k", 1)
+        of_eve = await transaction.revision()
+
+    assert of_eve == 1
+
+
+async def test_a_transaction_that_only_reads_cannot_write(
+    begin: Begin, count: Callable[[str], int]
+) -> None:
+    with pytest.raises(AssertionError, match="only reads"):
+        async with begin(write=False) as transaction:
+            await transaction.records.set("n", "k", 1)
+
+    assert count("long_term_record") == 0
+
+
+async def test_now_is_one_moment_in_a_transaction_and_later_in_the_next(begin: Begin) -> None:
+    async with begin(write=False) as transaction:
+        first = await transaction.now()
+        same = await transaction.now()
+    async with begin(write=False) as transaction:
+        later = await transaction.now()
+
+    assert first == same < later
+    assert first.utcoffset() is not None
+    assert abs(datetime.now(UTC) - later) < timedelta(minutes=5)

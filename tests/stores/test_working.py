@@ -1,0 +1,156 @@
+"""Working memory, in every implementation of `Memory`."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError, StaleVersionError
+from mnestic.memory.ports import Transaction
+from mnestic.memory.working import Message, ToolCall, WorkingMemory
+
+Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+
+
+async def test_a_session_that_nobody_wrote_is_empty_at_version_zero(begin: Begin) -> None:
+    async with begin(write=False) as transaction:
+        state = await transaction.working.load("s1")
+
+    assert state == WorkingMemory()
+
+
+async def test_what_was_saved_is_loaded_with_everything_in_it(begin: Begin) -> None:
+    state = (
+        WorkingMemory()
+        .with_messages(
+            [
+                Message(
+                    id="m1",
+                    role="user",
+                    content="Grüße, 東京 🙂 e\u0301\n\ttab",
+                    at=datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC),
+                    speaker="Mara",
+                    channel="chat",
+                )
+            ]
+        )
+        .with_variables({"n": 1.5, "deep": {"list": [1, None, True, "ß"]}, "": "empty name"})
+        .with_tool_call(ToolCall(id="t1", activity="search", arguments={"q": "é"}, result=[]))
+        .with_note("noted")
+        .with_task("answer")
+        .with_checkpoint("snapshot-1")
+    )
+
+    async with begin() as transaction:
+        saved = await transaction.working.save("s1", state)
+
+    async with begin(write=False) as transaction:
+        loaded = await transaction.working.load("s1")
+    assert loaded == saved == state.model_copy(update={"version": 1})
+
+
+async def test_each_save_is_a_version_of_its_own(begin: Begin) -> None:
+    async with begin() as transaction:
+        state = await transaction.working.save("s1", WorkingMemory())
+        state = await transaction.working.save("s1", state.with_note("a"))
+    async with begin() as transaction:
+        state = await transaction.working.save("s1", state.with_note("b"))
+
+    assert (state.version, state.scratchpad) == (3, "a\nb")
+
+
+async def test_a_stale_save_is_refused_with_what_is_stored_now(begin: Begin) -> None:
+    async with begin() as transaction:
+        first = await transaction.working.save("s1", WorkingMemory().with_note("first"))
+        now = await transaction.working.save("s1", first.with_note("second"))
+
+    with pytest.raises(StaleVersionError, match="s1") as caught:
+        async with begin() as transaction:
+            await transaction.working.save("s1", first.with_note("late"))
+
+    assert (caught.value.expected, caught.value.stored_version) == (1, 2)
+    assert caught.value.stored == now
+    async with begin(write=False) as transaction:
+        assert await transaction.working.load("s1") == now
+
+
+async def test_a_state_that_claims_a_version_nobody_wrote_is_refused(begin: Begin) -> None:
+    with pytest.raises(StaleVersionError) as caught:
+        async with begin() as transaction:
+            await transaction.working.save("s1", WorkingMemory(version=7))
+
+    assert caught.value.stored == WorkingMemory()
+
+
+async def test_of_writers_at_the_same_version_one_wins(begin: Begin) -> None:
+    async def write(note: str) -> str:
+        async with begin() as transaction:
+            await transaction.working.save("s1", WorkingMemory().with_note(note))
+        return note
+
+    outcomes = await asyncio.gather(*(write(f"n{i}") for i in range(8)), return_exceptions=True)
+
+    won = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    lost = [outcome for outcome in outcomes if isinstance(outcome, StaleVersionError)]
+    assert (len(won), len(lost)) == (1, 7)
+    async with begin(write=False) as transaction:
+        assert (await transaction.working.load("s1")).scratchpad == won[0]
+
+
+async def test_a_lock_lets_each_writer_build_on_the_one_before(begin: Begin) -> None:
+    async def add(note: str) -> None:
+        async with begin() as transaction:
+            state = await transaction.working.load("s1", lock=True)
+            await transaction.working.save("s1", state.with_note(note))
+
+    await asyncio.gather(*(add(f"n{i}") for i in range(12)))
+
+    async with begin(write=False) as transaction:
+        state = await transaction.working.load("s1")
+    assert state.version == 12
+    assert sorted(state.scratchpad.split("\n")) == sorted(f"n{i}" for i in range(12))
+
+
+async def test_a_lock_on_a_session_leaves_other_sessions_free(begin: Begin) -> None:
+    async with begin() as holder:
+        await holder.working.load("s1", lock=True)
+
+        async with asyncio.timeout(10), begin() as other:
+            saved = await other.working.save("s2", WorkingMemory().with_note("free"))
+
+    assert saved.version == 1
+
+
+@pytest.mark.parametrize("text", ["a\0b", "half \ud800"])
+async def test_text_that_cannot_be_stored_is_refused_and_nothing_is_kept(
+    begin: Begin, text: str
+) -> None:
+    with pytest.raises(InvalidInputError, match="variables"):
+        async with begin() as transaction:
+            await transaction.working.save("s1", WorkingMemory().with_variables({"v": {"x": text}}))
+
+    async with begin(write=False) as transaction:
+        assert await transaction.working.load("s1") == WorkingMemory()
+
+
+async def test_another_agent_and_another_tenant_see_nothing(begin: Begin) -> None:
+    async with begin() as transaction:
+        await transaction.working.save("s1", WorkingMemory().with_note("mine"))
+
+    async with begin(agent="eve", write=False) as transaction:
+        by_agent = await transaction.working.load("s1")
+    async with begin(tenant="other", write=False) as transaction:
+        by_tenant = await transaction.working.load("s1")
+
+    assert by_agent == by_tenant == WorkingMemory()
+
+
+@pytest.mark.parametrize("session_id", ["nul\0", "half \udc00"])
+async def test_a_name_that_cannot_be_stored_is_refused_in_words(
+    begin: Begin, session_id: str
+) -> None:
+    with pytest.raises(InvalidInputError):
+        async with begin(write=False) as transaction:
+            await transaction.working.load(session_id)
