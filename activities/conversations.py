@@ -129,8 +129,13 @@ async def _person_record(
     value = {
         "first_seen": said[0].at.isoformat(),
         **known,
-        "turns": known.get("turns", 0) + len(said),
-        "sessions": known.get("sessions", 0) + 1,
+        "turns": _number(known.get("turns")) + len(said),
+        "sessions": _number(known.get("sessions")) + 1,
         "last_seen": said[-1].at.isoformat(),
     }
     return {"namespace": PEOPLE, "key": name, "value": value}
+
+
+def _number(value: Any) -> int:
+    """A count that somebody else may have overwritten."""
+    return value if isinstance(value, int) else 0

@@ -1,7 +1,5 @@
 """The end of a job: an episode of it, whatever way it ended."""
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
@@ -11,6 +9,7 @@ from mnestic.activities.transcripts import transcript
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.ports import Memory, Summariser, Transaction
+from mnestic.memory.waits import JobOutcome
 from mnestic.memory.working import WorkingMemory
 
 _LAST_MESSAGES = 200
@@ -19,13 +18,12 @@ _MODEL_ATTEMPTS = 5  # then the job ends without a model's summary rather than n
 
 
 class EndJobInput(OperationInput):
-    """How a job ended. `open_wait_id` is the wait it was at, if it was at one."""
+    """How a job ended."""
 
     plan: str
-    outcome: Literal["completed", "failed", "cancelled"]
+    outcome: JobOutcome
     cause: str | None = None
     waits: int
-    open_wait_id: str | None = None
 
 
 class EndJobResult(BaseModel):
@@ -90,7 +88,6 @@ async def _end(transaction: Transaction, asked: EndJobInput, summary: str) -> En
         created_at=await transaction.now(),
     )
     await transaction.episodes.append(episode)
-    if asked.open_wait_id is not None:
-        await transaction.waits.close(asked.open_wait_id, "cancelled", receipt=None)
+    await transaction.waits.cancel_open(job_id)
     await transaction.records.remove_reads(job_id)
     return EndJobResult(episode_id=episode.id)

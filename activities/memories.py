@@ -1,6 +1,9 @@
 """Remembering and recalling for a job."""
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+import re
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 from temporalio import activity
 
 from mnestic.activities.failures import failures
@@ -12,15 +15,14 @@ from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
 from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.records import ReadRecord, RecordRef
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
-from mnestic.memory.writes import EpisodeWrite, MemoryWrite, RecordWrite
-
-_RECORD_WRITES = TypeAdapter(tuple[RecordWrite, ...])
+from mnestic.memory.writes import EpisodeWrite, MemoryWrite
 
 
 class RememberInput(OperationInput):
-    """What to keep."""
+    """What to keep. With `templates`, those that name memory are filled in from working memory."""
 
     write: MemoryWrite
+    templates: bool = False
     tool_call: ToolCall | None = None
 
 
@@ -74,7 +76,7 @@ class MemoryActivities:
                     state = await transaction.working.load(asked.scope.session_id)
                 if done is not None:
                     return done
-                summary = await self._summary(asked.write.episode, state)
+                summary = await self._summary(_filled(asked, state).episode, state)
             return await run_once(
                 self._memory,
                 asked,
@@ -96,13 +98,11 @@ class MemoryActivities:
                 work=lambda transaction: self._recall(transaction, asked),
             )
 
-    async def _summary(self, write: EpisodeWrite, state: WorkingMemory) -> str:
+    async def _summary(self, write: EpisodeWrite | None, state: WorkingMemory) -> str:
+        assert write is not None
         if write.summary is not None:
-            return str(fill_in(write.summary, state))
-        last = fill_in(write.last_messages, state)
-        if not str(last).isdecimal():
-            raise InvalidInputError(what="episode.last_messages", why=f"is {last!r}, not a number")
-        turns = transcript(state, last=int(last))
+            return write.summary
+        turns = transcript(state, last=_number(write.last_messages))
         summary = await self._summariser.summarise(turns, max_chars=write.max_chars)
         return summary.text
 
@@ -128,12 +128,13 @@ class MemoryActivities:
 
 async def _remember(transaction: Transaction, asked: RememberInput, summary: str) -> RememberResult:
     state = await transaction.working.load(asked.scope.session_id, lock=True)
-    refs = await _write_records(transaction, asked, state)
-    changed = await _changed(transaction, asked, state)
+    write = _filled(asked, state)
+    refs = await _write_records(transaction, asked, write)
+    changed = _changed(asked, write, state=state, now=await transaction.now())
     if changed != state:
         changed = await transaction.working.save(asked.scope.session_id, changed)
     episode_id = None
-    if asked.write.episode is not None:
+    if write.episode is not None:
         episode_id = asked.new_id("episode")
         episode = Episode(
             id=episode_id,
@@ -141,64 +142,78 @@ async def _remember(transaction: Transaction, asked: RememberInput, summary: str
             session_id=asked.scope.session_id,
             job_id=asked.operation.job_id,
             summary=summary,
-            payload=fill_in(asked.write.episode.payload, state),
+            payload=write.episode.payload,
             created_at=await transaction.now(),
         )
         await transaction.episodes.append(episode)
     return RememberResult(records=refs, episode_id=episode_id, memory_version=changed.version)
 
 
+def _filled(asked: RememberInput, state: WorkingMemory) -> MemoryWrite:
+    """What to write, with its templates filled in.
+
+    Raises:
+        InvalidInputError: a template names something that is not there, or what it gives does not fit.
+    """
+    write = asked.write
+    if asked.templates:
+        document = fill_in(write.model_dump(mode="json"), state)
+        try:
+            write = MemoryWrite.model_validate(document)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise InvalidInputError(what=where, why=first["msg"]) from None
+    if isinstance(write.records, str):
+        raise InvalidInputError(what="records", why="is text, not a list of records")
+    return write
+
+
 async def _write_records(
-    transaction: Transaction, asked: RememberInput, state: WorkingMemory
+    transaction: Transaction, asked: RememberInput, write: MemoryWrite
 ) -> tuple[RecordRef, ...]:
-    written = []
-    for write in _record_writes(asked.write, state):
-        record = await transaction.records.set(
-            write.namespace, write.key, write.value, ttl=write.ttl
-        )
-        written.append(record)
+    assert not isinstance(write.records, str)
+    # In one order for all, so that two jobs of an agent cannot lock each other out.
+    in_order = sorted(write.records, key=lambda each: (each.namespace, each.key))
+    written = [
+        await transaction.records.set(each.namespace, each.key, each.value, ttl=each.ttl)
+        for each in in_order
+    ]
     if asked.operation.job_id is not None:
         reads = [record.read for record in written]
         await transaction.records.add_reads(asked.operation.job_id, reads)
     return tuple(record.ref for record in written)
 
 
-def _record_writes(write: MemoryWrite, state: WorkingMemory) -> tuple[RecordWrite, ...]:
-    plain = write.records
-    if not isinstance(plain, str):
-        plain = [record.model_dump(mode="json") for record in plain]  # type: ignore[assignment]
-    try:
-        return _RECORD_WRITES.validate_python(fill_in(plain, state))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InvalidInputError(what=f"records.{where}", why=first["msg"]) from None
-
-
-async def _changed(
-    transaction: Transaction, asked: RememberInput, state: WorkingMemory
+def _changed(
+    asked: RememberInput, write: MemoryWrite, *, state: WorkingMemory, now: datetime
 ) -> WorkingMemory:
-    write = asked.write
     changed = state
     if write.message is not None:
-        message = Message(
-            id=asked.new_id("message"),
-            role=write.message.role,
-            content=str(fill_in(write.message.content, state)),
-            at=await transaction.now(),
-            speaker=write.message.speaker,
-            channel=write.message.channel,
-        )
+        fields = write.message.model_dump()
+        message = Message(id=asked.new_id("message"), at=now, **fields)
         changed = changed.with_messages([message])
     if write.variables:
-        changed = changed.with_variables(fill_in(write.variables, state))
+        changed = changed.with_variables(write.variables)
     if write.note is not None:
-        changed = changed.with_note(str(fill_in(write.note, state)))
+        changed = changed.with_note(write.note)
     if write.task is not None:
-        changed = changed.with_task(str(fill_in(write.task, state)))
+        changed = changed.with_task(write.task)
     if asked.tool_call is not None:
         changed = changed.with_tool_call(asked.tool_call)
     return changed
+
+
+def _number(text: int | str) -> int:
+    """The number of messages, which a template may have given as text.
+
+    Raises:
+        InvalidInputError: it is no number.
+    """
+    if not re.fullmatch(r"[0-9]{1,9}", str(text)):
+        why = f"is {str(text)[:40]!r}, not a number"
+        raise InvalidInputError(what="episode.last_messages", why=why)
+    return int(text)
 
 
 def _as_variable(found: Recalled) -> dict[str, object]:

@@ -1,5 +1,7 @@
 """Thinking: one call of a model over what the session holds."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
@@ -8,13 +10,15 @@ from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.transcripts import fill_in, transcript
 from mnestic.memory.language import ChatMessage, ChatReply
 from mnestic.memory.ports import ChatModel, Memory, Transaction
+from mnestic.memory.templates import as_text
 from mnestic.memory.working import Message, WorkingMemory
 
 
 class ThinkInput(OperationInput):
-    """What to think about."""
+    """What to think about. With `templates`, those that name memory are filled in."""
 
     prompt: str
+    templates: bool = False
     system: str | None = None
     history: int
     max_tokens: int
@@ -59,11 +63,12 @@ class ThinkActivities:
 
 
 def _messages(asked: ThinkInput, state: WorkingMemory) -> tuple[ChatMessage, ...]:
-    system: tuple[ChatMessage, ...] = ()
-    if asked.system is not None:
-        system = (ChatMessage(role="system", content=str(fill_in(asked.system, state))),)
-    prompt = ChatMessage(role="user", content=str(fill_in(asked.prompt, state)))
-    return (*system, *transcript(state, last=asked.history), prompt)
+    def said(role: Literal["system", "user"], text: str) -> ChatMessage:
+        content = as_text(fill_in(text, state)) if asked.templates else text
+        return ChatMessage(role=role, content=content)
+
+    system = () if asked.system is None else (said("system", asked.system),)
+    return (*system, *transcript(state, last=asked.history), said("user", asked.prompt))
 
 
 async def _keep(transaction: Transaction, asked: ThinkInput, reply: ChatReply) -> ThinkResult:

@@ -6,6 +6,7 @@ from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.operations import OperationInput, run_once
+from mnestic.memory.errors import ResumeRefusedError
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.records import LongTermRecord, ReadRecord
 from mnestic.memory.snapshots import (
@@ -25,7 +26,7 @@ from mnestic.memory.waits import (
     WaitState,
 )
 
-_DRIFT_TOLD = 100  # references; the workflow's history stays small whatever changed
+_DRIFT_TOLD = 100  # the first; history and working memory stay small whatever changed
 
 
 class OpenWaitInput(OperationInput):
@@ -112,6 +113,7 @@ async def _open_wait(transaction: Transaction, asked: OpenWaitInput) -> Snapshot
 async def _restore(transaction: Transaction, asked: RestoreInput) -> Restored:
     wait, session_id = asked.wait, asked.scope.session_id
     job_id = asked.operation.job_id or ""
+    await _refuse_second_use(transaction, asked)
     snapshot = await transaction.snapshots.get(wait.snapshot.id, sha256=wait.snapshot.sha256)
     names = [(read.namespace, read.key) for read in snapshot.read_set]
     records, versions = await transaction.records.select(names)
@@ -128,6 +130,18 @@ async def _restore(transaction: Transaction, asked: RestoreInput) -> Restored:
     state_after: WaitState = "timed_out" if receipt is None else "resumed"
     await transaction.waits.close(wait.wait_id, state_after, receipt=receipt)
     return Restored(drift=drift[:_DRIFT_TOLD], drift_count=len(drift), receipt=receipt)
+
+
+async def _refuse_second_use(transaction: Transaction, asked: RestoreInput) -> None:
+    """A request resumes one wait only, also when the job has forgotten its receipt."""
+    if asked.request_id is None:
+        return
+    job_id = asked.operation.job_id or ""
+    first = await transaction.waits.find_receipt(job_id, asked.request_id)
+    if first is not None and first.wait_id != asked.wait.wait_id:
+        raise ResumeRefusedError(
+            job_id=job_id, why=f"request {asked.request_id} has resumed wait {first.wait_id}"
+        )
 
 
 def _receipt(asked: RestoreInput, drift_count: int) -> ResumeReceipt | None:
@@ -168,7 +182,7 @@ def _told(
     """The drift with values, for the job's working memory: what a model is told about it."""
     before = {(read.namespace, read.key): read.value for read in snapshot.read_set}
     told = []
-    for change in drift:
+    for change in drift[:_DRIFT_TOLD]:
         name = (change.namespace, change.key)
         now = records.get(name)
         values = {"before": before.get(name), "now": now.value if now else None}

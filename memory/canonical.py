@@ -6,12 +6,12 @@ It stands alone because snapshots, operation keys and payload limits must agree 
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
 
 _DEEPEST = 64  # levels; far below Python's and Postgres' own limits
+_LONGEST_INTEGER = 4096  # bits; Python refuses to read or write integers of 4,300 digits
 
 
 def canonical_json(value: Any) -> bytes:
@@ -59,11 +59,11 @@ def _check(value: Any, path: str, *, depth: int) -> None:
         raise InvalidInputError(what=path, why=f"is nested deeper than {_DEEPEST} levels")
     if isinstance(value, str):
         check_text(value, what=path)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for key, item in value.items():
             _check_key(key, path)
             _check(item, f"{path}.{key}", depth=depth + 1)
-    elif isinstance(value, Sequence):
+    elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             _check(item, f"{path}[{index}]", depth=depth + 1)
     else:
@@ -79,6 +79,8 @@ def _check_key(key: Any, path: str) -> None:
 def _check_scalar(value: Any, path: str) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidInputError(what=path, why=f"is {value}, which JSON does not have")
+    if isinstance(value, int) and value.bit_length() > _LONGEST_INTEGER:
+        raise InvalidInputError(what=path, why=f"is an integer of over {_LONGEST_INTEGER} bits")
     if value is not None and not isinstance(value, (bool, int, float)):
         raise InvalidInputError(what=path, why=f"is a {type(value).__name__}, not a JSON value")
 

@@ -19,6 +19,12 @@ from mnestic.memory.writes import MemoryWrite
 
 END = "end"
 _ROOTS = frozenset({"input", "results", "job", "memory"})
+# The fields that an activity fills in, which knows `memory`; all others are the workflow's.
+_WITH_MEMORY: dict[str, frozenset[str]] = {
+    "think": frozenset({"prompt", "system"}),
+    "remember": frozenset(MemoryWrite.model_fields),
+    "emit": frozenset({"content"}),
+}
 NodeId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 
 
@@ -224,7 +230,16 @@ def _reached(following: dict[str, tuple[str, ...]], *, from_: tuple[str, ...]) -
 
 def _templates(plan: Plan) -> Iterator[Problem]:
     for index, node in enumerate(plan.nodes):
-        for root in sorted(roots_of(node.model_dump(mode="json")) - _ROOTS):
+        document = node.model_dump(mode="json")
+        with_memory = {name: document.pop(name, None) for name in _WITH_MEMORY.get(node.kind, ())}
+        late, early = list(roots_of(with_memory)), list(roots_of(document))
+        for root in sorted(frozenset().union(*late, *early) - _ROOTS):
             known = ", ".join(sorted(_ROOTS))
             why = f"node {node.id!r} has a template ${{{root}...}}; templates begin with {known}"
+            yield Problem(index=index, why=why)
+        if any("memory" in roots for roots in early):
+            why = f"node {node.id!r} has a template ${{memory...}} where memory is not at hand; it is in a prompt, a write and what is emitted"
+            yield Problem(index=index, why=why)
+        if any("memory" in roots and len(roots) > 1 for roots in late):
+            why = f"node {node.id!r} has a template with ${{memory...}} and other roots; write two"
             yield Problem(index=index, why=why)

@@ -1,59 +1,96 @@
 """Templates: `${root.path}` in a plan's values, looked up in what a job knows.
 
 A string that is one template alone becomes the value itself, of any type; a template inside other
-text becomes text. `${a.b | c.d}` takes the first path that is there. Roots that are not at hand are left as they are, for somebody who has them: the
-workflow knows `input`, `results` and `job`, the activities know `memory`.
+text becomes text. `${a.b | c.d}` takes the first path that is there; `$${` stands for a plain `${`.
+
+Values that name memory are filled in twice: early, in the workflow, which knows `input`, `results`
+and `job`, and then in an activity, which knows `memory`. What the first pass puts in is escaped, so
+that text of a user never becomes a template in the second.
 """
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mnestic.memory.errors import InvalidInputError
 
 _PATH = r"[A-Za-z_][\w-]*(?:\.[\w:@+-]+)*"
-_TEMPLATE = re.compile(rf"\$\{{({_PATH}(?:\s*\|\s*{_PATH})*)\}}")
+_TEMPLATE = re.compile(rf"(?<!\$)\$\{{({_PATH}(?:\s*\|\s*{_PATH})*)\}}")
+_ESCAPED = re.compile(rf"\$\$\{{|{_TEMPLATE.pattern}")
 
 
 def resolve(value: Any, roots: Mapping[str, Any]) -> Any:
-    """Fills in the templates of a value, at any depth.
+    """Fills in the templates of a value, at any depth, for good.
 
     Raises:
         InvalidInputError: a template names something that is not there; says what is.
     """
+    return _each_text(value, lambda text: _resolve_text(text, roots))
+
+
+def resolve_early(value: Any, roots: Mapping[str, Any]) -> Any:
+    """Fills in the templates whose roots are at hand, and leaves the rest for `resolve`.
+
+    Raises:
+        InvalidInputError: a template names something that is not there; says what is.
+    """
+    return _each_text(value, lambda text: _resolve_text_early(text, roots))
+
+
+def as_text(found: Any) -> str:
+    """A value as text: text as it is, all else as JSON."""
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
+def roots_of(value: Any) -> Iterator[frozenset[str]]:
+    """The roots that each template of a value names."""
     if isinstance(value, str):
-        return _resolve_text(value, roots)
+        yield from (frozenset(_roots(paths)) for paths in _TEMPLATE.findall(value))
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from roots_of(item)
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from roots_of(item)
+
+
+def _each_text(value: Any, change: Callable[[str], Any]) -> Any:
+    if isinstance(value, str):
+        return change(value)
     if isinstance(value, Mapping):
-        return {key: resolve(item, roots) for key, item in value.items()}
+        return {key: _each_text(item, change) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [resolve(item, roots) for item in value]
+        return [_each_text(item, change) for item in value]
     return value
-
-
-def roots_of(value: Any) -> set[str]:
-    """The roots that the templates of a value name."""
-    if isinstance(value, str):
-        return {root for paths in _TEMPLATE.findall(value) for root in _roots(paths)}
-    if isinstance(value, Mapping):
-        return set().union(*(roots_of(item) for item in value.values()))
-    if isinstance(value, Sequence):
-        return set().union(*(roots_of(item) for item in value))
-    return set()
 
 
 def _resolve_text(text: str, roots: Mapping[str, Any]) -> Any:
     whole = _TEMPLATE.fullmatch(text)
-    if whole and _roots(whole[1]) <= set(roots):
+    if whole:
         return _lookup_first(whole[1], roots)
-    return _TEMPLATE.sub(lambda match: _as_text(match, roots), text)
+    return _ESCAPED.sub(
+        lambda match: as_text(_lookup_first(match[1], roots)) if match[1] else "${", text
+    )
 
 
-def _as_text(match: re.Match[str], roots: Mapping[str, Any]) -> str:
-    if not _roots(match[1]) <= set(roots):
-        return match[0]
-    found = _lookup_first(match[1], roots)
-    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+def _resolve_text_early(text: str, roots: Mapping[str, Any]) -> Any:
+    def at_hand(match: re.Match[str]) -> bool:
+        return _roots(match[1]) <= set(roots)
+
+    whole = _TEMPLATE.fullmatch(text)
+    if whole and at_hand(whole):
+        return _each_text(_lookup_first(whole[1], roots), _escape)
+    return _TEMPLATE.sub(
+        lambda match: (
+            _escape(as_text(_lookup_first(match[1], roots))) if at_hand(match) else match[0]
+        ),
+        text,
+    )
+
+
+def _escape(text: str) -> str:
+    return text.replace("${", "$${")
 
 
 def _roots(paths: str) -> set[str]:

@@ -27,6 +27,9 @@ timed_out  the deadline passed and was restored; final
 cancelled  the job was cancelled or failed while it waited; final
 """
 
+JobOutcome = Literal["completed", "failed", "cancelled"]
+"""How a job ended by itself."""
+
 JobState = Literal[
     "running", "waiting", "needs_attention", "completed", "failed", "cancelled", "terminated"
 ]

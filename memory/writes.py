@@ -1,12 +1,16 @@
 """Writes: what a job asks its memory to keep. Values may hold templates."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from mnestic.memory.durations import Duration
 from mnestic.memory.recalls import Name
+from mnestic.memory.templates import as_text
 from mnestic.memory.working import Role
+
+Text = Annotated[str, BeforeValidator(as_text)]
+"""Text; a value that a template put there becomes JSON."""
 
 
 class RecordWrite(BaseModel):
@@ -25,7 +29,7 @@ class EpisodeWrite(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    summary: str | None = None
+    summary: Text | None = None
     last_messages: int | str = 50
     max_chars: int = Field(600, ge=40, le=4000)
     payload: dict[str, Any] = Field(default_factory=dict)
@@ -37,7 +41,7 @@ class MessageWrite(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     role: Role = "user"
-    content: str
+    content: Text
     speaker: str | None = None
     channel: str | None = None
 
@@ -54,5 +58,5 @@ class MemoryWrite(BaseModel):
     episode: EpisodeWrite | None = None
     message: MessageWrite | None = None
     variables: dict[str, Any] = Field(default_factory=dict)
-    note: str | None = None
-    task: str | None = None
+    note: Text | None = None
+    task: Text | None = None

@@ -60,6 +60,9 @@ def parse_plan(text: str, *, source: str) -> Plan:
         raise InvalidPlanError(source=source, problems=(f"{line}{error.problem}",)) from None
     except yaml.YAMLError as error:
         raise InvalidPlanError(source=source, problems=(str(error),)) from None
+    except RecursionError:
+        why = "it is nested too deep, or refers to itself"
+        raise InvalidPlanError(source=source, problems=(why,)) from None
     if root is None or problems:
         raise InvalidPlanError(source=source, problems=tuple(problems))
     lines = dict(_lines(root))

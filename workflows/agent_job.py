@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any, NoReturn
 
+from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import (
@@ -29,12 +30,12 @@ from mnestic.memory.plans import (
     WaitNode,
 )
 from mnestic.memory.recalls import RecallQuery
-from mnestic.memory.templates import resolve
-from mnestic.memory.waits import TIMEOUT, JobState, ResumptionContext
+from mnestic.memory.templates import as_text, resolve, resolve_early
+from mnestic.memory.waits import TIMEOUT, JobOutcome, JobState, ResumptionContext
 from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite, MessageWrite
 from mnestic.workflows.agent_memory import AgentMemory
-from mnestic.workflows.publishing import publish_ended, publish_running
+from mnestic.workflows.publishing import publish_ended, publish_started
 
 
 @workflow.defn(name=AGENT_JOB)
@@ -58,20 +59,19 @@ class AgentJob:
 
     @workflow.run
     async def run(self, asked: JobInput) -> JobResult:
-        """Runs the plan to its end."""
+        """Runs the plan to its end; an episode tells of it, whatever way it ends."""
         try:
             if asked.progress is None:
-                publish_running()
+                publish_started(asked.scope)
             while self._cursor != END:
                 self._cursor = await self._run_node(asked.plan.node(self._cursor))
         except (asyncio.CancelledError, FailureError) as error:
             if is_cancelled_exception(error):
-                await self._end("cancelled", cause=None)
-                raise
-            await self._end("failed", cause=str(error))
+                await self._end("cancelled")
+            else:
+                await self._end("failed", cause=str(error))
             raise
-        episode_id = await self._end("completed", cause=None)
-        await workflow.wait_condition(workflow.all_handlers_finished)
+        episode_id = await self._end("completed")
         return JobResult(
             job_id=asked.job_id,
             waits=self._memory.waits,
@@ -111,6 +111,10 @@ class AgentJob:
             return self._next(node)
         except MnesticError as error:
             self._fail(node, str(error), type_=type(error).__name__)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            self._fail(node, f"{where}: {first['msg']}", type_="InvalidInputError")
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -137,25 +141,26 @@ class AgentJob:
                 return recalled.model_dump(mode="json")
             case RememberNode():
                 fields = set(MemoryWrite.model_fields)
-                filled = self._filled(node.model_dump(mode="json", include=fields))
+                filled = self._filled_early(node.model_dump(mode="json", include=fields))
                 return await self._remember(MemoryWrite.model_validate(filled))
             case EmitNode():
-                content = str(self._filled(node.content))
+                content = as_text(self._filled_early(node.content))
                 message = MessageWrite(role="assistant", content=content, channel=node.channel)
                 return await self._remember(MemoryWrite(message=message))
 
     async def _remember(self, write: MemoryWrite) -> dict[str, Any]:
-        kept = await self._memory.remember(write)
+        kept = await self._memory.remember(write, templates=True)
         return kept.model_dump(mode="json")
 
     async def _think(self, node: ThinkNode) -> dict[str, Any]:
         thought = await self._memory.think(
-            str(self._filled(node.prompt)),
-            system=None if node.system is None else str(self._filled(node.system)),
+            as_text(self._filled_early(node.prompt)),
+            system=None if node.system is None else as_text(self._filled_early(node.system)),
             history=node.history,
             max_tokens=node.max_tokens,
             save_as=node.save_as or node.id,
             timeout=node.timeout,
+            templates=True,
         )
         return thought.model_dump(mode="json")
 
@@ -183,7 +188,7 @@ class AgentJob:
             timeout=node.timeout,
             outcomes=tuple(outcome for outcome in node.on if outcome != TIMEOUT),
             policy=node.policy,
-            ask=None if node.ask is None else str(self._filled(node.ask)),
+            ask=None if node.ask is None else as_text(self._filled(node.ask)),
             context=ResumptionContext(
                 cursor_node=node.id,
                 payload_results=self._results,
@@ -202,18 +207,34 @@ class AgentJob:
         return node.next
 
     def _filled(self, value: Any, *, operation: Operation | None = None) -> Any:
+        return resolve(value, self._roots(operation))
+
+    def _filled_early(self, value: Any) -> Any:
+        """Leaves what names memory to the activity."""
+        return resolve_early(value, self._roots())
+
+    def _roots(self, operation: Operation | None = None) -> dict[str, Any]:
         scope = self._asked.scope.model_dump()
         job = {"id": self._asked.job_id, "scope": scope, **scope}
         if operation is not None:
             job["operation"] = operation.model_dump()
-        return resolve(value, {"input": self._asked.inputs, "results": self._results, "job": job})
+        return {"input": self._asked.inputs, "results": self._results, "job": job}
 
-    async def _end(self, state: JobState, *, cause: str | None) -> str:
-        assert state in {"completed", "failed", "cancelled"}
-        episode_id = await self._memory.end(state, plan=self._asked.plan.name, cause=cause)
-        self._ended = state
-        publish_ended(state)
-        return episode_id
+    async def _end(self, outcome: JobOutcome, *, cause: str | None = None) -> str:
+        """Writes the job's episode. A cancellation that comes meanwhile comes too late."""
+        ending = asyncio.create_task(
+            self._memory.end(outcome, plan=self._asked.plan.name, cause=cause)
+        )
+        while not ending.done():
+            try:
+                await asyncio.shield(ending)
+            except asyncio.CancelledError:
+                if ending.cancelled():
+                    raise
+        self._ended = outcome
+        publish_ended(outcome)
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return ending.result()
 
     def _continue_as_new(self, memory: AgentMemoryState) -> None:
         progress = JobProgress(cursor=self._cursor, results=self._results, memory=memory)

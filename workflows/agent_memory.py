@@ -3,9 +3,10 @@
 It stands apart from `AgentJob`, which is built on it, so that anyone's own workflow can use it.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from temporalio import workflow
@@ -31,6 +32,7 @@ from mnestic.memory.snapshots import Drift
 from mnestic.memory.waits import (
     RESUMED,
     TIMEOUT,
+    JobOutcome,
     OpenWait,
     Restored,
     ResumeRequest,
@@ -46,7 +48,9 @@ _RETRY = RetryPolicy(
     initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=30)
 )
 _TIMEOUT = timedelta(seconds=60)
-_UNVERIFIED = frozenset({"SnapshotCorruptedError", "SchemaVersionError", "NotFoundError"})
+_NOT_RESTORED = frozenset(
+    {"SnapshotCorruptedError", "SchemaVersionError", "NotFoundError", "ResumeRefusedError"}
+)
 
 Asked = TypeVar("Asked")
 Result = TypeVar("Result")
@@ -133,13 +137,18 @@ class AgentMemory:
         return Operation(key=key, name=name, job_id=self._job_id)
 
     async def remember(
-        self, write: MemoryWrite, *, tool_call: ToolCall | None = None
+        self, write: MemoryWrite, *, tool_call: ToolCall | None = None, templates: bool = False
     ) -> RememberResult:
-        """Keeps records, an episode and changes of working memory, all or nothing."""
+        """Keeps records, an episode and changes of working memory, all or nothing.
+
+        With `templates`, `${memory...}` in the values is filled in from working memory; leave it off
+        for text that somebody else wrote.
+        """
         asked = RememberInput(
             scope=self._scope,
             operation=self.next_operation("remember"),
             write=write,
+            templates=templates,
             tool_call=tool_call,
         )
         return await _run(MemoryActivities.remember, asked)
@@ -163,12 +172,14 @@ class AgentMemory:
         history: int = 20,
         max_tokens: int = 512,
         timeout: timedelta = timedelta(minutes=2),  # noqa: ASYNC109 - Temporal's, not asyncio's
+        templates: bool = False,
     ) -> ThinkResult:
         """Asks the chat model; its reply joins working memory."""
         asked = ThinkInput(
             scope=self._scope,
             operation=self.next_operation("think"),
             prompt=prompt,
+            templates=templates,
             system=system,
             history=history,
             max_tokens=max_tokens,
@@ -217,9 +228,7 @@ class AgentMemory:
         publish_running()
         return outcome
 
-    async def end(
-        self, outcome: Literal["completed", "failed", "cancelled"], *, plan: str, cause: str | None
-    ) -> str:
+    async def end(self, outcome: JobOutcome, *, plan: str, cause: str | None) -> str:
         """Writes the job's episode and ends an open wait; returns the episode's id."""
         asked = EndJobInput(
             scope=self._scope,
@@ -228,7 +237,6 @@ class AgentMemory:
             outcome=outcome,
             cause=cause,
             waits=self._waits,
-            open_wait_id=self._open.wait_id if self._open else None,
         )
         result = await _run(EndingActivities.end_job, asked, timeout=timedelta(minutes=2))
         return result.episode_id
@@ -274,12 +282,14 @@ class AgentMemory:
                 restored = await self._restore(wait, request)
             except ActivityError as error:
                 cause = error.cause
-                if not isinstance(cause, ApplicationError) or cause.type not in _UNVERIFIED:
+                if not isinstance(cause, ApplicationError) or cause.type not in _NOT_RESTORED:
                     raise
-                self.attention = cause.message
-                publish_attention(wait, scope=self._scope, why=cause.message)
                 failure = ApplicationError(cause.message, type=cause.type, non_retryable=True)
                 self.inbox.fail(failure)
+                if cause.type == "ResumeRefusedError":
+                    continue
+                self.attention = cause.message
+                publish_attention(wait, scope=self._scope, why=cause.message)
             else:
                 self.attention = None
                 return request, restored
@@ -312,6 +322,19 @@ async def _run(
     *,
     timeout: timedelta = _TIMEOUT,  # noqa: ASYNC109
 ) -> Result:
-    return await workflow.execute_activity_method(
-        method, asked, start_to_close_timeout=timeout, retry_policy=_RETRY
+    """Runs an activity to its end, also when the job is cancelled meanwhile.
+
+    What it writes is then settled when the job's episode is written. Temporal tells of a
+    cancellation once, so one that came while the activity ended is raised here.
+    """
+    cancelled_before = workflow.cancellation_reason() is not None
+    result = await workflow.execute_activity_method(
+        method,
+        asked,
+        start_to_close_timeout=timeout,
+        retry_policy=_RETRY,
+        cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
+    if workflow.cancellation_reason() is not None and not cancelled_before:
+        raise asyncio.CancelledError
+    return result

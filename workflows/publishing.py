@@ -9,8 +9,25 @@ from mnestic.memory.scope import Scope
 from mnestic.memory.waits import JobState, OpenWait
 
 JOB_STATE = SearchAttributeKey.for_keyword("JobState")
+TENANT_ID = SearchAttributeKey.for_keyword("TenantId")
+AGENT_ID = SearchAttributeKey.for_keyword("AgentId")
+SESSION_ID = SearchAttributeKey.for_keyword("SessionId")
 WAIT_KEY = SearchAttributeKey.for_keyword("WaitKey")
 WAIT_DEADLINE = SearchAttributeKey.for_datetime("WaitDeadline")
+
+
+def publish_started(scope: Scope) -> None:
+    """The job has begun; tells whose it is, unless who started it did so."""
+    if workflow.info().typed_search_attributes.get(TENANT_ID) is None:
+        workflow.upsert_search_attributes(
+            [
+                JOB_STATE.value_set("running"),
+                TENANT_ID.value_set(scope.tenant_id),
+                AGENT_ID.value_set(scope.agent_id),
+                SESSION_ID.value_set(scope.session_id),
+            ]
+        )
+    workflow.set_current_details("**Running**")
 
 
 def publish_running() -> None:

@@ -1,6 +1,7 @@
 """Whole jobs on a real Temporal and a real Postgres."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -38,9 +39,10 @@ nodes:
 
 async def until(ready: Callable[[], Awaitable[Any]], *, limit_s: float = 30) -> Any:
     """Asks until the answer is true, and returns it."""
-    async with asyncio.timeout(limit_s):
-        while not (found := await ready()):
-            await asyncio.sleep(0.05)
+    deadline = time.monotonic() + limit_s
+    while not (found := await ready()):
+        assert time.monotonic() < deadline, "the condition was not met in time"
+        await asyncio.sleep(0.05)
     return found
 
 

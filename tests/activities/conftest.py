@@ -1,0 +1,82 @@
+"""What activities need: a scope and a way to look at memory; models of their own are in the tests."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Memory
+from mnestic.memory.scope import Scope
+from mnestic.memory.working import WorkingMemory
+from mnestic.starter.settings import Settings
+
+
+@pytest.fixture
+def scope(settings: Settings) -> Scope:
+    """The scope of this test's job."""
+    return Scope(tenant_id=settings.tenant_id, agent_id="ada", session_id="s1")
+
+
+@pytest.fixture
+def operation() -> Callable[..., Operation]:
+    """Makes the operations of job `j1`."""
+
+    def make(step: int, name: str = "remember", *, job_id: str | None = "j1") -> Operation:
+        return Operation(key=f"j1/0/{step}/{name}", name=name, job_id=job_id)
+
+    return make
+
+
+@pytest.fixture
+def begin(memory: Memory, scope: Scope) -> Callable[[], Any]:
+    """Begins a transaction on the agent's memory."""
+
+    def begin() -> Any:
+        return memory.transaction(
+            tenant_id=scope.tenant_id, agent_id=scope.agent_id, actor="test", write=True
+        )
+
+    return begin
+
+
+@pytest.fixture
+def working(begin: Callable[[], Any]) -> Callable[[], Any]:
+    """Reads the session's working memory."""
+
+    async def read() -> WorkingMemory:
+        async with begin() as transaction:
+            state: WorkingMemory = await transaction.working.load("s1")
+        return state
+
+    return read
+
+
+@pytest.fixture
+def counts(admin_url: str, settings: Settings) -> Callable[[], dict[str, int]]:
+    """How many rows of this tenant each table has; the audit log and its like are left out."""
+    tables = (
+        "working_memory",
+        "long_term_record",
+        "job_read",
+        "episode",
+        "memory_snapshot",
+        "job_wait",
+        "operation",
+    )
+
+    def read() -> dict[str, int]:
+        found = {}
+        with psycopg.connect(admin_url) as connection:
+            for table in tables:
+                query = sql.SQL("SELECT count(*) FROM mnestic.{} WHERE tenant_id = %s")
+                row = connection.execute(
+                    query.format(sql.Identifier(table)), [settings.tenant_id]
+                ).fetchone()
+                assert row is not None
+                found[table] = int(row[0])
+        return {table: number for table, number in found.items() if number}
+
+    return read

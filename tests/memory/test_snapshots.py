@@ -1,0 +1,128 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnestic.memory.canonical import canonical_json, sha256_hex
+from mnestic.memory.episodes import Episode
+from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError
+from mnestic.memory.records import LongTermRecord, ReadRecord
+from mnestic.memory.snapshots import MemorySnapshot, compare, seal, unseal
+from mnestic.memory.working import Message, WorkingMemory
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SNAPSHOT = MemorySnapshot(
+    working_memory=WorkingMemory(
+        version=4,
+        messages=(Message(id="m1", role="user", content="Grüße 🙂", at=NOON, speaker="Mara"),),
+        variables={"n": 1.25, "deep": {"list": [None, True]}},
+    ),
+    episodic_tail=(Episode(id="e1", agent_id="ada", summary="met Mara", created_at=NOON),),
+    read_set=(ReadRecord(namespace="p", key="name", version=2, value="Mara"),),
+    snapshot_at=NOON,
+)
+BODY, SHA256 = seal(SNAPSHOT)
+
+
+def record(key: str, version: int) -> LongTermRecord:
+    return LongTermRecord(
+        namespace="p", key=key, value="v", version=version, created_at=NOON, updated_at=NOON
+    )
+
+
+def test_a_sealed_snapshot_is_read_as_it_was() -> None:
+    found = unseal(BODY, snapshot_id="n1", sha256=SHA256)
+
+    assert found == SNAPSHOT
+    assert seal(found) == (BODY, SHA256)
+
+
+@given(st.integers(0, len(BODY) - 1), st.integers(1, 255))
+def test_any_changed_byte_is_found_out(place: int, change: int) -> None:
+    forged = bytearray(BODY)
+    forged[place] ^= change
+
+    with pytest.raises(SnapshotCorruptedError, match="n1"):
+        unseal(bytes(forged), snapshot_id="n1", sha256=SHA256)
+
+
+@given(st.integers(0, len(BODY) - 1))
+def test_a_snapshot_that_was_cut_is_found_out(length: int) -> None:
+    with pytest.raises(SnapshotCorruptedError):
+        unseal(BODY[:length], snapshot_id="n1", sha256=SHA256)
+
+
+def test_a_corrupted_snapshot_tells_both_hashes() -> None:
+    with pytest.raises(SnapshotCorruptedError, match=SHA256) as caught:
+        unseal(b"{}", snapshot_id="n1", sha256=SHA256)
+
+    assert sha256_hex(b"{}") in str(caught.value)
+
+
+def test_a_newer_form_is_refused_and_says_what_to_do() -> None:
+    body = canonical_json({"schema_version": 99, "anything": "else"})
+
+    with pytest.raises(SchemaVersionError, match=r"snapshot 99.*worker"):
+        unseal(body, snapshot_id="n1", sha256=sha256_hex(body))
+
+
+@pytest.mark.parametrize(
+    ("seen", "now", "kind"),
+    [
+        pytest.param((2, "v"), (2, True), None, id="as it was"),
+        pytest.param((2, "v"), (3, True), "changed", id="written"),
+        pytest.param((2, "v"), (4, True), "changed", id="deleted and written again"),
+        pytest.param((2, "v"), (3, False), "deleted", id="deleted"),
+        pytest.param((2, "v"), (2, False), "deleted", id="expired"),
+        pytest.param((2, "v"), None, "deleted", id="its row is gone"),
+        pytest.param((0, None), (1, True), "created", id="made"),
+        pytest.param((3, None), (4, True), "created", id="made after it was deleted"),
+        pytest.param((0, None), None, None, id="still not there"),
+        pytest.param((0, None), (2, False), None, id="made and deleted"),
+        pytest.param((3, None), (3, False), None, id="still deleted"),
+    ],
+)
+def test_what_changed_in_a_record_is_told(
+    seen: tuple[int, Any], now: tuple[int, bool] | None, kind: str | None
+) -> None:
+    read = ReadRecord(namespace="p", key="k", version=seen[0], value=seen[1])
+    snapshot = MemorySnapshot(working_memory=WorkingMemory(), read_set=(read,), snapshot_at=NOON)
+    name = ("p", "k")
+    records = {name: record("k", now[0])} if now and now[1] else {}
+    versions = {name: now[0]} if now else {}
+
+    drift = compare(snapshot, working_version=0, records=records, versions=versions)
+
+    assert [change.kind for change in drift] == ([kind] if kind else [])
+    for change in drift:
+        assert (change.namespace, change.key) == name
+        assert (change.snapshot_version, change.current_version) == (seen[0], now[0] if now else 0)
+
+
+@pytest.mark.parametrize("version", [0, 3, 5])
+def test_working_memory_of_another_version_is_told(version: int) -> None:
+    name = ("p", "name")
+
+    drift = compare(
+        SNAPSHOT,
+        working_version=version,
+        records={name: record("name", 2)},
+        versions={name: 2},
+    )
+
+    assert [(change.kind, change.namespace, change.key) for change in drift] == [
+        ("changed", "", "working_memory")
+    ]
+    assert (drift[0].snapshot_version, drift[0].current_version) == (4, version)
+
+
+def test_what_is_as_it_was_is_no_drift() -> None:
+    name = ("p", "name")
+
+    drift = compare(
+        SNAPSHOT, working_version=4, records={name: record("name", 2)}, versions={name: 2}
+    )
+
+    assert drift == ()

@@ -1,0 +1,68 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from mnestic.memory.snapshots import SnapshotRef
+from mnestic.memory.waits import OpenWait, ResumeRequest, refusal
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+OPEN = OpenWait(
+    wait_id="j1/w2",
+    key="approval",
+    outcomes=("approved", "rejected"),
+    policy="rebase",
+    deadline=NOON,
+    snapshot=SnapshotRef(
+        id="n1",
+        sha256="a" * 64,
+        size_bytes=1,
+        schema_version=1,
+        memory_revision=1,
+        message_count=0,
+        episode_count=0,
+        record_count=0,
+        snapshot_at=NOON,
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "open_wait", "why"),
+    [
+        ({}, OPEN, None),
+        ({"wait_id": "j1/w2"}, OPEN, None),
+        ({"outcome": "rejected"}, OPEN, None),
+        ({"expected_sha256": "a" * 64}, OPEN, None),
+        ({}, None, "it is not waiting"),
+        ({"wait_id": "j1/w1"}, None, "wait j1/w1 is over"),
+        ({"wait_id": "j1/w1"}, OPEN, "wait j1/w1 is over, the job now waits at j1/w2"),
+        ({"wait_id": "j2/w2"}, OPEN, "wait j2/w2 is not a wait of this job"),
+        ({"wait_id": "j2/w2"}, None, "wait j2/w2 is not a wait of this job"),
+        ({"wait_id": "w2"}, OPEN, "wait w2 is not a wait of this job"),
+        ({"wait_id": ""}, OPEN, "wait  is not a wait of this job"),
+        (
+            {"outcome": "timeout"},
+            OPEN,
+            "wait j1/w2 has no outcome 'timeout'; it has approved, rejected",
+        ),
+        (
+            {"expected_sha256": "b" * 64},
+            OPEN,
+            f"the snapshot of wait j1/w2 has sha256 {'a' * 64}, not {'b' * 64}",
+        ),
+        (
+            {"wait_id": "j1/w1", "outcome": "no", "expected_sha256": "b"},
+            OPEN,
+            "wait j1/w1 is over, the job now waits at j1/w2",
+        ),
+    ],
+)
+def test_a_resume_is_taken_or_refused_in_words(
+    asked: dict[str, Any], open_wait: OpenWait | None, why: str | None
+) -> None:
+    request = ResumeRequest.model_validate({"request_id": "r1", "outcome": "approved"} | asked)
+
+    told = refusal(request, job_id="j1", open_wait=open_wait)
+
+    assert told == why
