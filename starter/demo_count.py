@@ -30,7 +30,14 @@ UNION ALL
 SELECT 'resource', session_id || '/' || source_id, ''
   FROM mnestic.resource WHERE agent_id = %(agent)s
 UNION ALL
+SELECT 'tool call', row_number() OVER ()::text, ''
+  FROM mnestic.working_memory, jsonb_array_elements(state -> 'tool_calls')
+ WHERE agent_id = %(agent)s
+UNION ALL
 SELECT 'wait', wait_id, '' FROM mnestic.job_wait WHERE agent_id = %(agent)s
+UNION ALL
+SELECT 'snapshot', row_number() OVER ()::text, ''
+  FROM mnestic.memory_snapshot WHERE agent_id = %(agent)s
 """
 
 _SNAPSHOTS = """
@@ -100,7 +107,8 @@ def _expected(sessions: Sequence[ConversationSession], job_id: str) -> list[Iden
     """Every write that the plan makes of these sessions, and those of the second job."""
     writes: list[Identity] = []
     records: Counter[str] = Counter()
-    for session in sessions:
+    for number, session in enumerate(sessions, start=1):
+        writes.append(("tool call", str(number), ""))
         writes += [("message", turn.id, "") for turn in session.turns]
         writes += [("resource", f"{session.id}/{turn.id}", "") for turn in session.turns]
         writes.append(("episode", session.id, ""))
@@ -109,6 +117,7 @@ def _expected(sessions: Sequence[ConversationSession], job_id: str) -> list[Iden
     writes.append(("episode", "read-a-conversation", ""))
     waits = len(sessions) - 1
     writes += [("wait", f"{job_id}/w{number}", "") for number in range(1, waits + 1)]
+    writes += [("snapshot", str(number), "") for number in range(1, waits + 1)]
     if waits:
         records[f"{PEOPLE}/{sessions[0].turns[0].speaker}"] += 1
         writes.append(("episode", "learn-something", ""))
