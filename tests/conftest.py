@@ -6,7 +6,8 @@ import shutil
 import tempfile
 import threading
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import psycopg
@@ -122,10 +123,24 @@ async def client(settings: Settings) -> AsyncIterator[MnesticClient]:
 
 
 @pytest.fixture
-async def worker(
+def run_worker(
     client: MnesticClient, memory: PostgresMemory, settings: Settings
+) -> Callable[[], AbstractAsyncContextManager[None]]:
+    """Runs a worker with the local provider on this test's task queue, for as long as a block."""
+
+    @asynccontextmanager
+    async def run() -> AsyncIterator[None]:
+        activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
+        async with make_worker(client.temporal, settings, activities=activities):
+            yield
+
+    return run
+
+
+@pytest.fixture
+async def worker(
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
 ) -> AsyncIterator[None]:
-    """A worker with the local provider on this test's task queue."""
-    activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
-    async with make_worker(client.temporal, settings, activities=activities):
+    """A worker that runs for the whole test."""
+    async with run_worker():
         yield

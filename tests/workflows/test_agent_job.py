@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from mnestic.memory.errors import ResumeRefusedError
+from mnestic.memory.errors import JobFailedError, ResumeRefusedError
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 
@@ -114,15 +115,188 @@ async def test_a_wait_ends_at_its_deadline(client: MnesticClient) -> None:
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_resume_with_the_wrong_hash_is_refused(client: MnesticClient) -> None:
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"expected_sha256": "0" * 64}, "has sha256"),
+        ({"wait_id": "other/w1"}, "not a wait of this job"),
+        ({"outcome": "maybe"}, "no outcome 'maybe'; it has resumed"),
+        ({"outcome": "timeout"}, "no outcome 'timeout'"),
+    ],
+)
+async def test_a_resume_that_fits_no_wait_is_refused(
+    client: MnesticClient, asked: dict[str, Any], why: str
+) -> None:
     job_id = await start_waiting(client)
 
-    with pytest.raises(ResumeRefusedError, match="sha256"):
-        await client.resume_job(job_id, {"word": "x"}, expected_sha256="0" * 64)
+    with pytest.raises(ResumeRefusedError, match=why):
+        await client.resume_job(job_id, {"word": "x"}, **asked)
 
     assert (await client.describe_job(job_id)).state == "waiting"
-    assert (
-        timedelta(days=20)
-        < (await client.describe_job(job_id)).waits[0].deadline
-        - (await client.describe_job(job_id)).waits[0].opened_at
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_second_request_for_a_wait_that_is_over_is_refused(client: MnesticClient) -> None:
+    job_id = await start_waiting(client)
+    await client.resume_job(job_id, {"word": "dear"}, request_id="r1")
+    await client.wait_for_result(job_id)
+
+    with pytest.raises(ResumeRefusedError, match="it is over"):
+        await client.resume_job(job_id, {"word": "dear"}, request_id="r2")
+
+    (wait,) = (await client.describe_job(job_id)).waits
+    assert wait.receipt is not None
+    assert wait.receipt.request_id == "r1"
+
+
+async def test_a_signal_that_came_while_no_worker_was_up_resumes(
+    client: MnesticClient, run_worker: Callable[[], AbstractAsyncContextManager[None]]
+) -> None:
+    async with run_worker():
+        job_id = await start_waiting(client)
+
+    receipt = await client.resume_job(job_id, {"word": "dear"}, by="signal")
+    async with run_worker():
+        result = await client.wait_for_result(job_id)
+
+    assert receipt is None
+    assert result.results["approval"]["outcome"] == "resumed"
+
+
+async def test_a_signal_that_came_before_the_wait_is_kept_for_it(
+    client: MnesticClient, run_worker: Callable[[], AbstractAsyncContextManager[None]]
+) -> None:
+    plan = parse_plan(ASK, source="test")
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1", inputs={"name": "Mara"})
+
+    await client.resume_job(job_id, {"word": "early"}, by="signal")
+    async with run_worker():
+        result = await client.wait_for_result(job_id)
+
+    assert result.results["approval"]["payload"] == {"word": "early"}
+
+
+async def test_a_request_without_a_worker_is_left_with_temporal(
+    client: MnesticClient, run_worker: Callable[[], AbstractAsyncContextManager[None]]
+) -> None:
+    async with run_worker():
+        job_id = await start_waiting(client)
+
+    receipt = await client.resume_job(
+        job_id, {"word": "dear"}, request_id="r1", limit=timedelta(seconds=1)
     )
+    async with run_worker():
+        await client.wait_for_result(job_id)
+    late = await client.resume_job(job_id, {"word": "dear"}, request_id="r1")
+
+    assert receipt is None
+    assert late is not None
+    assert late.request_id == "r1"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_cancelled_job_ends_its_wait_and_leaves_an_episode(client: MnesticClient) -> None:
+    job_id = await start_waiting(client)
+
+    await client.cancel_job(job_id)
+    with pytest.raises(JobFailedError, match="was cancelled"):
+        await client.wait_for_result(job_id)
+
+    job = await client.describe_job(job_id)
+    episodes, _ = await client.memory("ada").list_episodes(session_id="s1")
+    assert job.state == "cancelled"
+    assert [wait.state for wait in job.waits] == ["cancelled"]
+    assert [episode.payload["outcome"] for episode in episodes] == ["cancelled"]
+    assert "My name is Mara" in episodes[0].summary
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize(
+    ("node", "why"),
+    [
+        ("{id: bad, kind: tool, activity: no.such, attempts: 1, next: end}", "no.such"),
+        ("{id: bad, kind: emit, channel: c, content: '${input.nobody}', next: end}", "nobody"),
+        ("{id: bad, kind: emit, channel: c, content: '${memory.task.x}', next: end}", "memory"),
+        ("{id: bad, kind: remember, records: '${input.name}', next: end}", "not a list"),
+        ("{id: bad, kind: remember, variables: {a: '${input.big}'}, next: end}", "big"),
+    ],
+)
+async def test_a_failed_job_names_its_node_and_cause_and_leaves_an_episode(
+    client: MnesticClient, node: str, why: str
+) -> None:
+    plan = parse_plan(f"name: failing\nnodes: [{node}]", source="test")
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1", inputs={"name": "x"})
+
+    with pytest.raises(JobFailedError, match=rf"node bad failed: .*{why}"):
+        await client.wait_for_result(job_id)
+
+    episodes, _ = await client.memory("ada").list_episodes()
+    assert [episode.payload["outcome"] for episode in episodes] == ["failed"]
+    assert why in episodes[0].summary
+
+
+@pytest.mark.usefixtures("worker")
+async def test_text_of_a_user_is_never_a_template(client: MnesticClient) -> None:
+    plan = parse_plan(
+        """
+        name: echo
+        nodes:
+          - {id: note, kind: remember, variables: {secret: s3cret}, next: say}
+          - {id: say, kind: emit, channel: chat, content: "You said ${input.text}", next: end}
+        """,
+        source="test",
+    )
+    told = "${memory.variables.secret} and $${x}"
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1", inputs={"text": told})
+
+    await client.wait_for_result(job_id)
+
+    state = await client.memory("ada").working_memory("s1")
+    assert [message.content for message in state.messages] == [f"You said {told}"]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_waits_in_a_loop_until_a_branch_ends_it(client: MnesticClient) -> None:
+    plan = parse_plan(
+        """
+        name: loop
+        nodes:
+          - id: turn
+            kind: wait
+            key: turn
+            timeout: 1d
+            on: {resumed: keep, timeout: end}
+          - id: keep
+            kind: remember
+            message: {content: "${results.turn.payload.text}"}
+            next: {on: "${results.turn.payload.last}", cases: {"true": end}, otherwise: turn}
+        """,
+        source="test",
+    )
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
+
+    for number in range(1, 4):
+
+        async def parked(number: int = number) -> bool:
+            job = await client.describe_job(job_id)
+            return job.state == "waiting" and len(job.waits) == number
+
+        await until(parked)
+        await client.resume_job(job_id, {"text": f"turn {number}", "last": number == 3})
+    result = await client.wait_for_result(job_id)
+
+    state = await client.memory("ada").working_memory("s1")
+    assert result.waits == 3
+    assert [message.content for message in state.messages] == ["turn 1", "turn 2", "turn 3"]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_two_jobs_of_one_session_wait_side_by_side(client: MnesticClient) -> None:
+    first, second = await start_waiting(client), await start_waiting(client)
+
+    await asyncio.gather(*(client.resume_job(job, {"word": "dear"}) for job in (first, second)))
+    results = [await client.wait_for_result(job) for job in (first, second)]
+
+    state = await client.memory("ada").working_memory("s1")
+    assert [result.results["approval"]["outcome"] for result in results] == ["resumed"] * 2
+    assert len(state.messages) == 4
