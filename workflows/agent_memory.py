@@ -212,9 +212,9 @@ class AgentMemory:
                 key, timeout=timeout, context=context, outcomes=outcomes, policy=policy
             )
         assert self._open is not None
+        await self._continue_if_long()
         publish_waiting(self._open, scope=self._scope, ask=ask)
         self.inbox.open(self._open)
-        await self._continue_if_long()
         request, restored = await self._until_restored(self._open)
         outcome = WaitOutcome(
             wait_id=self._open.wait_id,
@@ -308,9 +308,7 @@ class AgentMemory:
     async def _continue_if_long(self) -> None:
         if self._continue_as_new is None or not workflow.info().is_continue_as_new_suggested():
             return
-        await workflow.wait_condition(
-            lambda: self.inbox.taken is not None or workflow.all_handlers_finished()
-        )
+        await workflow.wait_condition(workflow.all_handlers_finished)
         if self.inbox.taken is None:
             self._epoch += 1
             self._continue_as_new(self.state)

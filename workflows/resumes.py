@@ -33,7 +33,7 @@ class ResumeInbox:
     ) -> None:
         """Registers the handlers, so that requests which came early are not lost."""
         self._job_id, self._max_payload_bytes = job_id, max_payload_bytes
-        self._queued = list(queued)
+        self._queued = {request.request_id: request for request in queued}
         self._receipts = {receipt.request_id: receipt for receipt in receipts}
         self._failed: dict[str, ApplicationError] = {}
         self._wait = wait
@@ -50,8 +50,8 @@ class ResumeInbox:
 
     @property
     def queued(self) -> tuple[ResumeRequest, ...]:
-        """Signals that named no wait and came before one was open."""
-        return tuple(self._queued)
+        """Signals that named no wait and came while none was free, in their order."""
+        return tuple(self._queued.values())
 
     @property
     def receipts(self) -> tuple[ResumeReceipt, ...]:
@@ -62,7 +62,7 @@ class ResumeInbox:
         """Begins to take requests for a wait, the queued ones first."""
         self._wait = wait
         while self._queued and self._taken is None:
-            self._on_signal(self._queued.pop(0))
+            self._on_signal(self._queued.pop(next(iter(self._queued))))
 
     def close(self, receipt: ResumeReceipt | None) -> None:
         """Ends the wait; who asked for it gets the receipt."""
@@ -75,7 +75,7 @@ class ResumeInbox:
     def fail(self, failure: ApplicationError) -> None:
         """Tells who asked why the wait could not be restored, and takes requests again."""
         if self._taken is not None:
-            self._failed[self._taken.request_id] = failure
+            self._note_failure(self._taken, failure)
         self._taken, self._timed_out = None, False
 
     async def next_request(
@@ -97,11 +97,7 @@ class ResumeInbox:
             return
         why = self._refusal(request)
         if why is not None:
-            raise ApplicationError(
-                f"job {self._job_id} was not resumed: {why}",
-                type="ResumeRefusedError",
-                non_retryable=True,
-            )
+            raise self._refused(why)
 
     async def _on_update(self, request: ResumeRequest) -> ResumeReceipt:
         self._validate(request)
@@ -116,10 +112,10 @@ class ResumeInbox:
         raise self._failed[request_id]
 
     def _on_signal(self, request: ResumeRequest) -> None:
-        if self._is_known(request):
+        if self._is_known(request) or request.request_id in self._queued:
             return
-        if self._wait is None and request.wait_id is None:
-            self._queued.append(request)
+        if request.wait_id is None and self._is_busy():
+            self._queued[request.request_id] = request
             return
         why = self._refusal(request)
         if why is None:
@@ -129,10 +125,25 @@ class ResumeInbox:
             "resume signal refused", extra={"request_id": request.request_id, "why": why}
         )
         self.refused = (*self.refused, f"{request.request_id}: {why}")[-_REFUSALS_KEPT:]
+        self._note_failure(request, self._refused(why))
+
+    def _is_busy(self) -> bool:
+        """Whether no wait is free, so that a signal which names none is kept for the next."""
+        return self._wait is None or self._taken is not None or self._timed_out
 
     def _take(self, request: ResumeRequest) -> None:
         self._failed.pop(request.request_id, None)
         self._taken = request
+
+    def _note_failure(self, request: ResumeRequest, failure: ApplicationError) -> None:
+        """Keeps it for updates of the same request that still wait for their receipt."""
+        self._failed[request.request_id] = failure
+        while len(self._failed) > _REFUSALS_KEPT:
+            del self._failed[next(iter(self._failed))]
+
+    def _refused(self, why: str) -> ApplicationError:
+        told = f"job {self._job_id} was not resumed: {why}"
+        return ApplicationError(told, type="ResumeRefusedError", non_retryable=True)
 
     def _is_known(self, request: ResumeRequest) -> bool:
         taken = self._taken is not None and self._taken.request_id == request.request_id
@@ -143,6 +154,8 @@ class ResumeInbox:
             check_size(request.payload, what="payload", limit_bytes=self._max_payload_bytes)
         except InvalidInputError as error:
             return str(error)
+        if request.request_id in self._queued:
+            return "the request is kept for the next wait"
         why = refusal(request, job_id=self._job_id, open_wait=self._wait)
         if why is not None or self._wait is None:
             return why
