@@ -176,7 +176,13 @@ async def _write_records(
     # In one order for all, so that two jobs of an agent cannot lock each other out.
     in_order = sorted(write.records, key=lambda each: (each.namespace, each.key))
     written = [
-        await transaction.records.set(each.namespace, each.key, each.value, ttl=each.ttl)
+        await transaction.records.set(
+            each.namespace,
+            each.key,
+            each.value,
+            ttl=each.ttl,
+            expected_version=each.expected_version,
+        )
         for each in in_order
     ]
     if asked.operation.job_id is not None:

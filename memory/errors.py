@@ -22,6 +22,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── DatabaseUnavailableError
     │   ├── TemporalUnavailableError
     │   ├── ModelUnavailableError
+    │   ├── JobStuckError             its workflow code fails on the worker; needs a mended worker
     │   ├── PartCrashedError          a part of the embedded runtime ended by itself
     │   └── ProvisioningError         Temporal's server could not be found or built
     └── InvariantError                we are wrong; never retried, someone is told
@@ -188,6 +189,17 @@ class ModelUnavailableError(UnavailableError):
     def __init__(self, *, model: str, why: str, retry_after_s: float | None = None) -> None:
         self.model, self.retry_after_s = model, retry_after_s
         super().__init__(f"model {model} does not answer: {why}")
+
+
+class JobStuckError(UnavailableError):
+    """A job's workflow code fails on the worker, which tries again until it is mended."""
+
+    def __init__(self, *, job_id: str, why: str) -> None:
+        self.job_id = job_id
+        super().__init__(
+            f"job {job_id} is stuck: its worker fails to run it ({why}); "
+            "nothing is lost, mend or restart the worker"
+        )
 
 
 class PartCrashedError(UnavailableError):

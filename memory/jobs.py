@@ -92,8 +92,12 @@ class JobSummary(BaseModel):
 
 
 class JobDescription(JobSummary):
-    """A job with its waits, from Temporal and from the store."""
+    """A job with its waits, from Temporal and from the store.
+
+    `failing` are the activities that are being tried again, each with its last failure.
+    """
 
     plan: str
     attention: str | None = None
+    failing: tuple[str, ...] = ()
     waits: tuple[JobWait, ...] = ()

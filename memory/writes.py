@@ -14,7 +14,7 @@ Text = Annotated[str, BeforeValidator(as_text)]
 
 
 class RecordWrite(BaseModel):
-    """One long-term record to write; the value may hold templates."""
+    """One long-term record to write; with `expected_version`, only onto that version (0: if new)."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -22,6 +22,7 @@ class RecordWrite(BaseModel):
     key: Name
     value: Any
     ttl: Duration | None = None
+    expected_version: int | None = Field(None, ge=0)
 
 
 class EpisodeWrite(BaseModel):

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Iterator
 from typing import Any
 
 from temporalio.client import (
@@ -71,6 +72,7 @@ async def describe_job(
         **summary.model_dump(),
         plan=memo.get("plan", ""),
         attention=header.get("attention") if summary.state == "needs_attention" else None,
+        failing=tuple(_failing(found)),
         waits=tuple(waits),
     )
 
@@ -78,6 +80,13 @@ async def describe_job(
 def agent_of(found: WorkflowExecutionDescription) -> tuple[str, str]:
     """The agent and the tenant of a job."""
     return _keyword(found, "AgentId") or "", _keyword(found, "TenantId") or ""
+
+
+def _failing(found: WorkflowExecutionDescription) -> Iterator[str]:
+    for pending in found.raw_description.pending_activities:
+        if pending.HasField("last_failure"):
+            name, why = pending.activity_type.name, pending.last_failure.message
+            yield f"{name}, attempt {pending.attempt}: {why}"
 
 
 def _summary(found: WorkflowExecution) -> JobSummary:

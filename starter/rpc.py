@@ -8,6 +8,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from mnestic.memory.errors import (
     ConfigurationError,
     InvalidInputError,
+    JobStuckError,
     NotFoundError,
     TemporalUnavailableError,
 )
@@ -23,15 +24,19 @@ def rpc_errors(where: str, *, job_id: str) -> Iterator[None]:
         NotFoundError: Temporal knows no such job.
         InvalidInputError: Temporal refuses the request.
         ConfigurationError: Temporal refuses us.
+        JobStuckError: no worker can run the job's code.
         TemporalUnavailableError: Temporal does not answer.
     """
     try:
         yield
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
-            raise NotFoundError(what="running job", name=job_id) from error
+            over = "already completed" in error.message
+            raise NotFoundError(what="running job" if over else "job", name=job_id) from error
         if error.status is RPCStatusCode.INVALID_ARGUMENT:
             raise InvalidInputError(what=f"job {job_id}", why=error.message) from error
+        if error.status is RPCStatusCode.FAILED_PRECONDITION:
+            raise JobStuckError(job_id=job_id, why=error.message) from error
         if error.status in _NOT_ALLOWED:
             raise ConfigurationError(setting="TEMPORAL_API_KEY", why=error.message) from error
         raise TemporalUnavailableError(where=where, why=error.message) from error

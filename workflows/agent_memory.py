@@ -48,9 +48,7 @@ _RETRY = RetryPolicy(
     initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=30)
 )
 _TIMEOUT = timedelta(seconds=60)
-_NOT_RESTORED = frozenset(
-    {"SnapshotCorruptedError", "SchemaVersionError", "NotFoundError", "ResumeRefusedError"}
-)
+_TRY_AGAIN = timedelta(days=1)
 
 Asked = TypeVar("Asked")
 Result = TypeVar("Result")
@@ -91,7 +89,7 @@ class AgentMemory:
             scope: Whose memory it is.
             state: What an earlier run carried on.
             max_payload_bytes: Largest payload of a resume, as canonical JSON.
-            continue_as_new: Called before parking when the history is long; carries `state` into
+            continue_as_new: Called before a wait is opened when the history is long; carries `state` into
                 a new run. Without it the workflow stays in one run.
         """
         state = state or AgentMemoryState()
@@ -208,11 +206,11 @@ class AgentMemory:
             ask: What a person is asked, for the card in the Temporal UI.
         """
         if self._open is None:
+            await self._continue_if_long()
             await self._open_wait(
                 key, timeout=timeout, context=context, outcomes=outcomes, policy=policy
             )
         assert self._open is not None
-        await self._continue_if_long()
         publish_waiting(self._open, scope=self._scope, ask=ask)
         self.inbox.open(self._open)
         request, restored = await self._until_restored(self._open)
@@ -262,7 +260,12 @@ class AgentMemory:
             opened_at=opened_at,
             deadline=opened_at + timeout,
         )
-        snapshot = await _run(WaitActivities.open_wait, asked)
+        self.inbox.expect(asked.wait_id)
+        try:
+            snapshot = await _run(WaitActivities.open_wait, asked)
+        except BaseException:
+            self.inbox.expect(None)
+            raise
         self._waits = number
         self._open = OpenWait(
             wait_id=asked.wait_id,
@@ -276,13 +279,12 @@ class AgentMemory:
     async def _until_restored(self, wait: OpenWait) -> tuple[ResumeRequest | None, Restored]:
         """Waits for a request or the deadline, and restores; parks again if that is refused."""
         while True:
-            deadline = None if self.attention else wait.deadline
-            request = await self.inbox.next_request(deadline, summary=wait.key)
+            request = await self.inbox.next_request(self._alarm(wait), summary=wait.key)
             try:
                 restored = await self._restore(wait, request)
             except ActivityError as error:
                 cause = error.cause
-                if not isinstance(cause, ApplicationError) or cause.type not in _NOT_RESTORED:
+                if not isinstance(cause, ApplicationError):
                     raise
                 failure = ApplicationError(cause.message, type=cause.type, non_retryable=True)
                 self.inbox.fail(failure)
@@ -293,6 +295,12 @@ class AgentMemory:
             else:
                 self.attention = None
                 return request, restored
+
+    def _alarm(self, wait: OpenWait) -> datetime:
+        """When to go on without a request; a job that needs attention tries again each day."""
+        if self.attention is None:
+            return wait.deadline
+        return max(wait.deadline, workflow.now() + _TRY_AGAIN)
 
     async def _restore(self, wait: OpenWait, request: ResumeRequest | None) -> Restored:
         asked = RestoreInput(
@@ -309,9 +317,8 @@ class AgentMemory:
         if self._continue_as_new is None or not workflow.info().is_continue_as_new_suggested():
             return
         await workflow.wait_condition(workflow.all_handlers_finished)
-        if self.inbox.taken is None:
-            self._epoch += 1
-            self._continue_as_new(self.state)
+        self._epoch += 1
+        self._continue_as_new(self.state)
 
 
 async def _run(

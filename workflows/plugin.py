@@ -25,11 +25,15 @@ class MnesticPlugin(SimplePlugin):
 
 
 def _runner(runner: WorkflowRunner | None) -> WorkflowRunner:
-    """Lets modules without state of their own pass the sandbox, so that a job starts quickly."""
+    """Lets this package pass the sandbox, since its modules hold no state that a job could change.
+
+    A job then starts quickly, and all jobs of a worker run the code that the worker began with, also
+    when its files are replaced under it.
+    """
     if not isinstance(runner, SandboxedWorkflowRunner):
         assert runner is not None
         return runner
     restrictions = runner.restrictions.with_passthrough_modules(
-        "pydantic", "pydantic_core", "annotated_types", "mnestic.memory", "mnestic.activities"
+        "pydantic", "pydantic_core", "annotated_types", "mnestic"
     )
     return dataclasses.replace(runner, restrictions=restrictions)

@@ -39,6 +39,7 @@ class ResumeInbox:
         self._wait = wait
         self._taken: ResumeRequest | None = None
         self._timed_out = False
+        self._opening: str | None = None
         self.refused: tuple[str, ...] = ()
         workflow.set_update_handler(RESUME, self._on_update, validator=self._validate)
         workflow.set_signal_handler(RESUME, self._on_signal)
@@ -58,9 +59,13 @@ class ResumeInbox:
         """The latest receipts, oldest first."""
         return tuple(self._receipts.values())
 
+    def expect(self, wait_id: str | None) -> None:
+        """Lets updates wait for a wait that is being opened; None when it could not be."""
+        self._opening = wait_id
+
     def open(self, wait: OpenWait) -> None:
         """Begins to take requests for a wait, the queued ones first."""
-        self._wait = wait
+        self._wait, self._opening = wait, None
         while self._queued and self._taken is None:
             self._on_signal(self._queued.pop(next(iter(self._queued))))
 
@@ -78,11 +83,9 @@ class ResumeInbox:
             self._note_failure(self._taken, failure)
         self._taken, self._timed_out = None, False
 
-    async def next_request(
-        self, deadline: datetime | None, *, summary: str
-    ) -> ResumeRequest | None:
+    async def next_request(self, deadline: datetime, *, summary: str) -> ResumeRequest | None:
         """The request that resumes the wait, or None once the deadline passed."""
-        timeout = None if deadline is None else max(deadline - workflow.now(), timedelta(0))
+        timeout = max(deadline - workflow.now(), timedelta(0))
         try:
             await workflow.wait_condition(
                 lambda: self._taken is not None, timeout=timeout, timeout_summary=summary
@@ -93,13 +96,14 @@ class ResumeInbox:
 
     def _validate(self, request: ResumeRequest) -> None:
         """The update's validator: what it refuses leaves no trace in the history."""
-        if self._is_known(request):
+        if self._is_known(request) or self._is_expected(request):
             return
         why = self._refusal(request)
         if why is not None:
             raise self._refused(why)
 
     async def _on_update(self, request: ResumeRequest) -> ResumeReceipt:
+        await workflow.wait_condition(lambda: not self._is_expected(request))
         self._validate(request)
         if not self._is_known(request):
             self._take(request)
@@ -144,6 +148,12 @@ class ResumeInbox:
     def _refused(self, why: str) -> ApplicationError:
         told = f"job {self._job_id} was not resumed: {why}"
         return ApplicationError(told, type="ResumeRefusedError", non_retryable=True)
+
+    def _is_expected(self, request: ResumeRequest) -> bool:
+        """Whether it is for the wait that is being opened at this moment."""
+        if self._opening is None or request.request_id in self._queued:
+            return False
+        return request.wait_id in (None, self._opening)
 
     def _is_known(self, request: ResumeRequest) -> bool:
         taken = self._taken is not None and self._taken.request_id == request.request_id

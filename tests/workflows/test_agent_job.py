@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mnestic.memory.errors import JobFailedError, ResumeRefusedError
+from mnestic.memory.errors import JobFailedError, NotFoundError, ResumeRefusedError
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 
@@ -192,6 +192,36 @@ async def test_a_request_without_a_worker_is_left_with_temporal(
     assert receipt is None
     assert late is not None
     assert late.request_id == "r1"
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("attempt", range(5))
+async def test_an_update_that_comes_while_the_wait_is_opened_resumes(
+    client: MnesticClient, attempt: int
+) -> None:
+    plan = parse_plan(ASK, source="test")
+    job_id = await client.start_job(
+        plan, agent_id="ada", session_id=f"s{attempt}", inputs={"name": "Mara"}
+    )
+
+    async def row_is_there() -> bool:
+        return len((await client.describe_job(job_id)).waits) == 1
+
+    await until(row_is_there)
+    receipt = await client.resume_job(job_id, {"word": "dear"})
+
+    assert receipt is not None
+    assert receipt.wait_id == f"{job_id}/w1"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_that_is_over_cannot_be_cancelled(client: MnesticClient) -> None:
+    job_id = await start_waiting(client)
+    await client.resume_job(job_id, {"word": "dear"})
+    await client.wait_for_result(job_id)
+
+    with pytest.raises(NotFoundError, match=f"no running job {job_id}"):
+        await client.cancel_job(job_id)
 
 
 @pytest.mark.usefixtures("worker")

@@ -157,7 +157,7 @@ EXCEPTION WHEN duplicate_object OR unique_violation THEN
 END $$;
 DO $$
 BEGIN
-    IF NOT pg_has_role(CURRENT_USER, 'mnestic_app', 'MEMBER') THEN
+    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = CURRENT_USER) THEN
         GRANT mnestic_app TO CURRENT_USER;
     END IF;
 END $$;
