@@ -228,6 +228,7 @@ class AgentMemory:
 
     async def end(self, outcome: JobOutcome, *, plan: str, cause: str | None) -> str:
         """Writes the job's episode and ends an open wait; returns the episode's id."""
+        self.inbox.end(outcome)
         asked = EndJobInput(
             scope=self._scope,
             operation=self.next_operation("end"),
@@ -236,7 +237,7 @@ class AgentMemory:
             cause=cause,
             waits=self._waits,
         )
-        result = await _run(EndingActivities.end_job, asked, timeout=timedelta(minutes=2))
+        result = await _to_the_end(EndingActivities.end_job, asked, timeout=timedelta(minutes=2))
         return result.episode_id
 
     async def _open_wait(
@@ -327,19 +328,28 @@ async def _run(
     *,
     timeout: timedelta = _TIMEOUT,  # noqa: ASYNC109
 ) -> Result:
-    """Runs an activity to its end, also when the job is cancelled meanwhile.
+    """Runs an activity to its end, and only then takes note of a cancellation.
 
-    What it writes is then settled when the job's episode is written. Temporal tells of a
-    cancellation once, so one that came while the activity ended is raised here.
+    What it writes is so settled before the job's episode is written. Temporal tells of a
+    cancellation once; one that came while the activity ended is raised here.
     """
     cancelled_before = workflow.cancellation_reason() is not None
-    result = await workflow.execute_activity_method(
+    result = await _to_the_end(method, asked, timeout=timeout)
+    if workflow.cancellation_reason() is not None and not cancelled_before:
+        raise asyncio.CancelledError
+    return result
+
+
+async def _to_the_end(
+    method: Callable[[Any, Asked], Awaitable[Result]],
+    asked: Asked,
+    *,
+    timeout: timedelta,  # noqa: ASYNC109
+) -> Result:
+    return await workflow.execute_activity_method(
         method,
         asked,
         start_to_close_timeout=timeout,
         retry_policy=_RETRY,
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
-    if workflow.cancellation_reason() is not None and not cancelled_before:
-        raise asyncio.CancelledError
-    return result

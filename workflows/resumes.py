@@ -40,6 +40,7 @@ class ResumeInbox:
         self._taken: ResumeRequest | None = None
         self._timed_out = False
         self._opening: str | None = None
+        self._ended: str | None = None
         self.refused: tuple[str, ...] = ()
         workflow.set_update_handler(RESUME, self._on_update, validator=self._validate)
         workflow.set_signal_handler(RESUME, self._on_signal)
@@ -83,6 +84,10 @@ class ResumeInbox:
             self._note_failure(self._taken, failure)
         self._taken, self._timed_out = None, False
 
+    def end(self, outcome: str) -> None:
+        """Lets go of updates that still wait for a receipt: the job is over."""
+        self._ended = outcome
+
     async def next_request(self, deadline: datetime, *, summary: str) -> ResumeRequest | None:
         """The request that resumes the wait, or None once the deadline passed."""
         timeout = max(deadline - workflow.now(), timedelta(0))
@@ -109,11 +114,15 @@ class ResumeInbox:
             self._take(request)
         request_id = request.request_id
         await workflow.wait_condition(
-            lambda: request_id in self._receipts or request_id in self._failed
+            lambda: (
+                request_id in self._receipts
+                or request_id in self._failed
+                or self._ended is not None
+            )
         )
         if request_id in self._receipts:
             return self._receipts[request_id]
-        raise self._failed[request_id]
+        raise self._failed.get(request_id) or self._refused(f"the job is {self._ended}")
 
     def _on_signal(self, request: ResumeRequest) -> None:
         if self._is_known(request) or request.request_id in self._queued:
@@ -160,15 +169,28 @@ class ResumeInbox:
         return taken or request.request_id in self._receipts
 
     def _refusal(self, request: ResumeRequest) -> str | None:
+        return (
+            self._closed_to(request)
+            or refusal(request, job_id=self._job_id, open_wait=self._wait)
+            or self._busy_with()
+        )
+
+    def _closed_to(self, request: ResumeRequest) -> str | None:
+        """Why the request is refused whatever the wait."""
         try:
             check_size(request.payload, what="payload", limit_bytes=self._max_payload_bytes)
         except InvalidInputError as error:
             return str(error)
+        if self._ended is not None:
+            return f"the job is {self._ended}"
         if request.request_id in self._queued:
             return "the request is kept for the next wait"
-        why = refusal(request, job_id=self._job_id, open_wait=self._wait)
-        if why is not None or self._wait is None:
-            return why
+        return None
+
+    def _busy_with(self) -> str | None:
+        """Why the open wait takes no request any more."""
+        if self._wait is None:
+            return None
         if self._timed_out:
             return f"wait {self._wait.wait_id} is over, its time was up"
         if self._taken is not None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mnestic.memory.errors import JobFailedError, NotFoundError, ResumeRefusedError
+from mnestic.memory.jobs import JobResult
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 
@@ -212,6 +213,26 @@ async def test_an_update_that_comes_while_the_wait_is_opened_resumes(
 
     assert receipt is not None
     assert receipt.wait_id == f"{job_id}/w1"
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("attempt", range(8))
+async def test_a_cancellation_beside_a_resume_settles_both(
+    client: MnesticClient, attempt: int
+) -> None:
+    job_id = await start_waiting(client)
+
+    resumed, _ = await asyncio.gather(
+        client.resume_job(job_id, {"word": "dear"}, request_id=f"r{attempt}"),
+        client.cancel_job(job_id),
+        return_exceptions=True,
+    )
+    ended = await asyncio.gather(client.wait_for_result(job_id), return_exceptions=True)
+
+    (wait,) = (await client.describe_job(job_id)).waits
+    assert wait.state == ("cancelled" if isinstance(resumed, ResumeRefusedError) else "resumed")
+    assert isinstance(ended[0], JobFailedError | JobResult)
+    assert (await client.describe_job(job_id)).state in {"cancelled", "completed"}
 
 
 @pytest.mark.usefixtures("worker")
