@@ -9,7 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 from temporalio.client import Client
 from temporalio.plugin import SimplePlugin
@@ -22,7 +22,9 @@ from mnestic.activities.endings import EndingActivities
 from mnestic.activities.memories import MemoryActivities
 from mnestic.activities.thoughts import ThinkActivities
 from mnestic.activities.waits import WaitActivities
+from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.ports import ChatModel, Memory, Summariser
+from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.logs import configure_logs
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
@@ -120,11 +122,19 @@ async def run_worker(settings: Settings) -> None:
 
 
 def _runtime(settings: Settings) -> Runtime | None:
-    """Temporal's own metrics, served for Prometheus when an address is set."""
+    """Temporal's own metrics, served for Prometheus when an address is set.
+
+    Raises:
+        ConfigurationError: the address is none, or is taken.
+    """
     if settings.prometheus_address is None:
         return None
     metrics = PrometheusConfig(bind_address=settings.prometheus_address)
-    return Runtime(telemetry=TelemetryConfig(metrics=metrics))
+    try:
+        return Runtime(telemetry=TelemetryConfig(metrics=metrics))
+    except ValueError as error:
+        why = f"metrics cannot be served at {settings.prometheus_address}: {error}"
+        raise ConfigurationError(setting="MNESTIC_PROMETHEUS_ADDRESS", why=why) from None
 
 
 def _tracing(settings: Settings, stack: AsyncExitStack) -> tuple[SimplePlugin, ...]:
@@ -138,11 +148,15 @@ def _tracing(settings: Settings, stack: AsyncExitStack) -> tuple[SimplePlugin, .
     return (plugin,)
 
 
-def main() -> None:
-    """Runs a worker with the settings of the environment."""
-    settings = load_settings()
-    configure_logs(settings)
-    asyncio.run(run_worker(settings))
+def main() -> NoReturn:
+    """Runs a worker with the settings of the environment; what keeps it from that is one line."""
+    try:
+        settings = load_settings()
+        configure_logs(settings)
+        asyncio.run(run_worker(settings))
+    except MnesticError as error:
+        leave(fail(str(error), code=exit_code(error)))
+    leave(0)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,14 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 
 from mnestic.memory.errors import ConfigurationError, MnesticError
+from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints
-from mnestic.stores.postgres.schema import SCHEMA_VERSION, describe_url
+from mnestic.stores.postgres.schema import SCHEMA_VERSION, describe_url, driver_url
 
 _OLDEST_POSTGRES = 150_000
+_SET_IS_A_RIGHT = 160_000
 _OLDEST_PGVECTOR = (0, 7)
 _LEAST_DISK = 1 << 30  # bytes; a database that runs out of disk stops
 
@@ -47,8 +49,12 @@ async def check_all(settings: Settings) -> tuple[Finding, ...]:
 def _check_postgres(endpoints: Endpoints) -> tuple[Finding, ...]:
     url = endpoints.database_url.get_secret_value()
     try:
+        driver_url(url)
         with psycopg.connect(url, connect_timeout=5, autocommit=True) as connection:
             return tuple(check(connection) for check in (_server, _role, _pgvector, _migrations))
+    except ConfigurationError as error:
+        mend = "correct MNESTIC_DATABASE_URL"
+        return (Finding(part="Postgres", ok=False, found=str(error), mend=mend),)
     except psycopg.Error as error:
         found = f"{describe_url(url)} does not answer: {str(error).splitlines()[0]}"
         mend = "start it, or correct MNESTIC_DATABASE_URL; `mnestic up` starts an embedded one"
@@ -66,10 +72,12 @@ def _server(connection: psycopg.Connection) -> Finding:
 
 
 def _role(connection: psycopg.Connection) -> Finding:
+    # Since PostgreSQL 16 a member may become the role only if it was granted WITH SET.
+    right = "SET" if connection.info.server_version >= _SET_IS_A_RIGHT else "MEMBER"
     row = connection.execute(
-        "SELECT current_user, EXISTS (SELECT FROM pg_roles WHERE rolname = 'mnestic_app'), "
-        "COALESCE((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles WHERE rolname = 'mnestic_app'), "
-        "false)"
+        "SELECT current_user, count(*) > 0, COALESCE(bool_and(pg_has_role(oid, %s)), false) "
+        "FROM pg_roles WHERE rolname = 'mnestic_app'",
+        (right,),
     ).fetchone()
     assert row is not None
     user, exists, member = row
@@ -117,14 +125,18 @@ async def _check_temporal(settings: Settings, endpoints: Endpoints) -> tuple[Fin
     except MnesticError as error:
         mend = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an embedded one"
         return (Finding(part="Temporal", ok=False, found=str(error), mend=mend),)
-    create = " ".join(f"temporal operator search-attribute create --name {n}" for n in missing)
+    create = " && ".join(
+        f"temporal operator search-attribute create --name {name} "
+        f"--type {SEARCH_ATTRIBUTES[name].capitalize()}"
+        for name in missing
+    )
     return (
         Finding(part="Temporal", ok=True, found=f"{endpoints.temporal_address} answers"),
         Finding(
             part="search attributes",
             ok=not missing,
             found=f"missing: {', '.join(missing)}" if missing else "all registered",
-            mend=f"mnestic up, or {create}",
+            mend=create,
         ),
         await _pollers(client, settings),
     )

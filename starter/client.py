@@ -6,7 +6,12 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+from temporalio.client import (
+    Client,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowHandle,
+)
 from temporalio.common import (
     SearchAttributeKey,
     SearchAttributePair,
@@ -21,7 +26,12 @@ from temporalio.exceptions import (
 )
 
 from mnestic.memory.canonical import canonical_json, check_size
-from mnestic.memory.errors import AlreadyExistsError, JobFailedError, PayloadTooLargeError
+from mnestic.memory.errors import (
+    AlreadyExistsError,
+    JobFailedError,
+    NotFoundError,
+    PayloadTooLargeError,
+)
 from mnestic.memory.jobs import JobDescription, JobInput, JobResult, JobSummary
 from mnestic.memory.names import AGENT_JOB, job_workflow_id
 from mnestic.memory.plans import Plan
@@ -214,8 +224,11 @@ class MnesticClient:
         Raises:
             NotFoundError: there is no such job, or it is over.
         """
+        handle = self._handle(job_id)
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            await self._handle(job_id).cancel()
+            if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
+                raise NotFoundError(what="running job", name=job_id)
+            await handle.cancel()
 
     async def wait_for_result(self, job_id: str) -> JobResult:
         """Waits until a job is over.

@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 
+from mnestic.memory.canonical import check_json
 from mnestic.memory.episodes import Episode
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
@@ -54,6 +55,7 @@ class MemoryClient:
             InvalidInputError: the value cannot be stored.
             IdempotencyConflictError: the key was used for another request.
         """
+        check_json(value, what="value")
         operation = Operation(key=operation_key or f"client/{uuid.uuid4().hex}", name="set")
         request = [namespace, key, value, ttl.total_seconds() if ttl else None, expected_version]
         async with self._transaction(write=True) as transaction:

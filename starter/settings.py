@@ -5,6 +5,7 @@ workflow decides by travels in its input.
 """
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 import platformdirs
@@ -114,14 +115,13 @@ def environment_name(field: str) -> str:
     return str(info.validation_alias or f"MNESTIC_{field.upper()}")
 
 
-def source_of(settings: Settings, field: str) -> str:
-    """Where a setting's value came from: `environment`, `.env`, `option` or `default`."""
+def source_of(settings: Settings, field: str, *, options: Collection[str] = ()) -> str:
+    """Where a setting's value came from: `option` (one of `options`), `environment`, `.env` or `default`."""
+    if field in options:
+        return "option"
     if field not in settings.model_fields_set:
         return "default"
     name = environment_name(field)
     if any(key.upper() == name for key in os.environ):
         return f"environment ({name})"
-    dotenv = Path(".env")
-    if dotenv.is_file() and name in dotenv.read_text(encoding="utf-8").upper():
-        return f".env ({name})"
-    return "option"
+    return f".env ({name})"

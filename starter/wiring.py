@@ -8,12 +8,13 @@ from datetime import timedelta
 
 from pydantic import BaseModel, ConfigDict, SecretStr
 from temporalio.client import Client
-from temporalio.envconfig import ClientConfig, ClientConnectConfig
+from temporalio.envconfig import ClientConnectConfig
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
 from temporalio.service import RPCError
 
 from mnestic.memory.errors import ConfigurationError, TemporalUnavailableError
+from mnestic.starter.embedded.connection import load_profile
 from mnestic.starter.embedded.state import read_state
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -39,31 +40,44 @@ def find_endpoints(settings: Settings) -> Endpoints:
     """The addresses to use.
 
     Raises:
-        ConfigurationError: neither the settings nor a running runtime tell them.
+        ConfigurationError: neither the settings nor a running runtime tell them, or Temporal's own
+            settings cannot be read.
     """
     state = read_state(settings.data_dir)
-    database = settings.database_url or (
-        SecretStr(state.database_url) if state and state.database_url else None
-    )
+    database, admin = find_database(settings)
     temporal = settings.temporal_address or (state.temporal_address if state else None)
-    if database is None or temporal is None:
-        missing = "MNESTIC_DATABASE_URL" if database is None else "TEMPORAL_ADDRESS"
-        raise ConfigurationError(
-            setting=missing,
-            why=f"is not set, and no runtime is up on {settings.data_dir}; run `mnestic up`, or set it",
-        )
-    admin = settings.database_admin_url or settings.database_url
-    if admin is None and state is not None and state.database_admin_url is not None:
-        admin = SecretStr(state.database_admin_url)
+    if temporal is None:
+        raise _unknown("TEMPORAL_ADDRESS", settings)
     embedded = settings.temporal_address is None
     return Endpoints(
         database_url=database,
-        database_admin_url=admin or database,
+        database_admin_url=admin,
         temporal_address=temporal,
-        temporal_namespace="default" if embedded else _profile().get("namespace", "default"),
+        temporal_namespace="default" if embedded else load_profile().get("namespace", "default"),
         temporal_ui=settings.temporal_ui_url or (state.temporal_ui if state and embedded else None),
         embedded_temporal=embedded,
     )
+
+
+def find_database(settings: Settings) -> tuple[SecretStr, SecretStr]:
+    """The addresses of the database for the application and for the schema's owner.
+
+    Raises:
+        ConfigurationError: neither the settings nor a running runtime tell them.
+    """
+    state = read_state(settings.data_dir)
+    url, admin_url = settings.database_url, settings.database_admin_url
+    if url is None and state is not None and state.database_url is not None:
+        url = SecretStr(state.database_url)
+        admin_url = admin_url or SecretStr(state.database_admin_url or state.database_url)
+    if url is None:
+        raise _unknown("MNESTIC_DATABASE_URL", settings)
+    return url, admin_url or url
+
+
+def _unknown(setting: str, settings: Settings) -> ConfigurationError:
+    why = f"is not set, and no runtime is up on {settings.data_dir}; run `mnestic up`, or set it"
+    return ConfigurationError(setting=setting, why=why)
 
 
 async def connect_temporal(
@@ -74,7 +88,7 @@ async def connect_temporal(
     Raises:
         TemporalUnavailableError: it does not answer within 10 seconds.
     """
-    profile: ClientConnectConfig = {} if endpoints.embedded_temporal else _profile()
+    profile: ClientConnectConfig = {} if endpoints.embedded_temporal else load_profile()
     profile["target_host"] = endpoints.temporal_address
     profile["namespace"] = endpoints.temporal_namespace
     try:
@@ -90,8 +104,3 @@ async def connect_temporal(
 def open_memory(endpoints: Endpoints) -> PostgresMemory:
     """The memory in Postgres; the caller closes it."""
     return PostgresMemory(endpoints.database_url.get_secret_value())
-
-
-def _profile() -> ClientConnectConfig:
-    """Temporal's own settings: TEMPORAL_* variables and its configuration file."""
-    return ClientConfig.load_client_connect_config()

@@ -4,11 +4,10 @@ Exit codes: 0 done · 1 failed, or something that cannot be is · 2 refused, the
 3 something outside does not answer, try again later · 130 interrupted.
 """
 
-import sys
 import traceback
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -19,6 +18,7 @@ from mnestic.starter.cli.output import (
     EXIT_INTERRUPTED,
     exit_code,
     fail,
+    leave,
     wants_tracebacks,
 )
 from mnestic.starter.cli.overrides import overrides
@@ -63,19 +63,27 @@ def common(
     overrides.update(data_dir=data, tenant_id=tenant)
 
 
-def main() -> None:
-    """Runs the command line; every error is one line and an exit code."""
+def main() -> NoReturn:
+    """Runs the command line and ends the process."""
+    leave(run_command_line())
+
+
+def run_command_line() -> int:
+    """Runs the command line and returns the exit code; every error is one line."""
     try:
         app()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
     except MnesticError as error:
-        sys.exit(fail(str(error), code=exit_code(error)))
+        return fail(str(error), code=exit_code(error))
     except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+        return EXIT_INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last place where one can be told in a line
         if wants_tracebacks():
             traceback.print_exc()
         told = f"internal: {type(error).__name__}: {error} (MNESTIC_LOG_LEVEL=DEBUG shows where)"
-        sys.exit(fail(told, code=EXIT_FAILED))
+        return fail(told, code=EXIT_FAILED)
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,32 +1,13 @@
 """`mnestic demo`: the demo as a story, or as one JSON document."""
 
-import uuid
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import SecretStr
 
-from mnestic.memory.conversations import Conversation
-from mnestic.starter.cli.output import (
-    EXIT_FAILED,
-    AsJson,
-    err,
-    out,
-    print_json,
-    print_progress,
-    run,
-)
+from mnestic.starter.cli.output import EXIT_FAILED, AsJson, print_json, print_progress, run
 from mnestic.starter.cli.overrides import command_settings
-from mnestic.starter.client import MnesticClient
 from mnestic.starter.conversations import bundled_conversation, read_conversation
-from mnestic.starter.demo import Demo, DemoReport, Workers
-from mnestic.starter.embedded.runtime import EmbeddedRuntime
-from mnestic.starter.embedded.state import read_state
-from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.schema import migrate
 
 
 def demo(
@@ -38,73 +19,15 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Watch a job read a conversation, wait three weeks, lose its worker, and come back."""
+    settings = command_settings(data_dir=data)
     told = read_conversation(conversation) if conversation else bundled_conversation()
-    report = run(_run(command_settings(data_dir=data), told, as_json=as_json))
+    print_progress(f"{told.title}: {len(told.sessions)} sessions; starting on {settings.data_dir}")
+    from mnestic.starter.cli.story import run_demo, tell_end
+
+    report = run(run_demo(settings, told, as_json=as_json))
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
-        _tell_end(report)
+        tell_end(report)
     if not report.sound:
         raise typer.Exit(EXIT_FAILED)
-
-
-async def _run(settings: Settings, conversation: Conversation, *, as_json: bool) -> DemoReport:
-    console = err if as_json else out
-
-    def tell(line: str) -> None:
-        console.print(line, soft_wrap=True, markup=False)
-
-    async with (
-        _runtime(settings, report=print_progress) as (runtime, in_force, time_skipping),
-        await MnesticClient.connect(in_force) as client,
-    ):
-        return await Demo(
-            client,
-            Workers(runtime.start_worker, runtime.kill_worker),
-            conversation,
-            tell=tell,
-            time_skipping=time_skipping,
-        ).run()
-
-
-@asynccontextmanager
-async def _runtime(
-    settings: Settings, *, report: Callable[[str], None]
-) -> AsyncIterator[tuple[EmbeddedRuntime, Settings, bool]]:
-    """The servers that are up on the data directory, or else some of our own, without a worker.
-
-    The demo's jobs have a task queue of their own, so that no other worker takes them.
-    """
-    state = read_state(settings.data_dir)
-    changes: dict[str, object] = {"task_queue": f"demo-{uuid.uuid4().hex[:8]}"}
-    time_skipping = settings.temporal_address is None
-    if state is not None and state.ready:
-        time_skipping = time_skipping and state.temporal_port is not None
-        changes |= {
-            "data_dir": settings.data_dir / "demo",
-            "database_url": SecretStr(state.database_url or ""),
-            "database_admin_url": SecretStr(state.database_admin_url or ""),
-            "temporal_address": state.temporal_address,
-            "temporal_ui_url": settings.temporal_ui_url or state.temporal_ui,
-        }
-    in_force = settings.model_copy(update=changes)
-    runtime = EmbeddedRuntime(in_force, report=report, migrate=migrate, start_worker=False)
-    async with runtime:
-        yield runtime, in_force, time_skipping
-
-
-def _tell_end(report: DemoReport) -> None:
-    out.print(
-        f"\nWrites expected {report.writes_expected}, present {report.writes_present}, "
-        f"doubled {report.writes_duplicated}. Snapshots verified at restore: "
-        f"{report.restores_verified} of {report.waits}. {report.elapsed_s} s."
-    )
-    out.print(
-        "[bold green]Nothing lost, nothing doubled.[/]"
-        if report.sound
-        else "[bold red]A count is off.[/]"
-    )
-    out.print(
-        f"The job in the Temporal UI (run `mnestic up` for it): {report.temporal_ui}",
-        soft_wrap=True,
-    )

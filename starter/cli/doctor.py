@@ -1,14 +1,16 @@
 """`mnestic doctor`: looks at each part, and says how to mend it."""
 
 import typer
+from rich.markup import escape
 
-from mnestic.starter.checkup import check_all
 from mnestic.starter.cli.output import EXIT_FAILED, AsJson, out, print_json, run
 from mnestic.starter.cli.overrides import command_settings
 
 
 def doctor(as_json: AsJson = False) -> None:
     """Check each part, and say how to mend what is wrong."""
+    from mnestic.starter.checkup import check_all
+
     findings = run(check_all(command_settings()))
     healthy = all(finding.ok for finding in findings)
     if as_json:
@@ -16,7 +18,7 @@ def doctor(as_json: AsJson = False) -> None:
     else:
         for finding in findings:
             mark = "[green]ok  [/]" if finding.ok else "[red]FAIL[/]"
-            out.print(f"{mark} {finding.part}: {finding.found}", soft_wrap=True)
+            out.print(f"{mark} {finding.part}: {escape(finding.found)}", soft_wrap=True)
             if not finding.ok:
                 out.print(f"     {finding.mend}", soft_wrap=True, markup=False)
     if not healthy:

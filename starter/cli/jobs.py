@@ -2,13 +2,15 @@
 
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs import JobDescription, JobResult
 from mnestic.memory.waits import RESUMED, ResumeReceipt
+from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import (
     AsJson,
     err,
@@ -19,9 +21,10 @@ from mnestic.starter.cli.output import (
     print_table,
     run,
 )
-from mnestic.starter.cli.overrides import command_settings
-from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import read_plan
+
+if TYPE_CHECKING:
+    from mnestic.starter.client import MnesticClient
 
 app = typer.Typer(help="Start, list, show, resume and cancel jobs.", no_args_is_help=True)
 
@@ -45,7 +48,7 @@ def start(
     given = dict(_input(text) for text in inputs or [])
 
     async def work() -> None:
-        async with await MnesticClient.connect(command_settings()) as client:
+        async with await connect_client() as client:
             started = await client.start_job(
                 parsed, agent_id=agent, session_id=session, inputs=given, job_id=job_id
             )
@@ -72,7 +75,7 @@ def list_(
     """List jobs, latest first."""
 
     async def work() -> None:
-        async with await MnesticClient.connect(command_settings()) as client:
+        async with await connect_client() as client:
             found, following = await client.list_jobs(waiting=waiting, limit=limit, cursor=cursor)
         if as_json:
             jobs = [job.model_dump(mode="json") for job in found]
@@ -95,7 +98,7 @@ def show(job_id: JobId, as_json: AsJson = False) -> None:
     """Show where a job is, and its waits."""
 
     async def work() -> None:
-        async with await MnesticClient.connect(command_settings()) as client:
+        async with await connect_client() as client:
             job = await client.describe_job(job_id)
             link = client.job_link(job_id)
         if as_json:
@@ -125,7 +128,7 @@ def resume(
     told = parse_json(payload, what="--payload")
 
     async def work() -> None:
-        async with await MnesticClient.connect(command_settings()) as client:
+        async with await connect_client() as client:
             receipt = await client.resume_job(
                 job_id,
                 told,
@@ -146,7 +149,7 @@ def cancel(job_id: JobId, as_json: AsJson = False) -> None:
     """Ask a job to end; it writes its episode first."""
 
     async def work() -> None:
-        async with await MnesticClient.connect(command_settings()) as client:
+        async with await connect_client() as client:
             await client.cancel_job(job_id)
         if as_json:
             print_json({"job_id": job_id, "cancel_requested": True})
@@ -161,13 +164,13 @@ def result(job_id: JobId, as_json: AsJson = False) -> None:
     """Wait until a job is over, and show what came of it."""
 
     async def work() -> None:
-        async with await MnesticClient.connect(command_settings()) as client:
+        async with await connect_client() as client:
             _print_result(await _result(client, job_id), as_json=as_json)
 
     run(work())
 
 
-async def _result(client: MnesticClient, job_id: str) -> JobResult:
+async def _result(client: "MnesticClient", job_id: str) -> JobResult:
     with err.status(f"Waiting for job {job_id} …"):
         return await client.wait_for_result(job_id)
 
@@ -176,7 +179,7 @@ def _input(text: str) -> tuple[str, Any]:
     name, separator, value = text.partition("=")
     if not separator or not name:
         raise InvalidInputError(what=f"--input {text}", why="must look like name=value")
-    return name, parse_value(value)
+    return name, parse_value(value, what=f"--input {name}")
 
 
 def _when(moment: datetime | None) -> str | None:
@@ -184,9 +187,11 @@ def _when(moment: datetime | None) -> str | None:
 
 
 def _print_job(job: JobDescription, link: str | None) -> None:
-    out.print(f"Job [bold]{job.job_id}[/] · {job.plan} · {job.state}")
+    out.print(f"Job [bold]{job.job_id}[/] · {escape(job.plan)} · {job.state}")
     if job.attention:
         out.print(f"Needs attention: {job.attention}", soft_wrap=True, markup=False)
+    for failure in job.failing:
+        out.print(f"Tried again: {failure}", soft_wrap=True, markup=False)
     out.print(f"Agent {job.agent_id} · session {job.session_id} · since {_when(job.started_at)}")
     if link:
         out.print(link, soft_wrap=True)

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.records import LongTermRecord
+from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import (
     AsJson,
     out,
@@ -17,8 +18,6 @@ from mnestic.starter.cli.output import (
     print_table,
     run,
 )
-from mnestic.starter.cli.overrides import command_settings
-from mnestic.starter.client import MnesticClient
 
 app = typer.Typer(help="Read and write an agent's memory.", no_args_is_help=True)
 
@@ -32,7 +31,7 @@ def get(namespace: Namespace, key: Key, agent: Agent, as_json: AsJson = False) -
     """Show a record."""
 
     async def work() -> None:
-        async with await MnesticClient.connect(command_settings()) as client:
+        async with await connect_client() as client:
             _print_record(await client.memory(agent).get(namespace, key), as_json=as_json)
 
     run(work())
@@ -54,14 +53,14 @@ def set_(
     as_json: AsJson = False,
 ) -> None:
     """Write a record."""
-    lifetime = _duration(ttl)
+    lifetime, told = _duration(ttl), parse_value(value, what="value")
 
     async def work() -> None:
-        async with await MnesticClient.connect(command_settings()) as client:
+        async with await connect_client() as client:
             record = await client.memory(agent).set(
                 namespace,
                 key,
-                parse_value(value),
+                told,
                 ttl=lifetime,
                 expected_version=expected_version,
                 operation_key=f"client/{request_id}" if request_id else None,
@@ -82,7 +81,7 @@ def list_(
     """List records in the order of namespace and key."""
 
     async def work() -> None:
-        async with await MnesticClient.connect(command_settings()) as client:
+        async with await connect_client() as client:
             found, following = await client.memory(agent).list_records(
                 namespace, limit=limit, cursor=cursor
             )

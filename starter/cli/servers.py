@@ -3,17 +3,17 @@
 import asyncio
 import signal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mnestic.starter.cli.output import AsJson, err, out, print_json, print_progress, run
 from mnestic.starter.cli.overrides import command_settings
-from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.logs import configure_logs
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import find_endpoints
-from mnestic.stores.postgres.schema import migrate
+
+if TYPE_CHECKING:
+    from mnestic.starter.embedded.runtime import EmbeddedRuntime
 
 
 def up(
@@ -30,7 +30,7 @@ def up(
 
 def worker() -> None:
     """Run a worker alone, for a cluster; SIGTERM stops it once its activities have ended."""
-    from mnestic.worker import run_worker  # noqa: PLC0415 - the worker's imports take a second
+    from mnestic.worker import run_worker
 
     settings = command_settings()
     configure_logs(settings)
@@ -39,8 +39,11 @@ def worker() -> None:
 
 def migrate_schema(as_json: AsJson = False) -> None:
     """Bring the database's schema to this version."""
-    endpoints = find_endpoints(command_settings())
-    version = migrate(endpoints.database_admin_url.get_secret_value())
+    from mnestic.starter.wiring import find_database
+    from mnestic.stores.postgres.schema import migrate
+
+    _, admin_url = find_database(command_settings())
+    version = migrate(admin_url.get_secret_value())
     if as_json:
         print_json({"schema": version})
     else:
@@ -48,6 +51,9 @@ def migrate_schema(as_json: AsJson = False) -> None:
 
 
 async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
+    from mnestic.starter.embedded.runtime import EmbeddedRuntime
+    from mnestic.stores.postgres.schema import migrate
+
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -77,7 +83,7 @@ async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
     err.print("Stopped.")
 
 
-def _announce(runtime: EmbeddedRuntime, *, as_json: bool) -> None:
+def _announce(runtime: "EmbeddedRuntime", *, as_json: bool) -> None:
     state = runtime.state
     if as_json:
         print_json(

@@ -8,10 +8,10 @@ import asyncio
 import os
 
 from temporalio.client import Client
-from temporalio.envconfig import ClientConfig
+from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.service import RPCError
 
-from mnestic.memory.errors import TemporalUnavailableError
+from mnestic.memory.errors import ConfigurationError, TemporalUnavailableError
 
 CONNECT_LIMIT_S = 15.0
 
@@ -21,12 +21,13 @@ async def connect(address: str, *, embedded: bool) -> Client:
 
     Raises:
         TemporalUnavailableError: the server does not answer.
+        ConfigurationError: the profile cannot be read.
     """
     try:
         async with asyncio.timeout(CONNECT_LIMIT_S):
             if embedded:
                 return await Client.connect(address)
-            config = ClientConfig.load_client_connect_config()
+            config = load_profile()
             config["target_host"] = address
             return await Client.connect(**config)
     except TimeoutError:
@@ -34,6 +35,19 @@ async def connect(address: str, *, embedded: bool) -> Client:
         raise TemporalUnavailableError(where=address, why=why) from None
     except (RPCError, RuntimeError) as error:  # RuntimeError: the SDK could not connect
         raise TemporalUnavailableError(where=address, why=str(error)) from error
+
+
+def load_profile() -> ClientConnectConfig:
+    """Temporal's own settings: TEMPORAL_* variables and its configuration file.
+
+    Raises:
+        ConfigurationError: they cannot be read.
+    """
+    try:
+        return ClientConfig.load_client_connect_config()
+    except (RuntimeError, OSError) as error:  # the SDK's own error is a RuntimeError
+        setting = "TEMPORAL_* or Temporal's configuration file"
+        raise ConfigurationError(setting=setting, why=str(error)) from error
 
 
 def environment_for_embedded() -> dict[str, str]:

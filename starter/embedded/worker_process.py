@@ -34,7 +34,8 @@ class WorkerWiring:
     task_queue: str
     data_dir: Path
     shutdown_s: float
-    command: tuple[str, ...] = (sys.executable, "-m", "mnestic.worker")
+    # -P: the folder that we are started in may hold modules with the names of others
+    command: tuple[str, ...] = (sys.executable, "-P", "-m", "mnestic.worker")
 
     def environment(self) -> dict[str, str]:
         """The environment of the process: ours, and where its servers are."""
@@ -87,7 +88,8 @@ async def _polls(client: Client, pid: int, task_queue: str) -> bool:
         task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
     )
     try:
-        answer = await client.workflow_service.describe_task_queue(request)
+        # retry: a server that has just started, or is under load, may refuse for a moment
+        answer = await client.workflow_service.describe_task_queue(request, retry=True)
     except RPCError as error:
         raise TemporalUnavailableError(where="its task queues", why=error.message) from error
     return any(poller.identity.startswith(f"{pid}@") for poller in answer.pollers)

@@ -27,19 +27,23 @@ def driver_url(url: str) -> str:
     """
     scheme, separator, rest = url.partition("://")
     known = separator and scheme in {"postgres", "postgresql", "postgresql+psycopg"}
+    known = (
+        known and rest.partition("?")[0].count("@") <= 1
+    )  # else hosts would hold parts of a password
     try:
         make_url(f"postgresql+psycopg://{rest}" if known else "")
     except (ArgumentError, ValueError):
         raise ConfigurationError(
             setting="MNESTIC_DATABASE_URL",
-            why="must look like postgresql://user@host:5432/database",
+            why="must look like postgresql://user:password@host:5432/database, "
+            "with @, : and / of the password as %40, %3A and %2F",
         ) from None
     return f"postgresql+psycopg://{rest}"
 
 
 def describe_url(url: str) -> str:
     """An address without its passwords, for people and logs."""
-    bare = re.sub(r"(://[^:/@]*):[^/]*@", r"\1:***@", url)
+    bare = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", url)
     return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1***", bare)
 
 

@@ -1,0 +1,19 @@
+"""The commands' way to a client."""
+
+from typing import TYPE_CHECKING
+
+from mnestic.starter.cli.overrides import command_settings
+
+if TYPE_CHECKING:
+    from mnestic.starter.client import MnesticClient
+
+
+async def connect_client() -> "MnesticClient":
+    """Connects with the settings in force; the caller closes it.
+
+    Raises:
+        MnesticError: a setting is wrong, or something does not answer.
+    """
+    from mnestic.starter.client import MnesticClient
+
+    return await MnesticClient.connect(command_settings())

@@ -1,0 +1,223 @@
+"""The command line in this process: what a command prints, its exit code, and what it leaves behind."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import uuid
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from mnestic.starter.cli.app import run_command_line
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.embedded.state import RuntimeState
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.schema import migrate
+
+OURS = ("MNESTIC_", "TEMPORAL_", "OPENAI_", "OTEL_")
+TABLES = (
+    "working_memory",
+    "long_term_record",
+    "episode",
+    "memory_snapshot",
+    "job_wait",
+    "job_read",
+    "operation",
+    "audit_log",
+    "agent_revision",
+)
+PLAN = """\
+name: greeting
+nodes:
+  - id: note
+    kind: remember
+    records: [{namespace: profile, key: name, value: "${input.name}"}]
+    next: approval
+  - id: approval
+    kind: wait
+    key: approval
+    timeout: 21d
+    on: {resumed: say, rejected: end, timeout: end}
+  - id: say
+    kind: emit
+    channel: chat
+    content: "Hello ${results.approval.payload.word}, ${input.name}."
+    next: end
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that is over."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Standard output, which is one JSON document and nothing else."""
+        assert self.code == 0, self.err
+        return json.loads(self.out)
+
+    def error(self, *, code: int) -> str:
+        """The one line that says what is wrong, and no more than that."""
+        assert self.code == code, self.err
+        assert self.out == ""
+        assert self.err.startswith("error: ")
+        assert self.err.count("\n") == 1
+        assert "Traceback" not in self.err
+        return self.err.strip()
+
+
+Cli = Callable[..., Done]
+Ask = Callable[..., Awaitable[Done]]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Runs a command without settings of whoever runs the tests, in a folder without a `.env`."""
+    for name in [name for name in os.environ if name.startswith(OURS)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("MNESTIC_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["mnestic", *words])
+        capsys.readouterr()
+        code = run_command_line()
+        out, err = capsys.readouterr()
+        return Done(code=code, out=out, err=err)
+
+    return run
+
+
+@pytest.fixture
+def wired(cli: Cli, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Runs a command on this test run's servers, as this test's tenant."""
+    assert settings.database_url is not None
+    assert settings.database_admin_url is not None
+    for name, value in {
+        "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
+        "MNESTIC_DATABASE_ADMIN_URL": settings.database_admin_url.get_secret_value(),
+        "MNESTIC_TEMPORAL_UI_URL": str(settings.temporal_ui_url),
+        "MNESTIC_TENANT_ID": settings.tenant_id,
+        "MNESTIC_TASK_QUEUE": settings.task_queue,
+        "TEMPORAL_ADDRESS": str(settings.temporal_address),
+    }.items():
+        monkeypatch.setenv(name, value)
+    return cli
+
+
+@pytest.fixture
+def ask(wired: Cli) -> Ask:
+    """Runs a command beside this test, whose worker answers it."""
+
+    async def run(*words: str) -> Done:
+        return await asyncio.to_thread(wired, *words)
+
+    return run
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """A plan that remembers a name, waits for a word, and says both."""
+    path = tmp_path / "greeting.yaml"
+    path.write_text(PLAN, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def start(plan: Path) -> tuple[str, ...]:
+    """The command that starts the plan."""
+    who = ("--agent", "ada", "--session", "s1")
+    return ("job", "start", str(plan), *who, "--input", "name=Mara")
+
+
+@pytest.fixture
+async def waiting(
+    client: MnesticClient,
+    worker: None,  # noqa: ARG001 - it runs the job
+    ask: Ask,
+    start: tuple[str, ...],
+) -> str:
+    """A job that waits."""
+    job_id: str = (await ask(*start, "--json")).document["job_id"]
+    await _until_state(client, job_id, "waiting")
+    return job_id
+
+
+async def _until_state(client: MnesticClient, job_id: str, state: str) -> None:
+    async with asyncio.timeout(30):
+        while (job := await client.describe_job(job_id)).state != state:
+            assert job.closed_at is None, f"job {job_id} ended as {job.state}"
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+def until_state(client: MnesticClient) -> Callable[[str, str], Awaitable[None]]:
+    """Waits until a job is in a state."""
+
+    async def until(job_id: str, state: str) -> None:
+        await _until_state(client, job_id, state)
+
+    return until
+
+
+@pytest.fixture
+def rows(admin_url: str, settings: Settings) -> Callable[[], dict[str, int]]:
+    """How many rows this test's tenant has in each table, as the owner sees them."""
+
+    def count() -> dict[str, int]:
+        with psycopg.connect(admin_url) as connection:
+            return {
+                table: connection.execute(
+                    f"SELECT count(*) FROM mnestic.{table} WHERE tenant_id = %s",
+                    (settings.tenant_id,),
+                ).fetchone()[0]  # type: ignore[index]
+                for table in TABLES
+            }
+
+    return count
+
+
+@pytest.fixture
+def closed_port() -> int:
+    """A port at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        found: int = server.getsockname()[1]
+    return found
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    """A port that this test has."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def other_database(servers: RuntimeState) -> Iterator[str]:
+    """The owner's address of a database in which nothing is."""
+    assert servers.database_admin_url is not None
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(servers.database_admin_url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        yield servers.database_admin_url.replace("/mnestic?", f"/{name}?")
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def newer_database(other_database: str) -> str:
+    """The owner's address of a database that a later version has migrated."""
+    migrate(other_database)
+    with psycopg.connect(other_database) as connection:
+        connection.execute("UPDATE mnestic.alembic_version SET version_num = '9999'")
+    return other_database

@@ -1,0 +1,91 @@
+"""The command line as a whole: help, version, completion, usage."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from mnestic.starter.cli.app import app
+
+Cli = Callable[..., Any]
+
+
+def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of each command, the groups among them."""
+    yield path
+    for name, child in getattr(command, "commands", {}).items():
+        yield from commands(child, (*path, name))
+
+
+ALL = list(commands(typer.main.get_command(app)))
+
+
+def test_the_commands_are_those_that_are_promised() -> None:
+    promised = {
+        *(("job", name) for name in ("start", "list", "show", "resume", "cancel", "result")),
+        *(("memory", name) for name in ("get", "set", "list")),
+        *((name,) for name in ("up", "worker", "migrate", "doctor", "config", "demo")),
+    }
+
+    assert promised <= set(ALL)
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_each_command_explains_itself(cli: Cli, words: tuple[str, ...]) -> None:
+    done = cli(*words, "--help")
+
+    assert done.code == 0
+    assert "Usage: " in done.out
+    assert done.err == ""
+
+
+@pytest.mark.parametrize("words", [words for words in ALL if words and words != ("worker",)])
+def test_each_command_has_json(cli: Cli, words: tuple[str, ...]) -> None:
+    group = words in {("job",), ("memory",)}
+
+    done = cli(*words, "--help")
+
+    assert ("--json" in done.out) is not group
+
+
+def test_the_exit_codes_are_in_the_help(cli: Cli) -> None:
+    told = " ".join(cli("--help").out.split())
+
+    assert "Exit codes: 0 done" in told
+    assert "130 interrupted" in told
+
+
+def test_the_version_is_that_of_the_package(cli: Cli) -> None:
+    done = cli("--version")
+
+    assert done.out == f"{version('mnestic')}\n"
+
+
+@pytest.mark.parametrize(
+    "words", [("nonsense",), ("job", "nonsense"), ("job", "show"), ("job", "list", "--limit", "0")]
+)
+def test_a_command_that_is_none_is_refused_in_words(cli: Cli, words: tuple[str, ...]) -> None:
+    done = cli(*words)
+
+    assert done.code == 2
+    assert done.out == ""
+    assert "Usage: " in done.err
+    assert "Traceback" not in done.err
+
+
+def test_the_shell_completion_can_be_shown() -> None:
+    program = Path(sys.executable).with_name("mnestic")
+    script = subprocess.run(
+        [program, "--show-completion", "bash"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout
+
+    assert "_MNESTIC_COMPLETE=complete_bash" in script

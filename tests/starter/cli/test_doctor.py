@@ -1,0 +1,110 @@
+"""`mnestic doctor`: each part, and how to mend it."""
+
+import json
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+Ask = Callable[..., Awaitable[Any]]
+
+
+def findings(done: Any, *, code: int) -> dict[str, Any]:
+    """The checks by the name of their part, of a doctor that ended so."""
+    assert done.code == code, done.err
+    document = json.loads(done.out)
+    assert document["ok"] is (code == 0)
+    return {check["part"]: check for check in document["checks"]}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_all_is_well_where_all_is_up(ask: Ask) -> None:
+    deadline = time.monotonic() + 30
+    while (told := await ask("doctor")).code:
+        assert time.monotonic() < deadline, told.out  # the worker's first poll is on its way
+    checks = findings(await ask("doctor", "--json"), code=0)
+
+    assert set(checks) == {
+        "Postgres",
+        "role",
+        "pgvector",
+        "migrations",
+        "Temporal",
+        "search attributes",
+        "workers",
+        "disk",
+    }
+    assert all(check["ok"] for check in checks.values())
+    assert told.code == 0
+    assert told.out.count("ok ") == len(checks)
+
+
+def test_without_a_worker_it_says_how_to_start_one(wired: Cli) -> None:
+    checks = findings(wired("doctor", "--json"), code=1)
+    told = wired("doctor")
+
+    assert [part for part, check in checks.items() if not check["ok"]] == ["workers"]
+    assert "mnestic worker" in checks["workers"]["mend"]
+    assert "FAIL workers" in told.out
+    assert "mnestic worker" in told.out
+
+
+def test_a_database_that_is_down_does_not_hide_the_other_parts(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int
+) -> None:
+    url = f"postgresql://ada:secret@127.0.0.1:{closed_port}/none"
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", url)
+
+    checks = findings(wired("doctor", "--json"), code=1)
+
+    assert not checks["Postgres"]["ok"]
+    assert f"127.0.0.1:{closed_port}" in checks["Postgres"]["found"]
+    assert "MNESTIC_DATABASE_URL" in checks["Postgres"]["mend"]
+    assert "secret" not in str(checks)
+    assert checks["Temporal"]["ok"]
+
+
+def test_a_temporal_that_is_down_does_not_hide_the_other_parts(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int
+) -> None:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", f"127.0.0.1:{closed_port}")
+
+    checks = findings(wired("doctor", "--json"), code=1)
+
+    assert not checks["Temporal"]["ok"]
+    assert "TEMPORAL_ADDRESS" in checks["Temporal"]["mend"]
+    assert checks["migrations"]["ok"]
+
+
+def test_missing_migrations_are_told_with_their_command(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
+) -> None:
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
+
+    checks = findings(wired("doctor", "--json"), code=1)
+
+    assert not checks["migrations"]["ok"]
+    assert checks["migrations"]["mend"] == "mnestic migrate"
+    assert not checks["pgvector"]["ok"]
+
+
+def test_a_newer_database_wants_a_newer_program(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, newer_database: str
+) -> None:
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", newer_database)
+
+    checks = findings(wired("doctor", "--json"), code=1)
+
+    assert not checks["migrations"]["ok"]
+    assert "9999" in checks["migrations"]["found"]
+    assert checks["migrations"]["mend"] == "install a newer Mnestic"
+
+
+def test_without_a_runtime_it_says_to_start_one(cli: Cli) -> None:
+    checks = findings(cli("doctor", "--json"), code=1)
+
+    assert not checks["runtime"]["ok"]
+    assert checks["runtime"]["mend"] == "mnestic up"
+    assert checks["disk"]["ok"]

@@ -1,0 +1,89 @@
+"""`mnestic memory`: records on the command line."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+ADA = ("--agent", "ada")
+
+
+def test_a_record_is_written_read_and_listed_in_json(wired: Cli) -> None:
+    first = wired("memory", "set", "profile", "name", "Mara", *ADA, "--json").document
+    second = wired("memory", "set", "profile", "age", "41", *ADA, "--ttl", "30d", "--json").document
+    got = wired("memory", "get", "profile", "name", *ADA, "--json").document
+    listed = wired("memory", "list", *ADA, "--json").document
+
+    assert (first["value"], first["version"]) == ("Mara", 1)
+    assert second["value"] == 41
+    assert second["expires_at"] is not None
+    assert got == first
+    assert [record["key"] for record in listed["records"]] == ["age", "name"]
+
+
+def test_a_list_goes_on_where_its_page_ended(wired: Cli) -> None:
+    for key in ("a", "b", "c"):
+        wired("memory", "set", "n", key, "1", *ADA)
+
+    page = wired("memory", "list", *ADA, "--limit", "2", "--json").document
+    rest = wired("memory", "list", *ADA, "--cursor", page["cursor"], "--json").document
+
+    assert [record["key"] for record in page["records"] + rest["records"]] == ["a", "b", "c"]
+    assert rest["cursor"] is None
+
+
+def test_values_are_shown_to_a_person_as_they_are(wired: Cli) -> None:
+    wired("memory", "set", "notes", "markup", "[/red] [bold]x[/bold]", *ADA)
+
+    listed = wired("memory", "list", *ADA)
+    got = wired("memory", "get", "notes", "markup", *ADA)
+
+    assert listed.code == got.code == 0, listed.err
+    assert "[/red] [bold]x[/bold]" in listed.out
+    assert "[/red] [bold]x[/bold]" in got.out
+
+
+def test_a_stale_write_is_refused_with_both_versions(wired: Cli) -> None:
+    wired("memory", "set", "profile", "name", "Mara", *ADA)
+    wired("memory", "set", "profile", "name", "Maria", *ADA)
+
+    refused = wired("memory", "set", "profile", "name", "Ann", *ADA, "--expected-version", "1")
+
+    assert "is at version 2, the write expected version 1" in refused.error(code=2)
+    assert wired("memory", "get", "profile", "name", *ADA, "--json").document["value"] == "Maria"
+
+
+def test_the_same_request_is_written_once(wired: Cli) -> None:
+    write = ("memory", "set", "profile", "name")
+
+    first = wired(*write, "Mara", *ADA, "--request-id", "r1", "--json").document
+    second = wired(*write, "Mara", *ADA, "--request-id", "r1", "--json").document
+    other = wired(*write, "Ann", *ADA, "--request-id", "r1")
+
+    assert first == second
+    assert "operation client/r1 was recorded before" in other.error(code=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("get", "profile", "nothing", *ADA), "nothing"),
+        (("set", "profile", "name", "null", *ADA), "profile/name: has no value"),
+        (("set", "profile", "name", "1", *ADA, "--ttl", "soon"), "--ttl: 'soon' is not a duration"),
+        (("set", "profile", "", "1", *ADA), "key"),
+        (("set", "p" * 300, "name", "1", *ADA), "namespace"),
+        (("set", "profile", "name", "NaN", *ADA), "value: is nan"),
+        (("set", "profile", "name", "[" * 100_000, *ADA), "nested too deep"),
+        (("get", "profile", "name", "--agent", "a/b"), "agent"),
+        (("list", *ADA, "--cursor", "nowhere!"), "cursor"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else value,
+)
+def test_what_cannot_be_is_refused_in_a_line(
+    wired: Cli, rows: Callable[[], dict[str, int]], words: tuple[str, ...], told: str
+) -> None:
+    refused = wired("memory", *words)
+
+    assert told in refused.error(code=2)
+    assert rows()["long_term_record"] == 0

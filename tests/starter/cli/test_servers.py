@@ -1,0 +1,158 @@
+"""Servers that are down, too new, or in the way: one line, in time, and nothing is changed."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+Cli = Callable[..., Any]
+
+LIMIT_S = 15.0
+COMMANDS = [
+    ("job", "list"),
+    ("job", "show", "x"),
+    ("job", "resume", "x"),
+    ("memory", "get", "n", "k", "--agent", "a"),
+    ("memory", "set", "n", "k", "1", "--agent", "a"),
+    ("worker",),
+    ("up",),
+]
+
+
+def in_time(cli: Cli, *words: str) -> Any:
+    """Runs a command, which must be over soon."""
+    began = time.monotonic()
+    done = cli(*words)
+    assert time.monotonic() - began < LIMIT_S
+    return done
+
+
+@pytest.mark.parametrize("words", [*COMMANDS, ("migrate",), ("demo", "--json")], ids=" ".join)
+def test_a_database_that_does_not_answer_is_told(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int, words: tuple[str, ...]
+) -> None:
+    url = f"postgresql://ada:secret@127.0.0.1:{closed_port}/none"
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", url)
+    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", url)
+
+    done = in_time(wired, *words)
+
+    told = next(line for line in done.err.splitlines() if line.startswith("error: "))
+    assert done.code == 3, done.err
+    assert f"Postgres at postgresql://ada:***@127.0.0.1:{closed_port}/none" in told
+    assert "secret" not in done.err
+    assert "Traceback" not in done.err
+    assert done.out == ""
+
+
+@pytest.mark.parametrize("words", [*COMMANDS, ("demo", "--json")], ids=" ".join)
+def test_a_temporal_that_does_not_answer_is_told(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", f"127.0.0.1:{closed_port}")
+
+    done = in_time(wired, *words)
+
+    told = next(line for line in done.err.splitlines() if line.startswith("error: "))
+    assert done.code == 3, done.err
+    assert f"Temporal at 127.0.0.1:{closed_port} does not answer" in told
+    assert "Traceback" not in done.err
+    assert done.out == ""
+
+
+@pytest.mark.parametrize("words", [*COMMANDS, ("migrate",), ("demo", "--json")], ids=" ".join)
+def test_a_database_newer_than_this_code_is_left_alone(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, newer_database: str, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", newer_database)
+    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", newer_database)
+
+    done = in_time(wired, *words)
+
+    told = next(line for line in done.err.splitlines() if line.startswith("error: "))
+    assert done.code == 2, done.err
+    assert "the database is at schema 9999" in told
+    assert "Traceback" not in done.err
+    with psycopg.connect(newer_database) as connection:
+        found = connection.execute("SELECT version_num FROM mnestic.alembic_version").fetchall()
+        written = connection.execute("SELECT count(*) FROM mnestic.operation").fetchone()
+    assert found == [("9999",)]
+    assert written == (0,)
+
+
+@pytest.mark.parametrize("words", COMMANDS[:-1], ids=" ".join)
+def test_a_database_that_was_never_migrated_says_how(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
+
+    refused = wired(*words)
+
+    assert "run `mnestic migrate`" in refused.error(code=2)
+
+
+def test_migrate_brings_a_new_database_to_this_version(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
+) -> None:
+    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", other_database)
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
+
+    first = wired("migrate", "--json").document
+    second = wired("migrate")
+
+    assert first["schema"] >= "0001"
+    assert second.out == f"The schema is at version {first['schema']}.\n"
+    assert wired("memory", "list", "--agent", "a", "--json").document["records"] == []
+
+
+@pytest.mark.parametrize("option", ["--port", "--ui-port"])
+def test_a_port_in_use_is_named_with_who_has_it(cli: Cli, option: str, taken_port: int) -> None:
+    done = in_time(cli, "up", option, str(taken_port))
+
+    errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
+    assert done.code == 2
+    assert len(errors) == 1
+    assert f"port {taken_port} is in use by " in errors[0]
+    assert done.out == ""
+
+
+@pytest.mark.parametrize(
+    "words", [("job", "list"), ("worker",), ("migrate",), ("memory", "list", "--agent", "a")]
+)
+def test_without_servers_a_command_says_what_to_run(cli: Cli, words: tuple[str, ...]) -> None:
+    refused = cli(*words)
+
+    assert "run `mnestic up`" in refused.error(code=2)
+
+
+def test_a_data_directory_that_cannot_be_used_is_named(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+
+    refused = cli("up", "--data", str(tmp_path / "file"))
+
+    assert "MNESTIC_DATA_DIR" in refused.error(code=2)
+
+
+def test_metrics_that_cannot_be_served_keep_a_worker_from_starting(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNESTIC_PROMETHEUS_ADDRESS", "nowhere")
+
+    refused = wired("worker")
+
+    assert "MNESTIC_PROMETHEUS_ADDRESS: metrics cannot be served at nowhere" in refused.err
+    assert refused.code == 2
+
+
+def test_a_profile_of_temporal_that_cannot_be_read_is_told(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPORAL_CONFIG_FILE", "gone.toml")
+    monkeypatch.setenv("TEMPORAL_PROFILE", "mine")
+
+    refused = wired("job", "list")
+
+    assert "TEMPORAL" in refused.error(code=2)
