@@ -1,0 +1,206 @@
+"""The main job on real input: a conversation, three weeks, a worker that is killed, and a count."""
+
+import hashlib
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnestic.starter.conversations import bundled_conversation
+
+pytestmark = pytest.mark.acceptance
+
+KEYS = {
+    "job_id",
+    "sessions",
+    "turns",
+    "waits",
+    "resumes_sent",
+    "resumes_applied",
+    "snapshots",
+    "restores_verified",
+    "drift",
+    "worker_kills",
+    "days_waited",
+    "writes_expected",
+    "writes_present",
+    "writes_duplicated",
+    "temporal_ui",
+    "elapsed_s",
+}
+
+
+def locomo(*, sessions: int, turns: int) -> dict[str, Any]:
+    """A conversation in LoCoMo's shape: `session_N` lists, each with its date."""
+    speakers = ("Nadia", "Piet")
+    conversation: dict[str, Any] = {"speaker_a": speakers[0], "speaker_b": speakers[1]}
+    for number in range(1, sessions + 1):
+        conversation[f"session_{number}_date_time"] = f"{number}:15 pm on {number} May, 2023"
+        conversation[f"session_{number}"] = [
+            {
+                "speaker": speakers[turn % 2],
+                "dia_id": f"D{number}:{turn + 1}",
+                "text": f"I have bought {turn + number} tulips for the garden.",
+            }
+            for turn in range(turns)
+        ]
+    return {"sample_id": "garden-1", "conversation": conversation, "qa": []}
+
+
+def json_lines(*, days: int) -> str:
+    """Two turns a day, without sessions, so that the silence between them makes them."""
+    began = datetime(2025, 3, 1, 9, tzinfo=UTC)
+    turns = [
+        {
+            "role": role,
+            "content": f"Day {day}: {role} plays chess in the park.",
+            "timestamp": (began + timedelta(days=day, minutes=minute)).isoformat(),
+        }
+        for day in range(days)
+        for minute, role in enumerate(("Ines", "Otto"))
+    ]
+    return "".join(json.dumps(turn) + "\n" for turn in turns)
+
+
+def assert_sound(report: dict[str, Any], *, sessions: int, turns: int, speaker: str) -> None:
+    assert set(report) == KEYS
+    assert (report["sessions"], report["turns"]) == (sessions, turns)
+    assert report["waits"] == sessions - 1
+    assert report["resumes_sent"] == report["waits"] + 2
+    assert report["resumes_applied"] == report["waits"]
+    assert report["restores_verified"] == report["waits"]
+    assert len(report["snapshots"]) == report["waits"]
+    assert report["worker_kills"] == 1
+    assert report["days_waited"] == 21
+    assert ("people", speaker) in {(each["namespace"], each["key"]) for each in report["drift"]}
+    assert report["writes_expected"] == report["writes_present"] > turns
+    assert report["writes_duplicated"] == 0
+    assert report["job_id"] in report["temporal_ui"]
+    assert 0 < report["elapsed_s"] < 60
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo") / "data"
+
+
+@pytest.fixture(scope="module")
+def told(processes: Any, mnestic: str, data: Path) -> Any:
+    """The demo on the bundled conversation, which is over."""
+    return processes.run(mnestic, "demo", "--data", data, "--json")
+
+
+@pytest.fixture(scope="module")
+def up(told: Any, start_up: Any, data: Path) -> Any:
+    """`mnestic up` on the demo's data, after the demo has ended."""
+    assert told.code == 0, told.err
+    return start_up(data)
+
+
+def test_the_bundled_conversation_is_read_and_nothing_is_lost_or_doubled(told: Any) -> None:
+    conversation = bundled_conversation()
+    turns = [turn for session in conversation.sessions for turn in session.turns]
+
+    report = told.document
+
+    assert told.code == 0, told.err
+    assert len(conversation.sessions) >= 8
+    assert_sound(
+        report,
+        sessions=len(conversation.sessions),
+        turns=len(turns),
+        speaker=turns[0].speaker,
+    )
+
+
+def test_each_snapshot_is_told_by_its_hash_and_its_size(told: Any) -> None:
+    snapshots = told.document["snapshots"]
+
+    hashes = [snapshot["sha256"] for snapshot in snapshots]
+
+    assert len(set(hashes)) == len(hashes)
+    assert all(len(bytes.fromhex(each)) == hashlib.sha256().digest_size for each in hashes)
+    assert all(snapshot["bytes"] > 0 for snapshot in snapshots)
+
+
+def test_the_story_is_told_beside_the_document(told: Any) -> None:
+    story = told.err
+
+    report = told.document
+
+    assert "kill -9" in story
+    assert "21 days pass" in story
+    assert report["temporal_ui"] in story
+    assert told.errors == []
+
+
+def test_the_job_outlives_the_runtime_that_ran_it(told: Any, up: Any) -> None:
+    job_id = told.document["job_id"]
+
+    job = up.asked("job", "show", job_id)
+
+    assert job["state"] == "completed"
+    assert [wait["state"] for wait in job["waits"]] == ["resumed"] * told.document["waits"]
+    assert {wait["receipt"]["snapshot_sha256"] for wait in job["waits"]} == {
+        snapshot["sha256"] for snapshot in told.document["snapshots"]
+    }
+
+
+def test_the_drift_is_in_the_memory_that_the_job_left(told: Any, up: Any) -> None:
+    job = up.asked("job", "show", told.document["job_id"])
+    changed = told.document["drift"][0]
+
+    records = up.asked("memory", "list", "--agent", job["agent_id"], "--namespace", "people")
+
+    versions = {record["key"]: record["version"] for record in records["records"]}
+    assert versions[changed["key"]] >= changed["current_version"]
+    assert changed["current_version"] == changed["snapshot_version"] + 1
+
+
+def test_a_conversation_in_the_shape_of_locomo_is_read(up: Any, tmp_path: Path) -> None:
+    path = tmp_path / "locomo.json"
+    path.write_text(json.dumps([locomo(sessions=4, turns=6)]), encoding="utf-8")
+
+    done = up.command("demo", "--conversation", str(path), "--json")
+
+    assert done.code == 0, done.err
+    assert_sound(done.document, sessions=4, turns=24, speaker="Nadia")
+
+
+def test_json_lines_are_parted_by_silence_and_told_as_a_story(up: Any, tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text(json_lines(days=3), encoding="utf-8")
+
+    story = up.command("demo", "--conversation", str(path))
+
+    counted = re.search(r"Writes expected (\d+), present (\d+), doubled (\d+)", story.out)
+    assert story.code == 0, story.err
+    assert counted is not None
+    assert int(counted[1]) == int(counted[2]) > 6
+    assert counted[3] == "0"
+    assert "3 sessions read, 2 waits" in story.out
+    assert "Snapshots verified at restore: 2 of 2" in story.out
+    assert "Nothing lost, nothing doubled." in story.out
+    assert "people/Ines changed" in story.out
+
+
+def test_one_session_alone_needs_no_wait_and_no_kill(up: Any, tmp_path: Path) -> None:
+    path = tmp_path / "short.json"
+    path.write_text(json.dumps(locomo(sessions=1, turns=2)), encoding="utf-8")
+
+    done = up.command("demo", "--conversation", str(path), "--json")
+
+    report = done.document
+    assert done.code == 0, done.err
+    assert (report["waits"], report["worker_kills"], report["resumes_sent"]) == (0, 0, 0)
+    assert report["writes_expected"] == report["writes_present"] > 0
+
+
+def test_the_demo_leaves_nothing_running_beside_the_runtime(up: Any) -> None:
+    doctor = up.asked("doctor")
+
+    assert doctor["ok"], doctor
+    assert "1 poll" in next(c["found"] for c in doctor["checks"] if c["part"] == "workers")

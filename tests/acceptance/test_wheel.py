@@ -1,0 +1,153 @@
+"""The wheel alone: installed beside a user's own `workflows`, it is all that the command needs."""
+
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.acceptance
+
+UV = str(Path(sys.executable).with_name("uv"))
+MINE = """\
+import mnestic.workflows.agent_memory
+import workflows
+print(workflows.__file__, mnestic.workflows.agent_memory.AgentMemory.__module__)
+"""
+
+
+def build(processes: Any, what: str, source: Path, to: Path) -> Path:
+    """Builds without a download; returns what was made."""
+    python = ("--python", sys.executable)
+    done = processes.run(
+        UV, "build", what, "--no-build-isolation", "--offline", *python, "--out-dir", to, source
+    )
+    assert done.code == 0, done.err
+    return next(path for path in to.iterdir() if path.suffix in {".whl", ".gz"})
+
+
+def names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("wheel")
+
+
+@pytest.fixture(scope="module")
+def wheel(processes: Any, root: Path, folder: Path) -> Path:
+    return build(processes, "--wheel", root, folder / "dist")
+
+
+@pytest.fixture(scope="module")
+def installed(processes: Any, root: Path, folder: Path, wheel: Path) -> Path:
+    """The programs of a fresh environment that holds the wheel and what it depends on."""
+    programs = folder / "environment" / "bin"
+    lock, python = root / "requirements.lock", programs / "python"
+    into = (UV, "pip", "install", "--quiet", "--python", python)
+    for command in (
+        (UV, "venv", "--quiet", "--python", sys.executable, folder / "environment"),
+        (*into, "--require-hashes", "-r", lock),
+        (*into, "--no-deps", wheel),
+    ):
+        done = processes.run(*command, limit_s=300)
+        assert done.code == 0, done.err
+    return programs
+
+
+@pytest.fixture(scope="module")
+def project(folder: Path) -> Path:
+    """A user's own project, whose folders and files have the names of ours and of the library's."""
+    project = folder / "project"
+    for room in ("workflows", "activities", "memory"):
+        (project / room).mkdir(parents=True)
+        (project / room / "__init__.py").write_text("", encoding="utf-8")
+    (project / "mine.py").write_text(MINE, encoding="utf-8")
+    (project / "queue.py").write_text("raise ImportError('of the user')\n", encoding="utf-8")
+    return project
+
+
+def test_the_wheel_holds_all_that_is_no_code(wheel: Path) -> None:
+    found = names(wheel)
+
+    assert {
+        "mnestic/py.typed",
+        "mnestic/worker.py",
+        "mnestic/starter/embedded/temporal/go.mod",
+        "mnestic/starter/embedded/temporal/go.sum",
+        "mnestic/starter/samples/conversation.jsonl",
+        "mnestic/starter/samples/demo.yaml",
+        "mnestic/stores/postgres/migrations/env.py",
+        "mnestic/stores/postgres/migrations/versions/0001_memory.py",
+    } <= found
+    assert {name.split("/")[0] for name in found if ".dist-info/" not in name} == {"mnestic"}
+
+
+def test_the_wheel_holds_every_module_of_the_rooms(wheel: Path, root: Path) -> None:
+    rooms = ("memory", "stores", "activities", "workflows", "starter")
+
+    modules = {
+        f"mnestic/{path.relative_to(root)}"
+        for room in rooms
+        for path in (root / room).rglob("*.py")
+    }
+
+    assert modules <= names(wheel)
+    assert len(modules) > 50
+
+
+def test_a_wheel_made_from_the_source_archive_is_the_same(
+    processes: Any, root: Path, folder: Path, wheel: Path
+) -> None:
+    archive = build(processes, "--sdist", root, folder / "sdist")
+    with tarfile.open(archive) as source:
+        source.extractall(folder / "source", filter="data")
+    (unpacked,) = (folder / "source").iterdir()
+
+    second = build(processes, "--wheel", unpacked, folder / "again")
+
+    assert names(second) == names(wheel)
+
+
+def test_the_command_runs_and_a_workflows_package_of_the_users_own_is_theirs(
+    processes: Any, installed: Path, project: Path
+) -> None:
+    version = processes.run(installed / "mnestic", "--version", cwd=project)
+    (project / "queue.py").rename(project / "queue.txt")
+    mine = processes.run(installed / "python", "mine.py", cwd=project)
+    (project / "queue.txt").rename(project / "queue.py")
+
+    assert version.out.strip() == "0.1.0"
+    theirs, ours = mine.out.split()
+    assert Path(theirs) == project / "workflows" / "__init__.py"
+    assert ours == "mnestic.workflows.agent_memory"
+
+
+def test_the_installed_demo_loses_nothing(
+    processes: Any, installed: Path, project: Path, tmp_path: Path
+) -> None:
+    done = processes.run(
+        installed / "mnestic", "demo", "--json", "--data", tmp_path / "data", cwd=project
+    )
+
+    assert done.code == 0, done.err
+    report = done.document
+    assert report["writes_present"] == report["writes_expected"] > 0
+    assert report["writes_duplicated"] == 0
+
+
+def test_the_installed_runtime_comes_up_and_is_well(
+    start_up: Any, installed: Path, tmp_path: Path
+) -> None:
+    up = start_up(tmp_path / "data", program=str(installed / "mnestic"))
+
+    doctor = up.asked("doctor")
+    stopped = up.running.stop()
+
+    assert doctor["ok"], doctor
+    assert stopped.code == 0
+    assert up.left() == []
