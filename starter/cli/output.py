@@ -15,7 +15,13 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from mnestic.memory.errors import InvalidInputError, MnesticError, RefusedError, UnavailableError
+from mnestic.memory.errors import (
+    InvalidInputError,
+    JobFailedError,
+    MnesticError,
+    RefusedError,
+    UnavailableError,
+)
 
 EXIT_FAILED = 1
 EXIT_REFUSED = 2
@@ -96,6 +102,8 @@ def _read_json(text: str, what: str) -> Any:
 
 def exit_code(error: MnesticError) -> int:
     """The exit code of an error's branch."""
+    if isinstance(error, JobFailedError):
+        return EXIT_FAILED  # the command was right, the job was not
     if isinstance(error, RefusedError):
         return EXIT_REFUSED
     return EXIT_UNAVAILABLE if isinstance(error, UnavailableError) else EXIT_FAILED

@@ -62,7 +62,7 @@ async def test_a_job_that_is_cancelled_says_so_and_has_no_result(
     result = await ask("job", "result", waiting, "--json")
 
     assert asked == {"job_id": waiting, "cancel_requested": True}
-    assert f"job {waiting} was cancelled" in result.error(code=2)
+    assert f"job {waiting} was cancelled" in result.error(code=1)
 
 
 async def test_a_signal_is_left_with_temporal_and_resumes_the_job(
