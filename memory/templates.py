@@ -1,7 +1,7 @@
 """Templates: `${root.path}` in a plan's values, looked up in what a job knows.
 
 A string that is one template alone becomes the value itself, of any type; a template inside other
-text becomes text. `${a.b | c.d}` takes the first path that is there; `$${` stands for a plain `${`.
+text becomes text. `${a.b | c.d}` takes the first path that is there; `$$` stands for a plain `$`.
 
 Values that name memory are filled in twice: early, in the workflow, which knows `input`, `results`
 and `job`, and then in an activity, which knows `memory`. What the first pass puts in is escaped, so
@@ -16,8 +16,8 @@ from typing import Any
 from mnestic.memory.errors import InvalidInputError
 
 _PATH = r"[A-Za-z_][\w-]*(?:\.[\w:@+-]+)*"
-_TEMPLATE = re.compile(rf"(?<!\$)\$\{{({_PATH}(?:\s*\|\s*{_PATH})*)\}}")
-_ESCAPED = re.compile(rf"\$\$\{{|{_TEMPLATE.pattern}")
+_TEMPLATE = re.compile(rf"\$\{{({_PATH}(?:\s*\|\s*{_PATH})*)\}}")
+_TOKEN = re.compile(rf"\$\$|{_TEMPLATE.pattern}")
 
 
 def resolve(value: Any, roots: Mapping[str, Any]) -> Any:
@@ -46,7 +46,7 @@ def as_text(found: Any) -> str:
 def roots_of(value: Any) -> Iterator[frozenset[str]]:
     """The roots that each template of a value names."""
     if isinstance(value, str):
-        yield from (frozenset(_roots(paths)) for paths in _TEMPLATE.findall(value))
+        yield from (frozenset(_roots(paths)) for paths in _TOKEN.findall(value) if paths)
     elif isinstance(value, Mapping):
         for item in value.values():
             yield from roots_of(item)
@@ -69,28 +69,26 @@ def _resolve_text(text: str, roots: Mapping[str, Any]) -> Any:
     whole = _TEMPLATE.fullmatch(text)
     if whole:
         return _lookup_first(whole[1], roots)
-    return _ESCAPED.sub(
-        lambda match: as_text(_lookup_first(match[1], roots)) if match[1] else "${", text
+    return _TOKEN.sub(
+        lambda match: as_text(_lookup_first(match[1], roots)) if match[1] else "$", text
     )
 
 
 def _resolve_text_early(text: str, roots: Mapping[str, Any]) -> Any:
-    def at_hand(match: re.Match[str]) -> bool:
-        return _roots(match[1]) <= set(roots)
+    def fill(match: re.Match[str]) -> str:
+        if match[1] is None or not _roots(match[1]) <= set(roots):
+            return match[0]
+        return _escape(as_text(_lookup_first(match[1], roots)))
 
     whole = _TEMPLATE.fullmatch(text)
-    if whole and at_hand(whole):
+    if whole and _roots(whole[1]) <= set(roots):
         return _each_text(_lookup_first(whole[1], roots), _escape)
-    return _TEMPLATE.sub(
-        lambda match: (
-            _escape(as_text(_lookup_first(match[1], roots))) if at_hand(match) else match[0]
-        ),
-        text,
-    )
+    return _TOKEN.sub(fill, text)
 
 
 def _escape(text: str) -> str:
-    return text.replace("${", "$${")
+    """Doubles each `$`, so that no template can arise where two texts meet."""
+    return text.replace("$", "$$")
 
 
 def _roots(paths: str) -> set[str]:

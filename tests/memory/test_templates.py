@@ -1,6 +1,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.templates import resolve, resolve_early, roots_of
@@ -28,7 +30,7 @@ ROOTS: dict[str, Any] = {
         ("${input.missing|results.gone|input.age}", 41),
         ("${input.none | input.name}", None),
         ("dear ${input.missing | input.name}", "dear Mara"),
-        ("$input.name ${} ${1} $${x}", "$input.name ${} ${1} ${x}"),
+        ("$input.name ${} ${1} $${x} $$$", "$input.name ${} ${1} ${x} $$"),
         (["${input.age}", {"k": "${input.name}"}], [41, {"k": "Mara"}]),
         ({"${input.name}": 1}, {"${input.name}": 1}),
         (7, 7),
@@ -62,6 +64,17 @@ def test_text_that_was_put_in_early_is_no_template_later(text: str) -> None:
     assert alone == text
     assert inside == f"x {text} t"
     assert nested == {"text": text}
+
+
+@given(st.lists(st.text(alphabet="${}memory.secrt |", max_size=20), min_size=1, max_size=4))
+def test_no_template_arises_where_texts_meet(texts: list[str]) -> None:
+    memory = {"memory": {"secret": "S", "m": "M"}}
+    template = "{".join(f"${{input.t.{number}}}" for number in range(len(texts)))
+    roots = {"input": {"t": texts}}
+
+    filled = resolve(resolve_early(f"a{template}}}", roots), memory)
+
+    assert filled == "a" + "{".join(texts) + "}"
 
 
 def test_what_was_filled_in_is_not_read_as_a_template_again() -> None:
