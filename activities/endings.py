@@ -7,7 +7,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.transcripts import transcript
 from mnestic.memory.episodes import Episode
-from mnestic.memory.errors import ModelUnavailableError
+from mnestic.memory.errors import ModelUnavailableError, StoredValueError
 from mnestic.memory.ports import Memory, Summariser, Transaction
 from mnestic.memory.waits import JobOutcome
 from mnestic.memory.working import WorkingMemory
@@ -50,7 +50,7 @@ class EndingActivities:
         with failures():
             async with asked.transaction(self._memory, write=False) as transaction:
                 done = await find_done(transaction, asked, EndJobResult)
-                state = await transaction.working.load(asked.scope.session_id)
+                state = await _readable(transaction, asked)
             if done is not None:
                 return done
             summary = await self._summary(asked, state)
@@ -74,6 +74,15 @@ class EndingActivities:
 
 
 _ENDED = {"completed": "completed", "failed": "failed", "cancelled": "was cancelled"}
+
+
+async def _readable(transaction: Transaction, asked: EndJobInput) -> WorkingMemory:
+    """The session's working memory; an empty one if it cannot be read, so that the job can end."""
+    try:
+        return await transaction.working.load(asked.scope.session_id)
+    except StoredValueError as error:
+        activity.logger.error("job ends without its working memory", extra={"why": str(error)})
+        return WorkingMemory()
 
 
 async def _end(transaction: Transaction, asked: EndJobInput, summary: str) -> EndJobResult:

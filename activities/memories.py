@@ -17,6 +17,8 @@ from mnestic.memory.records import ReadRecord, RecordRef
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
 from mnestic.memory.writes import EpisodeWrite, MemoryWrite
 
+_REFS_TOLD = 10  # in a result, which travels through the workflow's history
+
 
 class RememberInput(OperationInput):
     """What to keep. With `templates`, those that name memory are filled in from working memory."""
@@ -27,11 +29,12 @@ class RememberInput(OperationInput):
 
 
 class RememberResult(BaseModel):
-    """What was kept: references, no content."""
+    """What was kept: the first references, no content."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     records: tuple[RecordRef, ...] = ()
+    record_count: int = 0
     episode_id: str | None = None
     memory_version: int
 
@@ -44,11 +47,12 @@ class RecallInput(OperationInput):
 
 
 class RecallResult(BaseModel):
-    """What was found: references; the content is in working memory."""
+    """What was found: the first references; the content is in working memory."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     records: tuple[RecordRef, ...] = ()
+    record_count: int = 0
     missing: tuple[RecordRef, ...] = ()
     episode_ids: tuple[str, ...] = ()
     saved_as: str
@@ -119,9 +123,10 @@ class MemoryActivities:
         kept = state.with_variables({asked.save_as: _as_variable(found)})
         await transaction.working.save(asked.scope.session_id, kept)
         return RecallResult(
-            records=tuple(record.ref for record in found.records),
-            missing=found.missing,
-            episode_ids=tuple(episode.id for episode in found.episodes),
+            records=tuple(record.ref for record in found.records[:_REFS_TOLD]),
+            record_count=len(found.records),
+            missing=found.missing[:_REFS_TOLD],
+            episode_ids=tuple(episode.id for episode in found.episodes[:_REFS_TOLD]),
             saved_as=asked.save_as,
         )
 
@@ -146,7 +151,12 @@ async def _remember(transaction: Transaction, asked: RememberInput, summary: str
             created_at=await transaction.now(),
         )
         await transaction.episodes.append(episode)
-    return RememberResult(records=refs, episode_id=episode_id, memory_version=changed.version)
+    return RememberResult(
+        records=refs[:_REFS_TOLD],
+        record_count=len(refs),
+        episode_id=episode_id,
+        memory_version=changed.version,
+    )
 
 
 def _filled(asked: RememberInput, state: WorkingMemory) -> MemoryWrite:
@@ -162,7 +172,7 @@ def _filled(asked: RememberInput, state: WorkingMemory) -> MemoryWrite:
             write = MemoryWrite.model_validate(document)
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
+            where = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
             raise InvalidInputError(what=where, why=first["msg"]) from None
     if isinstance(write.records, str):
         raise InvalidInputError(what="records", why="is text, not a list of records")

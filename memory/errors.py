@@ -26,6 +26,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── PartCrashedError          a part of the embedded runtime ended by itself
     │   └── ProvisioningError         Temporal's server could not be found or built
     └── InvariantError                we are wrong; never retried, someone is told
+        ├── StoredValueError          a stored row cannot be read
         ├── SnapshotCorruptedError    stored bytes are not what was written
         └── SnapshotUnverifiedError   a job is parked because its snapshot was not verified
 """
@@ -218,6 +219,14 @@ class ProvisioningError(UnavailableError):
         super().__init__(
             "Temporal's server could not be had. Tried: " + "; ".join(tried) + f". {mend}"
         )
+
+
+class StoredValueError(InvariantError):
+    """A stored row is not in the form that this version writes."""
+
+    def __init__(self, *, what: str, why: str) -> None:
+        self.what = what
+        super().__init__(f"{what} is stored in a form that cannot be read: {why}; restore the row")
 
 
 class SnapshotCorruptedError(InvariantError):

@@ -8,9 +8,12 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from mnestic.memory.canonical import check_text
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import Drift, SnapshotRef
 
+_LONGEST_REQUEST_ID = 256  # characters
 TIMEOUT = "timeout"
 RESUMED = "resumed"
 
@@ -120,6 +123,18 @@ class Restored(BaseModel):
     drift: tuple[Drift, ...] = ()
     drift_count: int = 0
     receipt: ResumeReceipt | None = None
+
+
+def check_request_id(request_id: str) -> None:
+    """Refuses an id that is no key for an index.
+
+    Raises:
+        InvalidInputError: it is empty, too long or not text.
+    """
+    check_text(request_id, what="request id")
+    if not 1 <= len(request_id) <= _LONGEST_REQUEST_ID:
+        why = f"is {len(request_id)} characters long; 1 to {_LONGEST_REQUEST_ID} are allowed"
+        raise InvalidInputError(what="request id", why=why)
 
 
 def refusal(request: ResumeRequest, *, job_id: str, open_wait: OpenWait | None) -> str | None:

@@ -37,7 +37,7 @@ from mnestic.memory.names import AGENT_JOB, job_workflow_id
 from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope, check_id
-from mnestic.memory.waits import RESUMED, ResumeReceipt, ResumeRequest
+from mnestic.memory.waits import RESUMED, ResumeReceipt, ResumeRequest, check_request_id
 from mnestic.starter.job_listing import describe_job, list_jobs
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.plans import require_sound
@@ -176,8 +176,10 @@ class MnesticClient:
             NotFoundError: there is no such job.
         """
         check_size(payload, what="payload", limit_bytes=self.settings.max_payload_bytes)
+        request_id = request_id if request_id is not None else uuid.uuid4().hex
+        check_request_id(request_id)
         request = ResumeRequest(
-            request_id=request_id or uuid.uuid4().hex,
+            request_id=request_id,
             wait_id=wait_id,
             outcome=outcome,
             payload=payload,

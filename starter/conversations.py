@@ -16,6 +16,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     TypeAdapter,
     ValidationError,
     model_validator,
@@ -88,22 +89,23 @@ def _moment(value: object) -> datetime:
 
 
 _Text = Annotated[str, AfterValidator(_clean)]
+_Name = Annotated[_Text, Field(max_length=256)]  # as long as the key of a record may be
 
 
 class _ChatLine(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
-    role: _Text
+    role: _Name
     content: _Text
     timestamp: Annotated[datetime, BeforeValidator(_moment)]
-    session: _Text | int | None = None
+    session: _Name | int | None = None
 
 
 class _LocomoTurn(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
-    speaker: _Text
-    dia_id: _Text
+    speaker: _Name
+    dia_id: _Name
     text: str
     blip_caption: str | None = None
 

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
+from temporalio.service import RPCError
 from temporalio.testing import TimeSkipper
 
 from mnestic.activities.conversations import PEOPLE
@@ -109,6 +110,14 @@ class Demo:
         """
         began = time.monotonic()
         await self._workers.start()
+        try:
+            await self._tell_the_story()
+        except BaseException:
+            await self._leave_nothing_waiting()
+            raise
+        return await self._report(began)
+
+    async def _tell_the_story(self) -> None:
         await self._begin()
         last = len(self._sessions) - 1
         middle = (last + 1) // 2
@@ -121,7 +130,18 @@ class Demo:
                 await self._resume(session, last=index == last)
         result = await self._client.wait_for_result(self._job)
         self._tell(f"The job is over: {len(self._sessions)} sessions read, {result.waits} waits.")
-        return await self._report(began)
+
+    async def _leave_nothing_waiting(self) -> None:
+        """The demo's workers end with it, so nobody could resume or cancel its job later."""
+        if not self._job:
+            return
+        workflow_id = job_workflow_id(self._client.settings.tenant_id, self._job)
+        try:
+            await self._client.temporal.get_workflow_handle(workflow_id).terminate(
+                "the demo failed"
+            )
+        except RPCError as error:
+            self._tell(f"(Job {self._job} is over or out of reach: {error.message})")
 
     async def _begin(self) -> None:
         first = self._sessions[0]
@@ -214,15 +234,18 @@ class Demo:
                     id="learn",
                     kind="remember",
                     records=(
-                        RecordWrite(
-                            namespace=PEOPLE, key=name, value={**known, "note": "was here again"}
-                        ),
+                        RecordWrite(namespace=PEOPLE, key="${input.name}", value="${input.value}"),
                     ),
                     next="end",
                 ),
             ),
         )
-        job_id = await self._client.start_job(plan, agent_id=self._agent, session_id="other")
+        job_id = await self._client.start_job(
+            plan,
+            agent_id=self._agent,
+            session_id="other",
+            inputs={"name": name, "value": {**known, "note": "was here again"}},
+        )
         self._tell(f"Meanwhile job {job_id} changes what the agent knows of {name}.")
         return job_id
 

@@ -1,5 +1,6 @@
 """Sending a resume: by update, which answers, or by signal, which Temporal keeps."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -28,34 +29,53 @@ async def resume_job(
     memory: Memory,
 ) -> ResumeReceipt | None:
     """Sends a request; see `MnesticClient.resume_job`."""
-    if by == "signal":
-        await handle.signal(RESUME, request)
-        return None
+    if by == "update":
+        try:
+            receipt = await _answer(handle, request, job_id=job_id, limit=limit)
+        except ResumeRefusedError:
+            receipt = await _first_receipt(handle, request, job_id=job_id, memory=memory)
+            if receipt is None:
+                raise
+        if receipt is not None:
+            return receipt
+    await handle.signal(RESUME, request)
+    return None
+
+
+async def _answer(
+    handle: WorkflowHandle[Any, Any], request: ResumeRequest, *, job_id: str, limit: timedelta
+) -> ResumeReceipt | None:
+    """The receipt, or None when no worker answers within the limit."""
     try:
         return await _update(handle, request, limit)
     except WorkflowUpdateRPCTimeoutOrCancelledError:
-        await handle.signal(RESUME, request)
         return None
     except WorkflowUpdateFailedError as error:
-        refused = _refusal(error, job_id)
-        if not isinstance(refused, ResumeRefusedError):
-            raise refused from None
+        raise _refusal(error, job_id) from None
     except RPCError as error:
         if error.status is not RPCStatusCode.NOT_FOUND:
             raise
-        refused = ResumeRefusedError(job_id=job_id, why="it is over")
-    first = await _first_receipt(handle, request, job_id=job_id, memory=memory)
-    if first is None:
-        raise refused
-    return first
+        raise ResumeRefusedError(job_id=job_id, why="it is over") from None
 
 
 async def _update(
     handle: WorkflowHandle[Any, Any], request: ResumeRequest, limit: timedelta
-) -> ResumeReceipt:
-    receipt: ResumeReceipt = await handle.execute_update(
-        RESUME, request, result_type=ResumeReceipt, rpc_timeout=limit
-    )
+) -> ResumeReceipt | None:
+    """The receipt, or None when there is none within the limit.
+
+    In a task of its own: the SDK polls for longer than any time limit of a call, and turns a
+    cancellation into an error of its own.
+    """
+    sending = asyncio.create_task(handle.execute_update(RESUME, request, result_type=ResumeReceipt))
+    try:
+        await asyncio.wait({sending}, timeout=limit.total_seconds())
+        answered = sending.done()
+    finally:
+        sending.cancel()
+        await asyncio.wait({sending})
+    if not answered and (sending.cancelled() or sending.exception() is not None):
+        return None  # else it came at the last moment
+    receipt: ResumeReceipt = sending.result()
     return receipt
 
 

@@ -315,9 +315,13 @@ class AgentMemory:
         return await _run(WaitActivities.restore, asked)
 
     async def _continue_if_long(self) -> None:
-        if self._continue_as_new is None or not workflow.info().is_continue_as_new_suggested():
+        """Goes on in a new run when Temporal suggests it.
+
+        While updates still wait for their receipts the run goes on; the next wait asks again.
+        """
+        suggested = workflow.info().is_continue_as_new_suggested()
+        if self._continue_as_new is None or not suggested or not workflow.all_handlers_finished():
             return
-        await workflow.wait_condition(workflow.all_handlers_finished)
         self._epoch += 1
         self._continue_as_new(self.state)
 

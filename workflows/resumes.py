@@ -10,13 +10,20 @@ from datetime import datetime, timedelta
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from mnestic.memory.canonical import check_size
+from mnestic.memory.canonical import canonical_json, check_size
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.names import RESUME
-from mnestic.memory.waits import OpenWait, ResumeReceipt, ResumeRequest, refusal
+from mnestic.memory.waits import (
+    OpenWait,
+    ResumeReceipt,
+    ResumeRequest,
+    check_request_id,
+    refusal,
+)
 
 _RECEIPTS_KEPT = 100  # older ones are found in the wait's row
 _REFUSALS_KEPT = 20
+_QUEUE_BYTES = 524_288  # what a job carries into a new run stays far below Temporal's 2 MiB
 
 
 class ResumeInbox:
@@ -34,6 +41,7 @@ class ResumeInbox:
         """Registers the handlers, so that requests which came early are not lost."""
         self._job_id, self._max_payload_bytes = job_id, max_payload_bytes
         self._queued = {request.request_id: request for request in queued}
+        self._queued_bytes = sum(_size(request) for request in queued)
         self._receipts = {receipt.request_id: receipt for receipt in receipts}
         self._failed: dict[str, ApplicationError] = {}
         self._wait = wait
@@ -42,8 +50,8 @@ class ResumeInbox:
         self._opening: str | None = None
         self._ended: str | None = None
         self.refused: tuple[str, ...] = ()
-        workflow.set_update_handler(RESUME, self._on_update, validator=self._validate)
         workflow.set_signal_handler(RESUME, self._on_signal)
+        workflow.set_update_handler(RESUME, self._on_update, validator=self._validate)
 
     @property
     def taken(self) -> ResumeRequest | None:
@@ -68,7 +76,9 @@ class ResumeInbox:
         """Begins to take requests for a wait, the queued ones first."""
         self._wait, self._opening = wait, None
         while self._queued and self._taken is None:
-            self._on_signal(self._queued.pop(next(iter(self._queued))))
+            request = self._queued.pop(next(iter(self._queued)))
+            self._queued_bytes -= _size(request)
+            self._on_signal(request)
 
     def close(self, receipt: ResumeReceipt | None) -> None:
         """Ends the wait; who asked for it gets the receipt."""
@@ -101,7 +111,7 @@ class ResumeInbox:
 
     def _validate(self, request: ResumeRequest) -> None:
         """The update's validator: what it refuses leaves no trace in the history."""
-        if self._is_known(request) or self._is_expected(request):
+        if self._is_known(request) or self._is_queued(request) or self._is_expected(request):
             return
         why = self._refusal(request)
         if why is not None:
@@ -110,7 +120,7 @@ class ResumeInbox:
     async def _on_update(self, request: ResumeRequest) -> ResumeReceipt:
         await workflow.wait_condition(lambda: not self._is_expected(request))
         self._validate(request)
-        if not self._is_known(request):
+        if not self._is_known(request) and not self._is_queued(request):
             self._take(request)
         request_id = request.request_id
         await workflow.wait_condition(
@@ -125,12 +135,14 @@ class ResumeInbox:
         raise self._failed.get(request_id) or self._refused(f"the job is {self._ended}")
 
     def _on_signal(self, request: ResumeRequest) -> None:
-        if self._is_known(request) or request.request_id in self._queued:
+        if self._is_known(request) or self._is_queued(request):
             return
         if request.wait_id is None and self._is_busy():
-            self._queued[request.request_id] = request
-            return
-        why = self._refusal(request)
+            why = self._closed_to(request) or self._keep(request)
+            if why is None:
+                return
+        else:
+            why = self._refusal(request)
         if why is None:
             self._take(request)
             return
@@ -160,7 +172,7 @@ class ResumeInbox:
 
     def _is_expected(self, request: ResumeRequest) -> bool:
         """Whether it is for the wait that is being opened at this moment."""
-        if self._opening is None or request.request_id in self._queued:
+        if self._opening is None or self._is_queued(request):
             return False
         return request.wait_id in (None, self._opening)
 
@@ -178,14 +190,25 @@ class ResumeInbox:
     def _closed_to(self, request: ResumeRequest) -> str | None:
         """Why the request is refused whatever the wait."""
         try:
+            check_request_id(request.request_id)
             check_size(request.payload, what="payload", limit_bytes=self._max_payload_bytes)
         except InvalidInputError as error:
             return str(error)
         if self._ended is not None:
             return f"the job is {self._ended}"
-        if request.request_id in self._queued:
-            return "the request is kept for the next wait"
         return None
+
+    def _keep(self, request: ResumeRequest) -> str | None:
+        """Keeps the request for the next wait; returns why not, if there is no room."""
+        size = _size(request)
+        if self._queued_bytes + size > _QUEUE_BYTES:
+            return f"the requests kept for the next wait would be over {_QUEUE_BYTES} bytes"
+        self._queued[request.request_id] = request
+        self._queued_bytes += size
+        return None
+
+    def _is_queued(self, request: ResumeRequest) -> bool:
+        return request.request_id in self._queued
 
     def _busy_with(self) -> str | None:
         """Why the open wait takes no request any more."""
@@ -196,3 +219,8 @@ class ResumeInbox:
         if self._taken is not None:
             return f"wait {self._wait.wait_id} is being resumed by {self._taken.request_id}"
         return None
+
+
+def _size(request: ResumeRequest) -> int:
+    """Bytes that the request takes in what a job carries into a new run."""
+    return len(canonical_json(request.model_dump(mode="json")))

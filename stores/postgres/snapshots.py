@@ -3,7 +3,12 @@
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from mnestic.memory.errors import AlreadyExistsError, NotFoundError
+from mnestic.memory.errors import (
+    AlreadyExistsError,
+    NotFoundError,
+    SnapshotCorruptedError,
+    StoredValueError,
+)
 from mnestic.memory.snapshots import MemorySnapshot, SnapshotRef, seal, unseal
 from mnestic.stores.postgres.tables import SnapshotRow, table
 from mnestic.stores.postgres.unit import Unit
@@ -53,9 +58,19 @@ class PostgresSnapshotStore:
     async def get(self, snapshot_id: str, *, sha256: str) -> MemorySnapshot:
         """See the port."""
         row = await self._unit.row(
-            select(SNAPSHOT.c.body).where(self._unit.owned(SNAPSHOT), SNAPSHOT.c.id == snapshot_id)
+            select(SNAPSHOT.c.body, SNAPSHOT.c.sha256, SNAPSHOT.c.schema_version).where(
+                self._unit.owned(SNAPSHOT), SNAPSHOT.c.id == snapshot_id
+            )
         )
         if row is None:
             raise NotFoundError(what="snapshot", name=snapshot_id)
         self._unit.read("snapshot.get", snapshot_id)
-        return unseal(row.body, snapshot_id=snapshot_id, sha256=sha256)
+        if row.sha256 != sha256:
+            raise SnapshotCorruptedError(
+                snapshot_id=snapshot_id, expected=sha256, found=f"{row.sha256} in its row"
+            )
+        snapshot = unseal(row.body, snapshot_id=snapshot_id, sha256=sha256)
+        if row.schema_version != snapshot.schema_version:
+            why = f"its row says schema {row.schema_version}, its body {snapshot.schema_version}"
+            raise StoredValueError(what=f"snapshot {snapshot_id}", why=why)
+        return snapshot

@@ -10,6 +10,7 @@ from mnestic.memory.errors import AlreadyExistsError, NotFoundError, StaleVersio
 from mnestic.memory.scope import Scope
 from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
+from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import WaitRow, table
 from mnestic.stores.postgres.unit import Unit
 
@@ -117,4 +118,5 @@ class PostgresWaitStore:
 
 def _wait(row: Row[Any]) -> JobWait:
     scope = Scope(tenant_id=row.tenant_id, agent_id=row.agent_id, session_id=row.session_id)
-    return JobWait.model_validate({**row._mapping, "scope": scope})  # noqa: SLF001 - SQLAlchemy's public name
+    columns = {**row._mapping, "scope": scope}  # noqa: SLF001 - SQLAlchemy's public name
+    return read_stored(JobWait, columns, what=f"wait {row.wait_id}")

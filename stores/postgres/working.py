@@ -6,8 +6,9 @@ from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json
-from mnestic.memory.errors import StaleVersionError
+from mnestic.memory.errors import StaleVersionError, StoredValueError
 from mnestic.memory.working import WorkingMemory
+from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import WorkingMemoryRow, table
 from mnestic.stores.postgres.unit import Unit
 
@@ -29,7 +30,10 @@ class PostgresWorkingMemoryStore:
         self._unit.read("working.load", session_id)
         if row is None:
             return WorkingMemory()
-        return WorkingMemory.model_validate({**row.state, "version": row.version})
+        what = f"working memory of session {session_id}"
+        if not isinstance(row.state, dict):
+            raise StoredValueError(what=what, why="it is no object")
+        return read_stored(WorkingMemory, {**row.state, "version": row.version}, what=what)
 
     async def save(self, session_id: str, state: WorkingMemory) -> WorkingMemory:
         """See the port."""

@@ -204,3 +204,21 @@ def test_the_demo_leaves_nothing_running_beside_the_runtime(up: Any) -> None:
 
     assert doctor["ok"], doctor
     assert "1 poll" in next(c["found"] for c in doctor["checks"] if c["part"] == "workers")
+
+
+def test_a_conversation_that_tries_to_be_a_template_is_only_text(up: Any, tmp_path: Path) -> None:
+    path = tmp_path / "odd.jsonl"
+    turns = [
+        {"role": "${memory.x}", "content": "I am $$${input.name}.", "session": "a"},
+        {"role": "O'Brien/Søren 🦜", "content": "'; DROP TABLE episode; --", "session": "a"},
+        {"role": "${memory.x}", "content": "[/red] {} %s \\ ${job.id}", "session": "b"},
+    ]
+    lines = [
+        turn | {"timestamp": f"2025-03-0{day}T09:00:00Z"} for day, turn in enumerate(turns, start=1)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+    done = up.command("demo", "--conversation", str(path), "--json")
+
+    assert done.code == 0, done.err
+    assert_sound(done.document, sessions=2, turns=3, speaker="${memory.x}")

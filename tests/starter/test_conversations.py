@@ -363,3 +363,12 @@ def test_the_bundled_conversation_spans_a_years_end() -> None:
     turns = [turn for session in conversation.sessions for turn in session.turns]
     assert len({turn.id for turn in turns}) == len(turns)
     assert all(earlier.at < later.at for earlier, later in pairwise(turns))
+
+
+def test_a_name_that_is_too_long_for_a_key_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    line = {"role": "x" * 257, "content": "hi", "timestamp": "2025-01-18T09:30:00Z"}
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+
+    with pytest.raises(InvalidInputError, match=r"line 1.*256"):
+        read_conversation(path)

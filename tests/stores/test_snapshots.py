@@ -15,6 +15,7 @@ from mnestic.memory.errors import (
     NotFoundError,
     SchemaVersionError,
     SnapshotCorruptedError,
+    StoredValueError,
 )
 from mnestic.memory.ports import Transaction
 from mnestic.memory.snapshots import SNAPSHOT_SCHEMA_VERSION, MemorySnapshot, SnapshotRef, seal
@@ -144,3 +145,26 @@ async def test_another_agent_and_another_tenant_see_nothing(
         async with stranger as transaction:
             with pytest.raises(NotFoundError):
                 await transaction.snapshots.get("n1", sha256=ref.sha256)
+
+
+@pytest.mark.parametrize(
+    ("change", "value", "error"),
+    [
+        ("sha256 = %s", "0" * 64, SnapshotCorruptedError),
+        ("schema_version = %s", 99, StoredValueError),
+    ],
+)
+async def test_a_column_beside_the_body_that_was_changed_is_noticed(
+    begin: Begin,
+    snapshot: MemorySnapshot,
+    tamper: Tamper,
+    change: str,
+    value: object,
+    error: type[Exception],
+) -> None:
+    ref = await put(begin, snapshot)
+    tamper(change, [value])
+
+    with pytest.raises(error, match="n1"):
+        async with begin(write=False) as transaction:
+            await transaction.snapshots.get("n1", sha256=ref.sha256)

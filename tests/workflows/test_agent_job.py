@@ -7,9 +7,16 @@ from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
 
-from mnestic.memory.errors import JobFailedError, NotFoundError, ResumeRefusedError
+from mnestic.memory.errors import (
+    InvalidInputError,
+    JobFailedError,
+    NotFoundError,
+    ResumeRefusedError,
+    SnapshotUnverifiedError,
+)
 from mnestic.memory.jobs import JobResult
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
@@ -37,6 +44,15 @@ nodes:
     content: "Hello ${results.approval.payload.word}, ${input.name}."
     next: end
 """
+LOOP = """
+name: loop
+nodes:
+  - {id: turn, kind: wait, key: turn, timeout: 1d, on: {resumed: keep, timeout: end}}
+  - id: keep
+    kind: remember
+    message: {content: "${results.turn.payload.text}"}
+    next: {on: "${results.turn.payload.last}", cases: {"true": end}, otherwise: turn}
+"""
 
 
 async def until(ready: Callable[[], Awaitable[Any]], *, limit_s: float = 30) -> Any:
@@ -48,9 +64,10 @@ async def until(ready: Callable[[], Awaitable[Any]], *, limit_s: float = 30) -> 
     return found
 
 
-async def start_waiting(client: MnesticClient) -> str:
-    plan = parse_plan(ASK, source="test")
-    job_id = await client.start_job(plan, agent_id="ada", session_id="s1", inputs={"name": "Mara"})
+async def start_waiting(client: MnesticClient, *, plan: str = ASK) -> str:
+    job_id = await client.start_job(
+        parse_plan(plan, source="test"), agent_id="ada", session_id="s1", inputs={"name": "Mara"}
+    )
 
     async def parked() -> bool:
         return (await client.describe_job(job_id)).state == "waiting"
@@ -215,6 +232,76 @@ async def test_an_update_that_comes_while_the_wait_is_opened_resumes(
     assert receipt.wait_id == f"{job_id}/w1"
 
 
+async def test_an_update_under_the_id_of_a_kept_signal_gets_its_receipt(
+    client: MnesticClient, run_worker: Callable[[], AbstractAsyncContextManager[None]]
+) -> None:
+    async with run_worker():
+        job_id = await start_waiting(client, plan=LOOP)
+    for request_id, last in (("r1", False), ("r2", True)):
+        payload = {"text": request_id, "last": last}
+        await client.resume_job(job_id, payload, request_id=request_id, by="signal")
+
+    async with run_worker():
+        receipt = await client.resume_job(job_id, {"text": "r2", "last": True}, request_id="r2")
+
+    assert receipt is not None
+    assert receipt.wait_id == f"{job_id}/w2"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_restore_that_takes_longer_than_the_limit_is_left_with_temporal(
+    client: MnesticClient, admin_url: str
+) -> None:
+    job_id = await start_waiting(client)
+    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
+        await connection.execute("SELECT * FROM mnestic.working_memory FOR UPDATE")
+        began = time.monotonic()
+
+        receipt = await client.resume_job(
+            job_id, {"word": "dear"}, request_id="r1", limit=timedelta(seconds=2)
+        )
+        waited_s = time.monotonic() - began
+
+    late = await client.resume_job(job_id, {"word": "dear"}, request_id="r1")
+    assert receipt is None
+    assert waited_s < 15
+    assert late is not None
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("request_id", ["", "x" * 257, "a\0b"])
+async def test_a_request_id_that_is_no_key_is_refused(
+    client: MnesticClient, request_id: str
+) -> None:
+    job_id = await start_waiting(client)
+
+    with pytest.raises(InvalidInputError, match="request id"):
+        await client.resume_job(job_id, {"word": "dear"}, request_id=request_id)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_whose_working_memory_is_damaged_parks_and_can_be_cancelled(
+    client: MnesticClient, admin_url: str
+) -> None:
+    job_id = await start_waiting(client)
+    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
+        await connection.execute(
+            "UPDATE mnestic.working_memory SET state = '[]' WHERE tenant_id = %s",
+            (client.settings.tenant_id,),
+        )
+
+    with pytest.raises(SnapshotUnverifiedError, match="working memory of session s1"):
+        await client.resume_job(job_id, {"word": "dear"})
+    parked = await client.describe_job(job_id)
+    await client.cancel_job(job_id)
+    with pytest.raises(JobFailedError, match="was cancelled"):
+        await client.wait_for_result(job_id)
+
+    episodes, _ = await client.memory("ada").list_episodes()
+    assert parked.state == "needs_attention"
+    assert [episode.payload["outcome"] for episode in episodes] == ["cancelled"]
+
+
 @pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize("attempt", range(8))
 async def test_a_cancellation_beside_a_resume_settles_both(
@@ -308,22 +395,7 @@ async def test_text_of_a_user_is_never_a_template(client: MnesticClient) -> None
 
 @pytest.mark.usefixtures("worker")
 async def test_a_job_waits_in_a_loop_until_a_branch_ends_it(client: MnesticClient) -> None:
-    plan = parse_plan(
-        """
-        name: loop
-        nodes:
-          - id: turn
-            kind: wait
-            key: turn
-            timeout: 1d
-            on: {resumed: keep, timeout: end}
-          - id: keep
-            kind: remember
-            message: {content: "${results.turn.payload.text}"}
-            next: {on: "${results.turn.payload.last}", cases: {"true": end}, otherwise: turn}
-        """,
-        source="test",
-    )
+    plan = parse_plan(LOOP, source="test")
     job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
 
     for number in range(1, 4):

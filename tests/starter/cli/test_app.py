@@ -1,5 +1,6 @@
 """The command line as a whole: help, version, completion, usage."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -81,7 +82,8 @@ def test_a_command_that_is_none_is_refused_in_words(cli: Cli, words: tuple[str, 
 def test_the_shell_completion_can_be_shown() -> None:
     program = Path(sys.executable).with_name("mnestic")
     script = subprocess.run(
-        [program, "--show-completion", "bash"],
+        [program],
+        env={**os.environ, "_MNESTIC_COMPLETE": "source_bash"},
         capture_output=True,
         text=True,
         check=True,
