@@ -13,20 +13,26 @@ LOOPBACK = "127.0.0.1"
 LAST_PORT = 65535
 
 
-def choose_port(wanted: int | None, *, option: str, last: int | None, first: int) -> int:
+def choose_port(
+    wanted: int | None, *, option: str, last: int | None, first: int, but_not: int | None = None
+) -> int:
     """The wanted port, else the last one used, else `first` or the next free one.
 
     Raises:
-        InUseError: the wanted port is taken; names who has it.
+        InUseError: the wanted port is taken, or is wanted for `but_not`; names who has it.
     """
+    mend = f"choose another port ({option})"
     if wanted is not None:
+        if wanted == but_not:
+            raise InUseError(what=f"port {wanted}", by="this runtime's other server", mend=mend)
         if not is_free(wanted):
-            mend = f"stop it, or choose another port ({option})"
-            raise InUseError(what=f"port {wanted}", by=find_holder(wanted), mend=mend)
+            holder = find_holder(wanted)
+            raise InUseError(what=f"port {wanted}", by=holder, mend=f"stop it, or {mend}")
         return wanted
-    if last is not None and is_free(last):
+    if last is not None and last != but_not and is_free(last):
         return last
-    return next(port for port in range(first, LAST_PORT + 1) if is_free(port))
+    ports = range(first, LAST_PORT + 1)
+    return next(port for port in ports if port != but_not and is_free(port))
 
 
 def is_free(port: int) -> bool:

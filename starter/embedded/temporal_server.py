@@ -84,10 +84,18 @@ async def start_temporal(
 
 def _choose_ports(wishes: PortWishes) -> TemporalAddress:
     port = choose_port(
-        wishes.port, option="MNESTIC_TEMPORAL_PORT", last=wishes.last_port, first=FIRST_PORT
+        wishes.port,
+        option="MNESTIC_TEMPORAL_PORT",
+        last=wishes.last_port,
+        first=FIRST_PORT,
+        but_not=wishes.ui_port,
     )
     ui_port = choose_port(
-        wishes.ui_port, option="MNESTIC_UI_PORT", last=wishes.last_ui_port, first=FIRST_UI_PORT
+        wishes.ui_port,
+        option="MNESTIC_UI_PORT",
+        last=wishes.last_ui_port,
+        first=FIRST_UI_PORT,
+        but_not=port,
     )
     return TemporalAddress(port=port, ui_port=ui_port)
 

@@ -47,3 +47,11 @@ def test_only_the_process_that_listens_counts_as_listening(taken: int, free: int
     assert listens(os.getpid(), taken)
     assert not listens(os.getpid(), taken, free)
     assert not listens(os.getppid(), taken)
+
+
+def test_two_servers_never_get_one_port(taken: int) -> None:
+    with pytest.raises(InUseError, match="other server"):
+        choose_port(7777, option="MNESTIC_UI_PORT", last=None, first=1, but_not=7777)
+
+    first = choose_port(None, option="", last=None, first=taken)
+    assert choose_port(None, option="", last=first, first=first, but_not=first) != first
