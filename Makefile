@@ -45,7 +45,7 @@ clean: ## Remove what was installed here
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "error: Mnestic needs Python 3.11 or newer; set PYTHON=python3.x" >&2; exit 2; }
-	@echo "Installing into .venv …"
+	@echo "Installing into .venv …" >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@test -x $(BIN)/uv || $(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
