@@ -49,12 +49,13 @@ async def _runtime(
     The demo's jobs have a task queue of their own, so that no other worker takes them.
     """
     state = read_state(settings.data_dir)
-    changes: dict[str, object] = {"task_queue": f"demo-{uuid.uuid4().hex[:8]}"}
+    name = uuid.uuid4().hex[:8]
+    changes: dict[str, object] = {"task_queue": f"demo-{name}"}
     time_skipping = settings.temporal_address is None
     if state is not None and state.ready:
         time_skipping = time_skipping and state.temporal_port is not None
         changes |= {
-            "data_dir": settings.data_dir / "demo",
+            "data_dir": settings.data_dir / "demos" / name,
             "database_url": SecretStr(state.database_url or ""),
             "database_admin_url": SecretStr(state.database_admin_url or ""),
             "temporal_address": state.temporal_address,
