@@ -1,7 +1,7 @@
 """`mnestic doctor`: looks at each part, and says how to mend it."""
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 
 from mnestic.starter.cli.output import EXIT_FAILED, AsJson, out, print_json, run
 from mnestic.starter.cli.overrides import command_settings
@@ -17,9 +17,9 @@ def doctor(as_json: AsJson = False) -> None:
         print_json({"ok": healthy, "checks": [finding.model_dump() for finding in findings]})
     else:
         for finding in findings:
-            mark = "[green]ok  [/]" if finding.ok else "[red]FAIL[/]"
-            out.print(f"{mark} {finding.part}: {escape(finding.found)}", soft_wrap=True)
+            mark = Text("ok  ", style="green") if finding.ok else Text("FAIL", style="red")
+            out.print(mark, f"{finding.part}: {finding.found}", soft_wrap=True)
             if not finding.ok:
-                out.print(f"     {finding.mend}", soft_wrap=True, markup=False)
+                out.print(f"     {finding.mend}", soft_wrap=True)
     if not healthy:
         raise typer.Exit(EXIT_FAILED)

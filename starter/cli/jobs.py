@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs import JobDescription, JobResult
@@ -59,7 +58,7 @@ def start(
             if as_json:
                 print_json({"job_id": started, "temporal_ui": link})
             else:
-                out.print(f"Job [bold]{started}[/] has started.")
+                out.print(f"Job {started} has started.")
                 out.print(link or "", soft_wrap=True)
 
     run(work())
@@ -187,11 +186,11 @@ def _when(moment: datetime | None) -> str | None:
 
 
 def _print_job(job: JobDescription, link: str | None) -> None:
-    out.print(f"Job [bold]{job.job_id}[/] · {escape(job.plan)} · {job.state}")
+    out.print(f"Job {job.job_id} · {job.plan} · {job.state}")
     if job.attention:
-        out.print(f"Needs attention: {job.attention}", soft_wrap=True, markup=False)
+        out.print(f"Needs attention: {job.attention}", soft_wrap=True)
     for failure in job.failing:
-        out.print(f"Tried again: {failure}", soft_wrap=True, markup=False)
+        out.print(f"Tried again: {failure}", soft_wrap=True)
     out.print(f"Agent {job.agent_id} · session {job.session_id} · since {_when(job.started_at)}")
     if link:
         out.print(link, soft_wrap=True)

@@ -111,5 +111,5 @@ def _print_record(record: LongTermRecord, *, as_json: bool) -> None:
     if as_json:
         print_json(record.model_dump(mode="json"))
     else:
-        out.print(f"{record.namespace}/{record.key} · version {record.version}", markup=False)
+        out.print(f"{record.namespace}/{record.key} · version {record.version}")
         out.print_json(data=record.value)

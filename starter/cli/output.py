@@ -11,7 +11,6 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -31,8 +30,9 @@ EXIT_INTERRUPTED = 130
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Result = TypeVar("Result")
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# Without markup: what is printed is often text that somebody stored.
+out = Console(highlight=False, markup=False)
+err = Console(stderr=True, highlight=False, markup=False)
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:
@@ -61,7 +61,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty:
 
 def print_progress(line: str) -> None:
     """Prints a step of long work on standard error."""
-    err.print(line, style="dim", soft_wrap=True, markup=False)
+    err.print(line, style="dim", soft_wrap=True)
 
 
 def parse_value(text: str, *, what: str) -> Any:
@@ -111,7 +111,10 @@ def exit_code(error: MnesticError) -> int:
 
 def fail(message: str, *, code: int) -> int:
     """Prints an error as one line on standard error; returns the code to exit with."""
-    err.print(f"[bold red]error:[/] {escape(' '.join(message.splitlines()))}", soft_wrap=True)
+    line = Text("error:", style="bold red").append(
+        f" {' '.join(message.splitlines())}", style="default"
+    )
+    err.print(line, soft_wrap=True)
     return code
 
 

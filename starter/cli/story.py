@@ -25,7 +25,7 @@ async def run_demo(settings: Settings, conversation: Conversation, *, as_json: b
     console = err if as_json else out
 
     def tell(line: str) -> None:
-        console.print(line, soft_wrap=True, markup=False)
+        console.print(line, soft_wrap=True)
 
     async with (
         _runtime(settings, report=print_progress) as (runtime, in_force, time_skipping),
@@ -74,11 +74,10 @@ def tell_end(report: DemoReport) -> None:
         f"doubled {report.writes_duplicated}. Snapshots verified at restore: "
         f"{report.restores_verified} of {report.waits}. {report.elapsed_s} s."
     )
-    out.print(
-        "[bold green]Nothing lost, nothing doubled.[/]"
-        if report.sound
-        else "[bold red]A count is off.[/]"
-    )
+    if report.sound:
+        out.print("Nothing lost, nothing doubled.", style="bold green")
+    else:
+        out.print("A count is off.", style="bold red")
     out.print(
         f"The job in the Temporal UI (run `mnestic up` for it): {report.temporal_ui}",
         soft_wrap=True,
