@@ -1,0 +1,64 @@
+"""Plans, and jobs that wait in them."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.plans import parse_plan
+
+PLANS = Path(__file__).parent / "plans"
+Until = Callable[..., Awaitable[Any]]
+
+
+@pytest.fixture
+def greeting() -> str:
+    """A plan that remembers a name, waits three weeks for a word, and says both."""
+    return (PLANS / "greeting.yaml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def loop() -> str:
+    """A plan that waits and keeps a text, until it is told the last one."""
+    return (PLANS / "loop.yaml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def until() -> Until:
+    """Asks until the answer is true, and returns it."""
+
+    async def until(ready: Callable[[], Awaitable[Any]], *, limit_s: float = 30) -> Any:
+        deadline = time.monotonic() + limit_s
+        while not (found := await ready()):
+            assert time.monotonic() < deadline, "the condition was not met in time"
+            await asyncio.sleep(0.05)
+        return found
+
+    return until
+
+
+@pytest.fixture
+def start_waiting(
+    client: MnesticClient, greeting: str, until: Until
+) -> Callable[..., Awaitable[str]]:
+    """Starts a job of a plan, the greeting if none is given, and returns its id once it waits."""
+
+    async def start(plan: str = greeting) -> str:
+        job_id = await client.start_job(
+            parse_plan(plan, source="test"),
+            agent_id="ada",
+            session_id="s1",
+            inputs={"name": "Mara"},
+        )
+
+        async def parked() -> bool:
+            return (await client.describe_job(job_id)).state == "waiting"
+
+        await until(parked)
+        return job_id
+
+    return start
