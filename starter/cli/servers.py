@@ -28,11 +28,13 @@ def up(
     run(_up(settings, start_worker=not no_worker, as_json=as_json))
 
 
-def worker() -> None:
+def worker(
+    as_json: Annotated[bool, typer.Option("--json", help="Write logs as JSON lines.")] = False,
+) -> None:
     """Run a worker alone, for a cluster; SIGTERM stops it once its activities have ended."""
     from mnestic.worker import run_worker
 
-    settings = command_settings()
+    settings = command_settings(log_format="json" if as_json else None)
     configure_logs(settings)
     run(run_worker(settings))
 

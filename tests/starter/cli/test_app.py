@@ -45,7 +45,7 @@ def test_each_command_explains_itself(cli: Cli, words: tuple[str, ...]) -> None:
     assert done.err == ""
 
 
-@pytest.mark.parametrize("words", [words for words in ALL if words and words != ("worker",)])
+@pytest.mark.parametrize("words", [words for words in ALL if words])
 def test_each_command_has_json(cli: Cli, words: tuple[str, ...]) -> None:
     group = words in {("job",), ("memory",)}
 
