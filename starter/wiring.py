@@ -3,24 +3,17 @@
 One of the two composition roots: it and `worker.py` alone name concrete stores.
 """
 
-import asyncio
-from datetime import timedelta
-
 from pydantic import BaseModel, ConfigDict, SecretStr
 from temporalio.client import Client
-from temporalio.envconfig import ClientConnectConfig
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
-from temporalio.service import RPCError
 
-from mnestic.memory.errors import ConfigurationError, TemporalUnavailableError
-from mnestic.starter.embedded.connection import load_profile
+from mnestic.memory.errors import ConfigurationError
+from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_state
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.workflows.plugin import MnesticPlugin
-
-_CONNECT_LIMIT = timedelta(seconds=10)
 
 
 class Endpoints(BaseModel):
@@ -86,19 +79,15 @@ async def connect_temporal(
     """Connects to Temporal with everything that jobs need.
 
     Raises:
-        TemporalUnavailableError: it does not answer within 10 seconds.
+        TemporalUnavailableError: it does not answer.
+        ConfigurationError: Temporal's own settings cannot be read.
     """
-    profile: ClientConnectConfig = {} if endpoints.embedded_temporal else load_profile()
-    profile["target_host"] = endpoints.temporal_address
-    profile["namespace"] = endpoints.temporal_namespace
-    try:
-        async with asyncio.timeout(_CONNECT_LIMIT.total_seconds()):
-            return await Client.connect(
-                **profile, plugins=[MnesticPlugin(), *plugins], runtime=runtime
-            )
-    except (RuntimeError, RPCError, TimeoutError) as error:
-        why = str(error) or "no answer within 10 seconds"
-        raise TemporalUnavailableError(where=endpoints.temporal_address, why=why) from error
+    return await connect(
+        endpoints.temporal_address,
+        embedded=endpoints.embedded_temporal,
+        plugins=[MnesticPlugin(), *plugins],
+        runtime=runtime,
+    )
 
 
 def open_memory(endpoints: Endpoints) -> PostgresMemory:

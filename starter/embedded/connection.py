@@ -1,4 +1,4 @@
-"""Connects to the Temporal that the runtime uses: the embedded one, or one of your own.
+"""Connects to Temporal: the embedded one, or one of your own.
 
 It stands alone because the settings of your own server (namespace, keys, certificates) must reach that
 server and never the embedded one, which knows none of them.
@@ -6,30 +6,37 @@ server and never the embedded one, which knows none of them.
 
 import asyncio
 import os
+from collections.abc import Sequence
 
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
+from temporalio.plugin import SimplePlugin
+from temporalio.runtime import Runtime
 from temporalio.service import RPCError
 
 from mnestic.memory.errors import ConfigurationError, TemporalUnavailableError
 
-CONNECT_LIMIT_S = 15.0
+CONNECT_LIMIT_S = 10.0
 
 
-async def connect(address: str, *, embedded: bool) -> Client:
+async def connect(
+    address: str,
+    *,
+    embedded: bool,
+    plugins: Sequence[SimplePlugin] = (),
+    runtime: Runtime | None = None,
+) -> Client:
     """A client of the server at `address`; for one of your own, with the settings of `temporal`'s profile.
 
     Raises:
         TemporalUnavailableError: the server does not answer.
         ConfigurationError: the profile cannot be read.
     """
+    profile: ClientConnectConfig = {} if embedded else load_profile()
+    profile["target_host"] = address
     try:
         async with asyncio.timeout(CONNECT_LIMIT_S):
-            if embedded:
-                return await Client.connect(address)
-            config = load_profile()
-            config["target_host"] = address
-            return await Client.connect(**config)
+            return await Client.connect(**profile, plugins=plugins, runtime=runtime)
     except TimeoutError:
         why = f"no answer within {CONNECT_LIMIT_S:.0f} s"
         raise TemporalUnavailableError(where=address, why=why) from None
