@@ -105,9 +105,7 @@ class AgentJob:
     async def _run_node(self, node: Node) -> str:
         """Runs one node; returns the id of the next."""
         try:
-            result = await self._result_of(node)
-            check_size(result, what="result", limit_bytes=self._asked.max_payload_bytes)
-            self._results[node.id] = result
+            self._results[node.id] = await self._result_of(node)
             return self._next(node)
         except MnesticError as error:
             self._fail(node, str(error), type_=type(error).__name__)

@@ -196,6 +196,19 @@ async def test_a_restore_that_takes_longer_than_the_limit_is_left_with_temporal(
 
 
 @pytest.mark.usefixtures("worker")
+async def test_a_payload_of_just_the_largest_size_resumes(
+    client: MnesticClient, start_waiting: StartWaiting
+) -> None:
+    job_id = await start_waiting()
+    word = "x" * (client.settings.max_payload_bytes - len('{"word":""}'))
+
+    await client.resume_job(job_id, {"word": word})
+    result = await client.wait_for_result(job_id)
+
+    assert result.results["approval"]["payload"] == {"word": word}
+
+
+@pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize("request_id", ["", "x" * 257, "a\0b"])
 async def test_a_request_id_that_is_no_key_is_refused(
     client: MnesticClient, request_id: str, start_waiting: StartWaiting
