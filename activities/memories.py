@@ -13,7 +13,7 @@ from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
 from mnestic.memory.recalls import Recalled, RecallQuery
-from mnestic.memory.records import ReadRecord, RecordRef
+from mnestic.memory.records import RecordRef
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
 from mnestic.memory.writes import EpisodeWrite, MemoryWrite
 
@@ -116,16 +116,14 @@ class MemoryActivities:
             transaction, asked.query, scope=asked.scope, job_id=job_id
         )
         if job_id is not None:
-            reads = [record.read for record in found.records]
-            absent = [ReadRecord(**ref.model_dump()) for ref in found.missing]
-            await transaction.records.add_reads(job_id, reads + absent)
+            await transaction.records.add_reads(job_id, (*found.records, *found.missing))
         state = await transaction.working.load(asked.scope.session_id, lock=True)
         kept = state.with_variables({asked.save_as: _as_variable(found)})
         await transaction.working.save(asked.scope.session_id, kept)
         return RecallResult(
             records=tuple(record.ref for record in found.records[:_REFS_TOLD]),
             record_count=len(found.records),
-            missing=found.missing[:_REFS_TOLD],
+            missing=tuple(record.ref for record in found.missing[:_REFS_TOLD]),
             episode_ids=tuple(episode.id for episode in found.episodes[:_REFS_TOLD]),
             saved_as=asked.save_as,
         )

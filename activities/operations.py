@@ -30,8 +30,13 @@ class OperationInput(BaseModel):
 
     @property
     def request_hash(self) -> str:
-        """What was asked for, but not under which key."""
-        return self.operation.request_hash(self.model_dump(mode="json", exclude={"operation"}))
+        """What was asked for, but not under which key.
+
+        Only what was said counts, so that a field of a later version does not change the hash of a
+        request that waits for its next attempt.
+        """
+        document = self.model_dump(mode="json", exclude={"operation"}, exclude_unset=True)
+        return self.operation.request_hash(document)
 
     def new_id(self, kind: str) -> str:
         """An id for what the operation makes; the same at each attempt."""

@@ -13,6 +13,8 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── StaleVersionError         the stored version has moved on
     │   ├── IdempotencyConflictError  an operation key came back with another request
     │   ├── ResumeRefusedError        no wait takes this resume
+    │   ├── MemoryDriftedError        a strict wait found that memory has changed
+    │   ├── BudgetExceededError       a job has used up its tokens or its money
     │   ├── JobFailedError            the job ended without a result
     │   ├── ConfigurationError        a setting is wrong or missing
     │   ├── SchemaVersionError        database and code are of different versions
@@ -123,6 +125,26 @@ class ResumeRefusedError(RefusedError):
     def __init__(self, *, job_id: str, why: str) -> None:
         self.job_id, self.why = job_id, why
         super().__init__(f"job {job_id} was not resumed: {why}")
+
+
+class MemoryDriftedError(RefusedError):
+    """Memory has changed while a job waited, and the wait's policy is strict. `changes` are told."""
+
+    def __init__(self, *, wait_id: str, changes: tuple[str, ...], count: int) -> None:
+        self.wait_id, self.changes, self.count = wait_id, changes, count
+        more = f" and {count - len(changes)} more" if count > len(changes) else ""
+        super().__init__(
+            f"wait {wait_id} is strict and memory has changed: {', '.join(changes)}{more}; "
+            "override it with a reason, or cancel the job"
+        )
+
+
+class BudgetExceededError(RefusedError):
+    """A job may not ask a model any more: what it has used up, and what it was given."""
+
+    def __init__(self, *, what: str, used: str, limit: str) -> None:
+        self.what, self.used, self.limit = what, used, limit
+        super().__init__(f"the budget of {what} is used up: {used} of {limit}")
 
 
 class JobFailedError(RefusedError):

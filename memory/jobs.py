@@ -9,7 +9,14 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from mnestic.memory.plans import Plan
 from mnestic.memory.scope import Id, Scope
-from mnestic.memory.waits import JobState, JobWait, OpenWait, ResumeReceipt, ResumeRequest
+from mnestic.memory.waits import (
+    ForkOrigin,
+    JobState,
+    JobWait,
+    OpenWait,
+    ResumeReceipt,
+    ResumeRequest,
+)
 
 
 class AgentMemoryState(BaseModel):
@@ -23,6 +30,8 @@ class AgentMemoryState(BaseModel):
     open_wait: OpenWait | None = None
     queued: tuple[ResumeRequest, ...] = ()
     receipts: tuple[ResumeReceipt, ...] = ()
+    attention: str | None = None
+    paused: bool = False
 
 
 class JobProgress(BaseModel):
@@ -36,7 +45,11 @@ class JobProgress(BaseModel):
 
 
 class JobInput(BaseModel):
-    """The input of `AgentJob`. `progress` is there when a job continues as new."""
+    """The input of `AgentJob`.
+
+    `progress` is there when a job continues as new, or begins at a wait of another; `origin` is that
+    wait, until its memory has been taken over.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -46,6 +59,7 @@ class JobInput(BaseModel):
     inputs: dict[str, Any] = Field(default_factory=dict)
     max_payload_bytes: int = 16_384
     progress: JobProgress | None = None
+    origin: ForkOrigin | None = None
 
 
 class JobResult(BaseModel):
@@ -99,5 +113,6 @@ class JobDescription(JobSummary):
 
     plan: str
     attention: str | None = None
+    forked_from: str | None = None
     failing: tuple[str, ...] = ()
     waits: tuple[JobWait, ...] = ()

@@ -20,7 +20,13 @@ SEARCH_ATTRIBUTES: Mapping[str, str] = MappingProxyType(
 
 AGENT_JOB = "AgentJob"
 RESUME = "resume"
+OVERRIDE = "override"
+EXTEND_WAIT = "extend_wait"
+PAUSE = "pause"
+UNPAUSE = "unpause"
+POKE = "poke"
 STATUS = "status"
+RESUMPTION_CONTEXT = "resumption_context"
 
 
 def job_workflow_id(tenant_id: str, job_id: str) -> str:
@@ -39,3 +45,8 @@ def operation_key(job_id: str, *, epoch: int, step: int, name: str) -> str:
     Made in the workflow from what a replay repeats; never from a run id, an activity id or an attempt.
     """
     return f"{job_id}/{epoch}/{step}/{name}"
+
+
+def wait_operation_key(wait: str, name: str) -> str:
+    """The idempotency key of what happens once to a wait: its opening, its restore."""
+    return f"{wait}/{name}"

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from mnestic.memory.episodes import Episode
 from mnestic.memory.language import ChatMessage, ChatReply, Summary
 from mnestic.memory.operations import Operation
+from mnestic.memory.plans import Plan
 from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.resources import Resource
@@ -99,8 +100,8 @@ class RecordStore(Protocol):
         """Puts records into a job's read set; what is seen later replaces what was seen earlier."""
         ...
 
-    async def list_reads(self, job_id: str) -> tuple[ReadRecord, ...]:
-        """A job's read set, in the order of namespace and key."""
+    async def list_reads(self, job_id: str, *, pinned: bool = False) -> tuple[ReadRecord, ...]:
+        """A job's read set, or what is pinned of it, in the order of namespace and key."""
         ...
 
     async def remove_reads(self, job_id: str) -> None:
@@ -192,6 +193,15 @@ class WaitStore(Protocol):
         """
         ...
 
+    async def extend(self, wait_id: str, deadline: datetime) -> JobWait:
+        """Moves the deadline of a wait that is open.
+
+        Raises:
+            NotFoundError: there is none of that id.
+            StaleVersionError: it is over.
+        """
+        ...
+
     async def cancel_open(self, job_id: str) -> int:
         """Ends the waits of a job that are still open, as cancelled; returns how many there were."""
         ...
@@ -204,6 +214,18 @@ class WaitStore(Protocol):
         self, job_id: str, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[JobWait, ...], str | None]:
         """The waits of a job in the order they were opened."""
+        ...
+
+
+class PlanStore(Protocol):
+    """The plans that jobs were started with, by the hash that their waits name."""
+
+    async def put(self, plan: Plan) -> None:
+        """Keeps a plan, if it is not kept already."""
+        ...
+
+    async def find(self, decision_id: str) -> Plan | None:
+        """The plan of that hash, or None."""
         ...
 
 
@@ -236,6 +258,8 @@ class Transaction(Protocol):
     def waits(self) -> WaitStore: ...  # noqa: D102
     @property
     def resources(self) -> ResourceStore: ...  # noqa: D102
+    @property
+    def plans(self) -> PlanStore: ...  # noqa: D102
 
     async def now(self) -> datetime:
         """The database's time at the beginning of the transaction, aware."""
@@ -263,6 +287,10 @@ class Transaction(Protocol):
         Raises:
             IdempotencyConflictError: the key was used for another request.
         """
+        ...
+
+    def note(self, action: str, target: str, *, reason: str | None = None) -> None:
+        """Adds a row to the audit log for what the stores do not note by themselves."""
         ...
 
     async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from mnestic.memory.episodes import Episode
-from mnestic.memory.records import LongTermRecord, RecordRef
+from mnestic.memory.records import ReadRecord
 
 Name = Annotated[str, Field(min_length=1, max_length=256)]
 
@@ -46,6 +46,6 @@ class Recalled(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    records: tuple[LongTermRecord, ...] = ()
-    missing: tuple[RecordRef, ...] = ()
+    records: tuple[ReadRecord, ...] = ()
+    missing: tuple[ReadRecord, ...] = ()
     episodes: tuple[Episode, ...] = ()

@@ -44,6 +44,15 @@ class LongTermRecord(BaseModel):
 
 
 class ReadRecord(RecordRef):
-    """A record in a read set, with the value that was seen; None if there was none."""
+    """A record in a read set, with the value that was seen; None if there was none.
+
+    A pinned one is read as it was seen, whatever is stored now.
+    """
 
     value: Any = None
+    pinned: bool = False
+
+    @property
+    def ref(self) -> RecordRef:
+        """The record without its value."""
+        return RecordRef(namespace=self.namespace, key=self.key, version=self.version)

@@ -5,7 +5,9 @@ bytes are, and so that old forms are migrated in one place.
 """
 
 import json
-from typing import Literal
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
@@ -15,7 +17,7 @@ from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError
 from mnestic.memory.records import LongTermRecord, ReadRecord
 from mnestic.memory.working import WorkingMemory
 
-SNAPSHOT_SCHEMA_VERSION = 1
+SNAPSHOT_SCHEMA_VERSION = 2
 EPISODIC_TAIL = 20  # episodes; enough to tell what happened last, small beside working memory
 
 
@@ -69,7 +71,9 @@ def seal(snapshot: MemorySnapshot) -> tuple[bytes, str]:
 
 
 def unseal(body: bytes, *, snapshot_id: str, sha256: str) -> MemorySnapshot:
-    """Verifies the bytes of a snapshot and reads them.
+    """Verifies the bytes of a snapshot and reads them, in today's form.
+
+    `schema_version` of what is returned is still that of the bytes.
 
     Raises:
         SnapshotCorruptedError: the bytes are not those that were sealed.
@@ -86,7 +90,20 @@ def unseal(body: bytes, *, snapshot_id: str, sha256: str) -> MemorySnapshot:
             wanted=f"snapshot {SNAPSHOT_SCHEMA_VERSION} or older",
             mend="run a worker of the version that wrote the snapshot, or a newer one",
         )
-    return MemorySnapshot.model_validate(document)
+    for older in range(version, SNAPSHOT_SCHEMA_VERSION):
+        document = _UPWARD[older](document)
+    return MemorySnapshot.model_validate(document | {"schema_version": version})
+
+
+def _with_pins(document: dict[str, Any]) -> dict[str, Any]:
+    """1 to 2: each record of the read set says whether it is pinned; none was."""
+    return document | {"read_set": [read | {"pinned": False} for read in document["read_set"]]}
+
+
+_UPWARD: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType(
+    {1: _with_pins}
+)
+"""By schema version, the step to the next one."""
 
 
 def compare(

@@ -17,9 +17,14 @@ _LONGEST_REQUEST_ID = 256  # characters
 TIMEOUT = "timeout"
 RESUMED = "resumed"
 
-WaitPolicy = Literal["rebase"]
-"""What a restore does with memory that changed meanwhile. `rebase`: newer long-term values and newer
-working memory are taken as they are now, and listed as drift."""
+WaitPolicy = Literal["pinned", "rebase", "strict"]
+"""What a restore does with memory that changed meanwhile.
+
+pinned  the job goes on with what the snapshot holds: its working memory is put back, and records of
+        its read set keep the values it saw, until the job itself writes them or another wait rebases
+rebase  newer values are taken as they are now, and the job is told what changed
+strict  anything that changed parks the job in `needs_attention`
+"""
 
 WaitState = Literal["waiting", "resumed", "timed_out", "cancelled"]
 """The state of a `job_wait` row.
@@ -34,16 +39,39 @@ JobOutcome = Literal["completed", "failed", "cancelled"]
 """How a job ended by itself."""
 
 JobState = Literal[
-    "running", "waiting", "needs_attention", "completed", "failed", "cancelled", "terminated"
+    "running",
+    "waiting",
+    "paused",
+    "needs_attention",
+    "completed",
+    "failed",
+    "cancelled",
+    "terminated",
 ]
 """The state of a job, as the search attribute JobState.
 
 running          between waits
 waiting          parked at a wait; left by resume, timeout or cancellation
-needs_attention  parked because its snapshot could not be verified; left by another resume or cancellation
+paused           held by `pause` before its next step, at a wait or between two nodes; left by `unpause`
+needs_attention  parked because its snapshot could not be verified, or a strict wait found drift; left by
+                 an override, a resume that verifies, or cancellation
 completed, failed, cancelled   final; an episode tells of each
 terminated       ended by force from outside; final, without an episode
 """
+
+
+class Override(BaseModel):
+    """Why and how a person lets a job go on that needs attention.
+
+    `policy` takes the place of the wait's own: `rebase` goes on with memory as it is now, also when
+    the snapshot cannot be read any more; `pinned` needs a snapshot that verifies.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    reason: str = Field(min_length=1, max_length=1000)
+    by: str | None = Field(None, max_length=256)
+    policy: Literal["pinned", "rebase"] = "rebase"
 
 
 class ResumeRequest(BaseModel):
@@ -56,6 +84,7 @@ class ResumeRequest(BaseModel):
     outcome: str = RESUMED
     payload: Any = None
     expected_sha256: str | None = None
+    override: Override | None = None
 
 
 class ResumeReceipt(BaseModel):
@@ -71,16 +100,20 @@ class ResumeReceipt(BaseModel):
     snapshot_sha256: str
     restored_at: AwareDatetime
     drift_count: int
+    verified: bool = True
+    override: Override | None = None
 
 
 class ResumptionContext(BaseModel):
-    """Where a job goes on: the node it waits at, what the nodes before gave, and by which plan."""
+    """Where a job goes on: its node, its inputs, what the nodes before gave, its plan, its memory."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     cursor_node: str
     payload_results: dict[str, Any] = Field(default_factory=dict)
     plan_decision_id: str
+    inputs: dict[str, Any] = Field(default_factory=dict)
+    memory_snapshot: SnapshotRef | None = None
 
 
 class OpenWait(BaseModel):
@@ -94,6 +127,8 @@ class OpenWait(BaseModel):
     policy: WaitPolicy
     deadline: AwareDatetime
     snapshot: SnapshotRef
+    ask: str | None = None
+    form: dict[str, Any] | None = None
 
 
 class JobWait(BaseModel):
@@ -109,6 +144,9 @@ class JobWait(BaseModel):
     policy: WaitPolicy
     snapshot_id: str
     context: ResumptionContext
+    outcomes: tuple[str, ...] = ()
+    ask: str | None = None
+    form: dict[str, Any] | None = None
     deadline: AwareDatetime
     opened_at: AwareDatetime
     closed_at: AwareDatetime | None = None
@@ -116,13 +154,46 @@ class JobWait(BaseModel):
 
 
 class Restored(BaseModel):
-    """What a verified restore found: the first of the drift, how much there was, and the receipt."""
+    """How a wait ended, for good: by which request (None: its time was up), and what had changed.
+
+    The first restore that commits decides. Whoever asks again, also with another request, gets this.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    request: ResumeRequest | None = None
     drift: tuple[Drift, ...] = ()
     drift_count: int = 0
     receipt: ResumeReceipt | None = None
+
+
+class ExtendRequest(BaseModel):
+    """Asks for a later deadline of the open wait."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    until: AwareDatetime
+    wait_id: str | None = None
+
+
+class WaitExtended(BaseModel):
+    """A wait with its new deadline."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    wait_id: str
+    deadline: AwareDatetime
+
+
+class ForkOrigin(BaseModel):
+    """The wait that a forked job begins at, and the snapshot it begins with."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    job_id: str
+    wait_id: str
+    snapshot_id: str
+    sha256: str
 
 
 def check_request_id(request_id: str) -> None:

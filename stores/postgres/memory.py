@@ -21,6 +21,7 @@ from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError, 
 from mnestic.memory.operations import Operation
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.ledger import PostgresLedger
+from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.records import PostgresRecordStore
 from mnestic.stores.postgres.resources import PostgresResourceStore
 from mnestic.stores.postgres.schema import (
@@ -54,6 +55,7 @@ class PostgresTransaction:
         self.snapshots = PostgresSnapshotStore(unit)
         self.waits = PostgresWaitStore(unit)
         self.resources = PostgresResourceStore(unit)
+        self.plans = PostgresPlanStore(unit)
 
     async def now(self) -> datetime:
         """See the port."""
@@ -72,6 +74,10 @@ class PostgresTransaction:
     ) -> Mapping[str, Any] | None:
         """See the port."""
         return await self._ledger.find_result(operation, request_hash)
+
+    def note(self, action: str, target: str, *, reason: str | None = None) -> None:
+        """See the port."""
+        self._unit.wrote(action, target, reason=reason)
 
     async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
         """See the port."""

@@ -127,19 +127,20 @@ class PostgresRecordStore:
         await self._unit.run(
             statement.on_conflict_do_update(
                 index_elements=["tenant_id", "agent_id", "job_id", "namespace", "key"],
-                set_={"version": statement.excluded.version, "value": statement.excluded.value},
+                set_={name: statement.excluded[name] for name in ("version", "value", "pinned")},
             ),
             rows,
         )
         self._unit.wrote("reads.add", job_id)
 
-    async def list_reads(self, job_id: str) -> tuple[ReadRecord, ...]:
+    async def list_reads(self, job_id: str, *, pinned: bool = False) -> tuple[ReadRecord, ...]:
         """See the port."""
-        rows = await self._unit.rows(
-            select(READ.c.namespace, READ.c.key, READ.c.version, READ.c.value)
+        statement = (
+            select(READ.c.namespace, READ.c.key, READ.c.version, READ.c.value, READ.c.pinned)
             .where(self._unit.owned(READ), READ.c.job_id == job_id)
             .order_by(READ.c.namespace, READ.c.key)
         )
+        rows = await self._unit.rows(statement.where(READ.c.pinned) if pinned else statement)
         self._unit.read("reads.list", job_id)
         return tuple(ReadRecord.model_validate(row, from_attributes=True) for row in rows)
 

@@ -5,6 +5,7 @@ them; a test proves that both agree. Roles, row-level security and triggers live
 """
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import (
@@ -15,7 +16,9 @@ from sqlalchemy import (
     Identity,
     Index,
     LargeBinary,
+    Numeric,
     Text,
+    false,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, MetaData, SQLModel
@@ -85,6 +88,7 @@ class JobReadRow(Table, table=True):
     key: str = _text(key=True)
     version: int
     value: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+    pinned: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
 
 
 class EpisodeRow(Table, table=True):
@@ -129,7 +133,7 @@ class WaitRow(Table, table=True):
         CheckConstraint(
             "state IN ('waiting', 'resumed', 'timed_out', 'cancelled')", name="job_wait_state"
         ),
-        CheckConstraint("policy IN ('rebase')", name="job_wait_policy"),
+        CheckConstraint("policy IN ('pinned', 'rebase', 'strict')", name="job_wait_policy"),
         CheckConstraint("(state = 'waiting') = (closed_at IS NULL)", name="job_wait_closed"),
         # serves list_by_job
         Index("job_wait_by_job", "tenant_id", "agent_id", "job_id", "opened_at", "wait_id"),
@@ -153,6 +157,9 @@ class WaitRow(Table, table=True):
     policy: str = _text()
     snapshot_id: str = _text()
     context: dict[str, Any] = Field(sa_type=JSONB)
+    outcomes: list[str] = Field(sa_column=Column(JSONB, nullable=False, server_default="[]"))
+    ask: str | None = _maybe_text()
+    form: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
     deadline: datetime = _instant()
     opened_at: datetime = _instant()
     closed_at: datetime | None = _maybe_instant()
@@ -183,6 +190,10 @@ class OperationRow(Table, table=True):
     """The ledger: each memory write once, with what it gave."""
 
     __tablename__ = "operation"
+    __table_args__ = (
+        # serves list_operations
+        Index("operation_by_job", "tenant_id", "agent_id", "job_id", "created_at", "key"),
+    )
 
     key: str = _text(key=True)
     name: str = _text()
@@ -209,6 +220,57 @@ class AuditRow(Table, table=True):
     action: str = _text()
     target: str = _text()
     operation_key: str | None = _maybe_text()
+    reason: str | None = _maybe_text()
+
+
+class PlanRow(Table, table=True):
+    """A plan that jobs were started with, by the hash that their waits name."""
+
+    __tablename__ = "plan"
+
+    decision_id: str = _text(key=True)
+    document: dict[str, Any] = Field(sa_type=JSONB)
+    created_at: datetime = _instant()
+
+
+class ToolResultRow(Table, table=True):
+    """A tool's result that is too large to travel with a job, which holds a reference to it."""
+
+    __tablename__ = "tool_result"
+
+    id: str = _text(key=True)
+    agent_id: str = _text()
+    job_id: str = _text()
+    node: str = _text()
+    sha256: str = _text()
+    size_bytes: int = Field(sa_type=BigInteger)
+    body: Any = Field(sa_column=Column(JSONB, nullable=False))
+    created_at: datetime = _instant()
+
+
+class UsageRow(Table, table=True):
+    """One call of a language model: what it took, and what it cost; null where no price is known."""
+
+    __tablename__ = "llm_usage"
+    __table_args__ = (
+        # serves sum_by_job
+        Index("llm_usage_by_job", "tenant_id", "agent_id", "job_id"),
+    )
+
+    id: int | None = Field(
+        default=None,
+        sa_column=Column(BigInteger, Identity(always=True), primary_key=True),
+    )
+    agent_id: str = _text()
+    session_id: str | None = _maybe_text()
+    job_id: str | None = _maybe_text()
+    operation_key: str | None = _maybe_text()
+    purpose: str = _text()
+    model: str = _text()
+    input_tokens: int = Field(sa_type=BigInteger)
+    output_tokens: int = Field(sa_type=BigInteger)
+    cost_usd: Decimal | None = Field(default=None, sa_column=Column(Numeric, nullable=True))
+    created_at: datetime = _instant()
 
 
 class RevisionRow(Table, table=True):

@@ -31,7 +31,7 @@ class Unit:
         self._actor = actor
         self._may_write = write
         self._wrote = False
-        self._trail: list[tuple[str, str]] = []
+        self._trail: list[tuple[str, str, str | None]] = []
         self._revision: int | None = None
 
     @property
@@ -60,13 +60,13 @@ class Unit:
 
     def read(self, action: str, target: str) -> None:
         """Notes a read for the audit log."""
-        self._trail.append((action, target))
+        self._trail.append((action, target, None))
 
-    def wrote(self, action: str, target: str) -> None:
+    def wrote(self, action: str, target: str, *, reason: str | None = None) -> None:
         """Notes a write for the audit log, and that the agent's memory has a new revision."""
         assert self._may_write, f"{action} in a transaction that only reads"
         self._wrote = True
-        self._trail.append((action, target))
+        self._trail.append((action, target, reason))
 
     async def now(self) -> datetime:
         """The time at which the transaction began, by the database's clock."""
@@ -103,8 +103,9 @@ class Unit:
                     "action": action,
                     "target": target,
                     "operation_key": self.operation_key,
+                    "reason": reason,
                 }
-                for action, target in self._trail
+                for action, target, reason in self._trail
             ]
             await self.run(insert(AUDIT).values(at=func.now()), rows)
 

@@ -1,5 +1,6 @@
 """Job waits in Postgres."""
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, func, select, tuple_, update
@@ -25,8 +26,8 @@ class PostgresWaitStore:
 
     async def open(self, wait: JobWait) -> None:
         """See the port."""
-        values = wait.model_dump(mode="json", include={"context"})
-        values |= wait.model_dump(exclude={"context", "scope", "closed_at", "receipt"})
+        values = wait.model_dump(mode="json", include={"context", "outcomes"})
+        values |= wait.model_dump(exclude={"context", "outcomes", "scope", "closed_at", "receipt"})
         statement = insert(WAIT).values(
             **self._unit.owner, session_id=wait.scope.session_id, **values
         )
@@ -66,6 +67,18 @@ class PostgresWaitStore:
             raise StaleVersionError(
                 what=f"wait {wait_id} ({stored.state})", expected=1, stored_version=2, stored=stored
             )
+        return stored
+
+    async def extend(self, wait_id: str, deadline: datetime) -> JobWait:
+        """See the port."""
+        statement = update(WAIT).where(self._is(wait_id), WAIT.c.state == "waiting")
+        extended = await self._unit.run(statement.values(deadline=deadline))
+        stored = await self._stored(wait_id)
+        if not extended:
+            raise StaleVersionError(
+                what=f"wait {wait_id} ({stored.state})", expected=1, stored_version=2, stored=stored
+            )
+        self._unit.wrote("wait.extend", wait_id)
         return stored
 
     async def cancel_open(self, job_id: str) -> int:

@@ -1,4 +1,6 @@
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from mnestic.memory.records import LongTermRecord, ReadRecord
 from mnestic.memory.snapshots import MemorySnapshot, compare, seal, unseal
 from mnestic.memory.working import Message, WorkingMemory
 
+STORED = Path(__file__).parent / "snapshots"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SNAPSHOT = MemorySnapshot(
     working_memory=WorkingMemory(
@@ -52,6 +55,37 @@ def test_any_changed_byte_is_found_out(place: int, change: int) -> None:
 def test_a_snapshot_that_was_cut_is_found_out(length: int) -> None:
     with pytest.raises(SnapshotCorruptedError):
         unseal(BODY[:length], snapshot_id="n1", sha256=SHA256)
+
+
+@pytest.mark.parametrize(
+    ("name", "sha256", "messages", "reads"),
+    [
+        (
+            "1-two-sessions",
+            "8905e9c754ee47f047c5cf8dc41f82c738a7d4d98d9f500739649906e38f184c",
+            23,
+            4,
+        ),
+        (
+            "1-after-drift",
+            "3a2e4afe9cfd0aa0f748d055aee15bed6598183a082a78c0fa52d7e7b2771d50",
+            80,
+            9,
+        ),
+    ],
+)
+def test_a_stored_snapshot_of_an_older_version_is_read(
+    name: str, sha256: str, messages: int, reads: int
+) -> None:
+    body = (STORED / f"{name}.json").read_bytes()
+
+    found = unseal(body, snapshot_id=name, sha256=sha256)
+
+    assert found.schema_version == int(name.partition("-")[0])
+    assert len(found.working_memory.messages) == messages
+    assert len(found.read_set) == reads
+    assert not any(read.pinned for read in found.read_set)
+    assert json.loads(seal(found)[0])["read_set"][0]["pinned"] is False
 
 
 def test_a_corrupted_snapshot_tells_both_hashes() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from mnestic.memory.episodes import Episode
 from mnestic.memory.operations import Operation
+from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Transaction
 from mnestic.memory.records import ReadRecord
 from mnestic.memory.resources import Resource
@@ -18,6 +19,12 @@ from mnestic.memory.working import WorkingMemory
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+PLAN = Plan.model_validate(
+    {
+        "name": "p",
+        "nodes": [{"id": "a", "kind": "emit", "channel": "c", "content": "x", "next": "end"}],
+    }
+)
 TABLES = (
     "working_memory",
     "long_term_record",
@@ -29,6 +36,7 @@ TABLES = (
     "operation",
     "audit_log",
     "agent_revision",
+    "plan",
 )
 
 
@@ -49,6 +57,7 @@ async def write_everything(
         session_id="s1", source_id="m1", channel="c", speaker="M", content="x", at=NOON
     )
     await transaction.resources.append([spoken])
+    await transaction.plans.put(PLAN)
     await transaction.complete(operation, {"done": True})
 
 
@@ -73,6 +82,7 @@ async def test_every_write_leaves_an_audit_row(
         ("snapshot.put", "n1"),
         ("wait.open", "j1/w1"),
         ("resource.append", "s1"),
+        ("plan.put", PLAN.decision_id),
         ("record.delete", "n/k"),
         ("wait.resumed", "j1/w1"),
         ("reads.remove", "j1"),

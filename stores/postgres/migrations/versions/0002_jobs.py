@@ -1,0 +1,87 @@
+"""Jobs made whole: policies, forms, plans, large results, usage of models, reasons.
+
+Revision ID: 0002
+Revises: 0001
+"""
+
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+CHANGES = """
+ALTER TABLE mnestic.job_read ADD COLUMN pinned boolean NOT NULL DEFAULT false;
+
+ALTER TABLE mnestic.job_wait
+    ADD COLUMN outcomes jsonb NOT NULL DEFAULT '[]',
+    ADD COLUMN ask text,
+    ADD COLUMN form jsonb,
+    DROP CONSTRAINT job_wait_policy,
+    ADD CONSTRAINT job_wait_policy CHECK (policy IN ('pinned', 'rebase', 'strict'));
+
+ALTER TABLE mnestic.audit_log ADD COLUMN reason text;
+
+CREATE INDEX operation_by_job ON mnestic.operation (tenant_id, agent_id, job_id, created_at, key);
+"""
+
+TABLES = """
+CREATE TABLE mnestic.plan (
+    tenant_id text NOT NULL,
+    decision_id text NOT NULL,
+    document jsonb NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, decision_id)
+);
+
+CREATE TABLE mnestic.tool_result (
+    tenant_id text NOT NULL,
+    id text NOT NULL,
+    agent_id text NOT NULL,
+    job_id text NOT NULL,
+    node text NOT NULL,
+    sha256 text NOT NULL,
+    size_bytes bigint NOT NULL,
+    body jsonb NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+
+CREATE TABLE mnestic.llm_usage (
+    tenant_id text NOT NULL,
+    id bigint GENERATED ALWAYS AS IDENTITY,
+    agent_id text NOT NULL,
+    session_id text,
+    job_id text,
+    operation_key text,
+    purpose text NOT NULL,
+    model text NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cost_usd numeric,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX llm_usage_by_job ON mnestic.llm_usage (tenant_id, agent_id, job_id);
+"""
+
+GRANTS = {
+    "plan": "SELECT, INSERT",
+    "tool_result": "SELECT, INSERT, DELETE",
+    "llm_usage": "SELECT, INSERT",
+}
+
+
+def upgrade() -> None:
+    op.execute(CHANGES)
+    op.execute(TABLES)
+    for table, privileges in GRANTS.items():
+        op.execute(f"GRANT {privileges} ON mnestic.{table} TO mnestic_app")
+        op.execute(f"ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY")
+        op.execute(f"ALTER TABLE mnestic.{table} FORCE ROW LEVEL SECURITY")
+        op.execute(
+            f"CREATE POLICY tenant ON mnestic.{table} "
+            "USING (tenant_id = current_setting('mnestic.tenant_id', true)) "
+            "WITH CHECK (tenant_id = current_setting('mnestic.tenant_id', true))"
+        )
