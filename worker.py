@@ -19,6 +19,7 @@ from temporalio.worker import ResourceBasedSlotConfig, Worker, WorkerTuner
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.conversations import ConversationActivities
 from mnestic.activities.endings import EndingActivities
+from mnestic.activities.forks import ForkActivities
 from mnestic.activities.memories import MemoryActivities
 from mnestic.activities.thoughts import ThinkActivities
 from mnestic.activities.waits import WaitActivities
@@ -45,7 +46,9 @@ def activities_of(
         memories.remember,
         memories.recall,
         waits.open_wait,
+        waits.extend_wait,
         waits.restore,
+        ForkActivities(memory).fork,
         ThinkActivities(memory, model).think,
         EndingActivities(memory, summariser).end_job,
         ConversationActivities(memory).read_session,

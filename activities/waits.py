@@ -1,32 +1,27 @@
-"""Opening a wait, and restoring what it kept."""
+"""Opening a wait, moving its deadline, and restoring what it kept."""
 
 from datetime import datetime
+from typing import Any
 
 from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.operations import OperationInput, run_once
-from mnestic.memory.errors import ResumeRefusedError
+from mnestic.activities.restores import restore_wait
+from mnestic.memory.errors import ResumeRefusedError, StaleVersionError
 from mnestic.memory.ports import Memory, Transaction
-from mnestic.memory.records import LongTermRecord, ReadRecord
-from mnestic.memory.snapshots import (
-    EPISODIC_TAIL,
-    Drift,
-    MemorySnapshot,
-    SnapshotRef,
-    compare,
-)
+from mnestic.memory.snapshots import EPISODIC_TAIL, MemorySnapshot, SnapshotRef
 from mnestic.memory.waits import (
+    TIMEOUT,
+    ExtendRequest,
     JobWait,
     OpenWait,
     Restored,
-    ResumeReceipt,
+    ResumeRequest,
     ResumptionContext,
+    WaitExtended,
     WaitPolicy,
-    WaitState,
 )
-
-_DRIFT_TOLD = 100  # the first; history and working memory stay small whatever changed
 
 
 class OpenWaitInput(OperationInput):
@@ -36,21 +31,52 @@ class OpenWaitInput(OperationInput):
     key: str
     policy: WaitPolicy
     context: ResumptionContext
+    outcomes: tuple[str, ...] = ()
+    ask: str | None = None
+    form: dict[str, Any] | None = None
     opened_at: datetime
     deadline: datetime
 
+    @property
+    def request_hash(self) -> str:
+        """The wait is asked for, not the moment: an attempt that was lost may have opened it."""
+        return _hash_of_wait(self, self.wait_id) or super().request_hash
+
 
 class RestoreInput(OperationInput):
-    """The wait to restore; without a request it ended by its timeout."""
+    """The wait to restore; without a request it ended by its timeout.
+
+    `outcome` and `request_id` stand for the request where 0.1.0 asked, which kept it to itself.
+    """
 
     wait: OpenWait
-    outcome: str
-    request_id: str | None = None
+    request: ResumeRequest | None = None
     restored_at: datetime
+    outcome: str = TIMEOUT
+    request_id: str | None = None
+
+    @property
+    def decision(self) -> ResumeRequest | None:
+        """The request that resumes the wait, or None for its timeout."""
+        if self.request is None and self.request_id is not None:
+            return ResumeRequest(request_id=self.request_id, outcome=self.outcome)
+        return self.request
+
+    @property
+    def request_hash(self) -> str:
+        """The wait's end is asked for, by whichever request: what was decided first stands."""
+        return _hash_of_wait(self, self.wait.wait_id) or super().request_hash
+
+
+class ExtendWaitInput(OperationInput):
+    """The wait to give a later deadline, by the job's clock."""
+
+    wait_id: str
+    request: ExtendRequest
 
 
 class WaitActivities:
-    """The two sides of a wait."""
+    """What happens to a wait."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -59,23 +85,42 @@ class WaitActivities:
     async def open_wait(self, asked: OpenWaitInput) -> SnapshotRef:
         """Writes the snapshot and the wait in one transaction.
 
-        Idempotent: by the operation's key, in that transaction.
+        Idempotent: by the wait; who opens it again gets the snapshot that was taken first.
         """
         with failures():
             return await run_once(
                 self._memory, asked, SnapshotRef, work=lambda tx: _open_wait(tx, asked)
             )
 
+    @activity.defn(name="mnestic.extend_wait")
+    async def extend_wait(self, asked: ExtendWaitInput) -> WaitExtended:
+        """Moves the deadline of an open wait.
+
+        Idempotent: by the operation's key.
+        """
+        with failures():
+            return await run_once(
+                self._memory, asked, WaitExtended, work=lambda tx: _extend_wait(tx, asked)
+            )
+
     @activity.defn(name="mnestic.restore")
     async def restore(self, asked: RestoreInput) -> Restored:
         """Verifies the snapshot, compares it with today, applies the policy and ends the wait.
 
-        Idempotent: by the operation's key; a snapshot that is not verified leaves all as it was.
+        Idempotent: by the wait, whose first restore stands; a snapshot that is not verified leaves
+        all as it was.
         """
         with failures():
             return await run_once(
                 self._memory, asked, Restored, work=lambda tx: _restore(tx, asked)
             )
+
+
+def _hash_of_wait(asked: OperationInput, wait_id: str) -> str | None:
+    """The hash of an operation that happens once to a wait; None for one that 0.1.0 began."""
+    if not asked.operation.key.startswith(f"{wait_id}/"):
+        return None
+    return asked.operation.request_hash([asked.scope.model_dump(mode="json"), wait_id])
 
 
 async def _open_wait(transaction: Transaction, asked: OpenWaitInput) -> SnapshotRef:
@@ -102,7 +147,10 @@ async def _open_wait(transaction: Transaction, asked: OpenWaitInput) -> Snapshot
             state="waiting",
             policy=asked.policy,
             snapshot_id=snapshot_id,
-            context=asked.context,
+            context=asked.context.model_copy(update={"memory_snapshot": ref}),
+            outcomes=asked.outcomes,
+            ask=asked.ask,
+            form=asked.form,
             deadline=asked.deadline,
             opened_at=asked.opened_at,
         )
@@ -110,81 +158,22 @@ async def _open_wait(transaction: Transaction, asked: OpenWaitInput) -> Snapshot
     return ref
 
 
+async def _extend_wait(transaction: Transaction, asked: ExtendWaitInput) -> WaitExtended:
+    try:
+        wait = await transaction.waits.extend(asked.wait_id, asked.request.until)
+    except StaleVersionError as error:
+        job_id = asked.operation.job_id or ""
+        why = f"wait {asked.wait_id} is over ({error.stored.state})"
+        raise ResumeRefusedError(job_id=job_id, why=why) from error
+    return WaitExtended(wait_id=wait.wait_id, deadline=wait.deadline)
+
+
 async def _restore(transaction: Transaction, asked: RestoreInput) -> Restored:
-    wait, session_id = asked.wait, asked.scope.session_id
-    job_id = asked.operation.job_id or ""
-    await _refuse_second_use(transaction, asked)
-    snapshot = await transaction.snapshots.get(wait.snapshot.id, sha256=wait.snapshot.sha256)
-    names = [(read.namespace, read.key) for read in snapshot.read_set]
-    records, versions = await transaction.records.select(names)
-    state = await transaction.working.load(session_id, lock=True)
-    drift = compare(snapshot, working_version=state.version, records=records, versions=versions)
-    if state.version < snapshot.working_memory.version:
-        kept = snapshot.working_memory.model_copy(update={"version": state.version})
-        state = await transaction.working.save(session_id, kept)
-    told = state.with_variables({"drift": _told(drift, snapshot, records) or None})
-    if told != state:
-        await transaction.working.save(session_id, told)
-    await transaction.records.add_reads(job_id, _seen_now(snapshot, records, versions))
-    receipt = _receipt(asked, len(drift))
-    state_after: WaitState = "timed_out" if receipt is None else "resumed"
-    await transaction.waits.close(wait.wait_id, state_after, receipt=receipt)
-    return Restored(drift=drift[:_DRIFT_TOLD], drift_count=len(drift), receipt=receipt)
-
-
-async def _refuse_second_use(transaction: Transaction, asked: RestoreInput) -> None:
-    """A request resumes one wait only, also when the job has forgotten its receipt."""
-    if asked.request_id is None:
-        return
-    job_id = asked.operation.job_id or ""
-    first = await transaction.waits.find_receipt(job_id, asked.request_id)
-    if first is not None and first.wait_id != asked.wait.wait_id:
-        raise ResumeRefusedError(
-            job_id=job_id, why=f"request {asked.request_id} has resumed wait {first.wait_id}"
-        )
-
-
-def _receipt(asked: RestoreInput, drift_count: int) -> ResumeReceipt | None:
-    if asked.request_id is None:
-        return None
-    return ResumeReceipt(
-        request_id=asked.request_id,
-        job_id=asked.operation.job_id or "",
-        wait_id=asked.wait.wait_id,
-        outcome=asked.outcome,
-        snapshot_id=asked.wait.snapshot.id,
-        snapshot_sha256=asked.wait.snapshot.sha256,
+    return await restore_wait(
+        transaction,
+        asked.wait,
+        scope=asked.scope,
+        request=asked.decision,
         restored_at=asked.restored_at,
-        drift_count=drift_count,
+        set_aside_id=asked.new_id("set-aside"),
     )
-
-
-def _seen_now(
-    snapshot: MemorySnapshot,
-    records: dict[tuple[str, str], LongTermRecord],
-    versions: dict[tuple[str, str], int],
-) -> list[ReadRecord]:
-    """The read set as it is from here on: the job has been told what changed."""
-    seen = []
-    for read in snapshot.read_set:
-        name = (read.namespace, read.key)
-        live = records.get(name)
-        absent = ReadRecord(namespace=read.namespace, key=read.key, version=versions.get(name, 0))
-        seen.append(live.read if live else absent)
-    return seen
-
-
-def _told(
-    drift: tuple[Drift, ...],
-    snapshot: MemorySnapshot,
-    records: dict[tuple[str, str], LongTermRecord],
-) -> list[dict[str, object]]:
-    """The drift with values, for the job's working memory: what a model is told about it."""
-    before = {(read.namespace, read.key): read.value for read in snapshot.read_set}
-    told = []
-    for change in drift[:_DRIFT_TOLD]:
-        name = (change.namespace, change.key)
-        now = records.get(name)
-        values = {"before": before.get(name), "now": now.value if now else None}
-        told.append(change.model_dump(mode="json") | values)
-    return told

@@ -24,6 +24,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── DatabaseUnavailableError
     │   ├── TemporalUnavailableError
     │   ├── ModelUnavailableError
+    │   ├── WorkerUnavailableError    no worker takes a request to a job
     │   ├── JobStuckError             its workflow code fails on the worker; needs a mended worker
     │   ├── PartCrashedError          a part of the embedded runtime ended by itself
     │   └── ProvisioningError         Temporal's server could not be found or built
@@ -33,6 +34,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
         └── SnapshotUnverifiedError   a job is parked because its snapshot was not verified
 """
 
+from datetime import timedelta
 from typing import Any
 
 
@@ -212,6 +214,17 @@ class ModelUnavailableError(UnavailableError):
     def __init__(self, *, model: str, why: str, retry_after_s: float | None = None) -> None:
         self.model, self.retry_after_s = model, retry_after_s
         super().__init__(f"model {model} does not answer: {why}")
+
+
+class WorkerUnavailableError(UnavailableError):
+    """No worker has answered a request to a job within its limit; it may still be taken later."""
+
+    def __init__(self, *, job_id: str, limit: timedelta) -> None:
+        self.job_id = job_id
+        super().__init__(
+            f"no worker answers for job {job_id} within {limit.total_seconds():.0f} s; "
+            "start one with `mnestic worker`, and repeat the request"
+        )
 
 
 class JobStuckError(UnavailableError):

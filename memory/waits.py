@@ -4,6 +4,7 @@ The rules of a resume are pure and stand alone, so that the update's validator, 
 and the tests decide by the same words.
 """
 
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -14,6 +15,7 @@ from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import Drift, SnapshotRef
 
 _LONGEST_REQUEST_ID = 256  # characters
+_LONGEST_WAIT = timedelta(days=3650)  # from now
 TIMEOUT = "timeout"
 RESUMED = "resumed"
 
@@ -220,10 +222,35 @@ def refusal(request: ResumeRequest, *, job_id: str, open_wait: OpenWait | None) 
         return f"wait {wanted} is over" if wanted else "it is not waiting"
     if wanted is not None and wanted != open_wait.wait_id:
         return f"wait {wanted} is over, the job now waits at {open_wait.wait_id}"
-    if request.outcome not in open_wait.outcomes:
-        allowed = ", ".join(open_wait.outcomes)
+    outcomes = (*open_wait.outcomes, TIMEOUT) if request.override else open_wait.outcomes
+    if request.outcome not in outcomes:
+        allowed = ", ".join(outcomes)
         return f"wait {open_wait.wait_id} has no outcome {request.outcome!r}; it has {allowed}"
     expected = request.expected_sha256
     if expected is not None and expected != open_wait.snapshot.sha256:
         return f"the snapshot of wait {open_wait.wait_id} has sha256 {open_wait.snapshot.sha256}, not {expected}"
+    return None
+
+
+def extension_refusal(
+    request: ExtendRequest, *, open_wait: OpenWait | None, now: datetime, ends: bool
+) -> str | None:
+    """Why a wait cannot get the deadline that is asked for, or None if it can.
+
+    Args:
+        request: What is asked for.
+        open_wait: The wait that is open, if one is.
+        now: By the job's clock.
+        ends: Whether the open wait is being resumed, or its time is up.
+    """
+    if open_wait is None:
+        return "it is not waiting"
+    if request.wait_id not in (None, open_wait.wait_id):
+        return f"it waits at {open_wait.wait_id}, not at {request.wait_id}"
+    if ends:
+        return f"wait {open_wait.wait_id} is just ending"
+    if request.until < open_wait.deadline:
+        return f"the deadline is {open_wait.deadline.isoformat()} already; give a later one"
+    if request.until > now + _LONGEST_WAIT:
+        return f"a deadline is at most {_LONGEST_WAIT.days} days away"
     return None

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -12,42 +12,32 @@ from temporalio.client import (
     WorkflowFailureError,
     WorkflowHandle,
 )
-from temporalio.common import (
-    SearchAttributeKey,
-    SearchAttributePair,
-    TypedSearchAttributes,
-    WorkflowIDReusePolicy,
-)
-from temporalio.exceptions import (
-    ApplicationError,
-    CancelledError,
-    TerminatedError,
-    WorkflowAlreadyStartedError,
-)
+from temporalio.exceptions import ApplicationError, CancelledError, TerminatedError
 
-from mnestic.memory.canonical import canonical_json, check_size
-from mnestic.memory.errors import (
-    AlreadyExistsError,
-    JobFailedError,
-    NotFoundError,
-    PayloadTooLargeError,
-)
+from mnestic.memory.canonical import check_size
+from mnestic.memory.errors import JobFailedError, NotFoundError
 from mnestic.memory.jobs import JobDescription, JobInput, JobResult, JobSummary
-from mnestic.memory.names import AGENT_JOB, job_workflow_id
+from mnestic.memory.names import PAUSE, POKE, UNPAUSE, job_workflow_id
 from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Memory
-from mnestic.memory.scope import Scope, check_id
-from mnestic.memory.waits import RESUMED, ResumeReceipt, ResumeRequest, check_request_id
+from mnestic.memory.scope import check_id
+from mnestic.memory.waits import (
+    RESUMED,
+    ResumeReceipt,
+    ResumeRequest,
+    WaitExtended,
+    check_request_id,
+)
+from mnestic.starter.extending import extend_wait
+from mnestic.starter.forking import ForkTerms, fork_input
 from mnestic.starter.job_listing import describe_job, list_jobs
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.plans import require_sound
-from mnestic.starter.resuming import resume_job
+from mnestic.starter.resuming import override_request, resume_job
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.starting import check_job, start_job
 from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints, open_memory
-
-LARGEST_PLAN_BYTES = 262_144
-_NEVER_AGAIN = WorkflowIDReusePolicy.REJECT_DUPLICATE
 
 
 class MnesticClient:
@@ -118,38 +108,57 @@ class MnesticClient:
             AlreadyExistsError: a job of that id was started before.
             TemporalUnavailableError: Temporal does not answer.
         """
-        require_sound(plan)
-        _check_plan_size(plan)
-        inputs = dict(inputs or {})
-        check_size(inputs, what="inputs", limit_bytes=self.settings.max_payload_bytes)
-        job_id = check_id(job_id or uuid.uuid4().hex[:12], what="job id")
-        scope = Scope(
-            tenant_id=check_id(self.settings.tenant_id, what="tenant"),
-            agent_id=check_id(agent_id, what="agent"),
-            session_id=check_id(session_id, what="session"),
-        )
-        asked = JobInput(
-            job_id=job_id,
-            scope=scope,
-            plan=plan,
+        asked = check_job(
+            plan,
+            agent_id=agent_id,
+            session_id=session_id,
             inputs=inputs,
-            max_payload_bytes=self.settings.max_payload_bytes,
+            job_id=job_id,
+            settings=self.settings,
+        )
+        return await self._start(asked)
+
+    async def fork_job(
+        self,
+        job_id: str,
+        *,
+        wait: int | str | None = None,
+        as_job: str | None = None,
+        session_id: str | None = None,
+        plan: Plan | None = None,
+        agent_id: str | None = None,
+    ) -> str:
+        """Starts a job at a wait of another, with the memory of its snapshot; returns the new id.
+
+        The other job may be running or over; it is left alone.
+
+        Args:
+            job_id: The job to fork.
+            wait: Number or id of the wait; the latest one without it.
+            as_job: The new job's id; made up without it.
+            session_id: The new job's session, in which nothing was written; the new id without it.
+            plan: Another plan, which has the wait's node too.
+            agent_id: The job's agent, for a job that Temporal has forgotten.
+
+        Raises:
+            NotFoundError: there is no such job or wait.
+            InvalidInputError: the plan has no such wait, or the wait is another job's.
+            AlreadyExistsError: a job of the new id was started before.
+        """
+        terms = ForkTerms(
+            job_id=check_id(job_id, what="job id"),
+            wait=wait,
+            as_job=as_job,
+            session_id=session_id,
+            agent_id=agent_id,
+            plan=plan,
         )
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            try:
-                await self.temporal.start_workflow(
-                    AGENT_JOB,
-                    asked,
-                    id=job_workflow_id(scope.tenant_id, job_id),
-                    task_queue=self.settings.task_queue,
-                    id_reuse_policy=_NEVER_AGAIN,
-                    memo={"plan": plan.name},
-                    search_attributes=_search_attributes(scope),
-                    static_summary=f"{plan.name} of {agent_id}",
-                )
-            except WorkflowAlreadyStartedError:
-                raise AlreadyExistsError(what="job", name=job_id) from None
-        return job_id
+            asked = await fork_input(
+                self._handle(job_id), self._memory, terms, settings=self.settings
+            )
+        require_sound(asked.plan)
+        return await self._start(asked)
 
     async def resume_job(
         self,
@@ -185,15 +194,75 @@ class MnesticClient:
             payload=payload,
             expected_sha256=expected_sha256,
         )
+        return await self._send(job_id, request, by=by, limit=limit)
+
+    async def override_job(
+        self,
+        job_id: str,
+        payload: Any = None,
+        *,
+        reason: str,
+        by: str | None = None,
+        policy: Literal["pinned", "rebase"] = "rebase",
+        outcome: str = RESUMED,
+        request_id: str | None = None,
+        limit: timedelta = timedelta(seconds=30),
+    ) -> ResumeReceipt | None:
+        """Lets a job go on that needs attention; the reason is kept in the audit log.
+
+        By `rebase` it goes on with memory as it is now, also when its snapshot is lost; by `pinned`
+        with its snapshot. The outcome may be `timeout` too.
+
+        Raises:
+            ResumeRefusedError: the job needs no attention, or has no such outcome.
+            SnapshotUnverifiedError: the snapshot is not verified, and `pinned` needs it.
+        """
+        check_size(payload, what="payload", limit_bytes=self.settings.max_payload_bytes)
+        request = override_request(
+            payload, reason=reason, by=by, policy=policy, outcome=outcome, request_id=request_id
+        )
+        return await self._send(job_id, request, limit=limit)
+
+    async def extend_wait(
+        self,
+        job_id: str,
+        *,
+        by: timedelta | None = None,
+        until: datetime | None = None,
+        wait_id: str | None = None,
+    ) -> WaitExtended:
+        """Gives the open wait a later deadline: by so much, or until then.
+
+        Raises:
+            InvalidInputError: the job does not wait, or the deadline is not later.
+            WorkerUnavailableError: no worker answers.
+        """
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            return await resume_job(
-                self._handle(job_id),
-                request,
-                job_id=job_id,
-                by=by,
-                limit=limit,
-                memory=self._memory,
-            )
+            return await extend_wait(self._handle(job_id), by=by, until=until, wait_id=wait_id)
+
+    async def pause_job(self, job_id: str) -> None:
+        """Holds a job before its next step; its deadlines pass, and count once it goes on.
+
+        Raises:
+            NotFoundError: there is no such job, or it is over.
+        """
+        await self._signal(job_id, PAUSE)
+
+    async def unpause_job(self, job_id: str) -> None:
+        """Lets a paused job go on.
+
+        Raises:
+            NotFoundError: there is no such job, or it is over.
+        """
+        await self._signal(job_id, UNPAUSE)
+
+    async def poke_job(self, job_id: str) -> None:
+        """Has a job go on in a new run at its wait, by the newest build of the worker.
+
+        Raises:
+            NotFoundError: there is no such job, or it is over.
+        """
+        await self._signal(job_id, POKE)
 
     async def list_jobs(
         self, *, waiting: bool = False, limit: int = 50, cursor: str | None = None
@@ -253,28 +322,37 @@ class MnesticClient:
         namespace = self.endpoints.temporal_namespace
         return f"{self.endpoints.temporal_ui}/namespaces/{namespace}/workflows/{workflow_id}"
 
+    async def _start(self, asked: JobInput) -> str:
+        with rpc_errors(self.endpoints.temporal_address, job_id=asked.job_id):
+            await start_job(self.temporal, self._memory, asked, settings=self.settings)
+        return asked.job_id
+
+    async def _send(
+        self,
+        job_id: str,
+        request: ResumeRequest,
+        *,
+        by: Literal["update", "signal"] = "update",
+        limit: timedelta,
+    ) -> ResumeReceipt | None:
+        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
+            return await resume_job(
+                self._handle(job_id),
+                request,
+                job_id=job_id,
+                by=by,
+                limit=limit,
+                memory=self._memory,
+            )
+
+    async def _signal(self, job_id: str, name: str) -> None:
+        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
+            await self._handle(job_id).signal(name)
+
     def _handle(self, job_id: str) -> WorkflowHandle[Any, JobResult]:
         check_id(job_id, what="job id")
         workflow_id = job_workflow_id(self.settings.tenant_id, job_id)
         return self.temporal.get_workflow_handle(workflow_id, result_type=JobResult)
-
-
-def _check_plan_size(plan: Plan) -> None:
-    size = len(canonical_json(plan.model_dump(mode="json")))
-    if size > LARGEST_PLAN_BYTES:
-        raise PayloadTooLargeError(what="plan", size_bytes=size, limit_bytes=LARGEST_PLAN_BYTES)
-
-
-def _search_attributes(scope: Scope) -> TypedSearchAttributes:
-    values = {
-        "JobState": "running",
-        "TenantId": scope.tenant_id,
-        "AgentId": scope.agent_id,
-        "SessionId": scope.session_id,
-    }
-    return TypedSearchAttributes(
-        [SearchAttributePair(SearchAttributeKey.for_keyword(k), v) for k, v in values.items()]
-    )
 
 
 def _failed(job_id: str, error: WorkflowFailureError) -> JobFailedError:

@@ -17,7 +17,7 @@ from temporalio.common import SearchAttributeKey
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs import JobDescription, JobSummary
 from mnestic.memory.names import AGENT_JOB
-from mnestic.memory.ports import Memory
+from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState, JobWait
 
@@ -37,7 +37,9 @@ async def list_jobs(
     check_id(tenant_id, what="tenant")
     query = f"WorkflowType = '{AGENT_JOB}' AND TenantId = '{tenant_id}' AND "
     if waiting:
-        query += "ExecutionStatus = 'Running' AND JobState IN ('waiting', 'needs_attention')"
+        query += (
+            "ExecutionStatus = 'Running' AND JobState IN ('waiting', 'paused', 'needs_attention')"
+        )
     else:
         query += "ExecutionStatus != 'ContinuedAsNew'"
     found = temporal.list_workflows(
@@ -58,23 +60,29 @@ async def describe_job(
     memo = await found.memo()
     header = memo.get("mnestic", {})
     agent_id, tenant_id = agent_of(found)
-    waits: list[JobWait] = []
-    cursor = None
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
-        while True:
-            page, cursor = await transaction.waits.list_by_job(job_id, limit=1000, cursor=cursor)
-            waits.extend(page)
-            if cursor is None:
-                break
+        waits = await list_all_waits(transaction, job_id)
     return JobDescription(
         **summary.model_dump(),
         plan=memo.get("plan", ""),
         attention=header.get("attention") if summary.state == "needs_attention" else None,
         failing=tuple(_failing(found)),
-        waits=tuple(waits),
+        waits=waits,
+        forked_from=memo.get("forked_from"),
     )
+
+
+async def list_all_waits(transaction: Transaction, job_id: str) -> tuple[JobWait, ...]:
+    """All waits of a job, in the order they were opened."""
+    waits: list[JobWait] = []
+    cursor = None
+    while True:
+        page, cursor = await transaction.waits.list_by_job(job_id, limit=1000, cursor=cursor)
+        waits.extend(page)
+        if cursor is None:
+            return tuple(waits)
 
 
 def agent_of(found: WorkflowExecutionDescription) -> tuple[str, str]:

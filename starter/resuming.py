@@ -1,22 +1,51 @@
 """Sending a resume: by update, which answers, or by signal, which Temporal keeps."""
 
-import asyncio
+import uuid
 from datetime import timedelta
 from typing import Any, Literal
 
+from pydantic import ValidationError
 from temporalio.client import (
     WorkflowHandle,
     WorkflowUpdateFailedError,
-    WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from mnestic.memory.errors import ResumeRefusedError, SnapshotUnverifiedError
-from mnestic.memory.names import RESUME
+from mnestic.memory.errors import (
+    InvalidInputError,
+    ResumeRefusedError,
+    SnapshotUnverifiedError,
+)
+from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.memory.ports import Memory
-from mnestic.memory.waits import ResumeReceipt, ResumeRequest
+from mnestic.memory.waits import Override, ResumeReceipt, ResumeRequest, check_request_id
 from mnestic.starter.job_listing import agent_of
+from mnestic.starter.updates import send_update
+
+
+def override_request(
+    payload: Any,
+    *,
+    reason: str,
+    by: str | None,
+    policy: Literal["pinned", "rebase"],
+    outcome: str,
+    request_id: str | None,
+) -> ResumeRequest:
+    """A request that overrides.
+
+    Raises:
+        InvalidInputError: the reason is missing or too long, or the request id is no key.
+    """
+    request_id = request_id if request_id is not None else uuid.uuid4().hex
+    check_request_id(request_id)
+    try:
+        override = Override(reason=reason.strip(), by=by, policy=policy)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInputError(what=str(first["loc"][0]), why=first["msg"]) from None
+    return ResumeRequest(request_id=request_id, outcome=outcome, payload=payload, override=override)
 
 
 async def resume_job(
@@ -47,36 +76,24 @@ async def _answer(
 ) -> ResumeReceipt | None:
     """The receipt, or None when no worker answers within the limit."""
     try:
-        return await _update(handle, request, limit)
-    except WorkflowUpdateRPCTimeoutOrCancelledError:
-        return None
+        while True:
+            try:
+                return await send_update(
+                    handle,
+                    OVERRIDE if request.override else RESUME,
+                    request,
+                    result_type=ResumeReceipt,
+                    limit=limit,
+                )
+            except WorkflowUpdateFailedError as error:
+                if not _has_moved(error):
+                    raise
     except WorkflowUpdateFailedError as error:
         raise _refusal(error, job_id) from None
     except RPCError as error:
         if error.status is not RPCStatusCode.NOT_FOUND:
             raise
         raise ResumeRefusedError(job_id=job_id, why="it is over") from None
-
-
-async def _update(
-    handle: WorkflowHandle[Any, Any], request: ResumeRequest, limit: timedelta
-) -> ResumeReceipt | None:
-    """The receipt, or None when there is none within the limit.
-
-    In a task of its own: the SDK polls for longer than any time limit of a call, and turns a
-    cancellation into an error of its own.
-    """
-    sending = asyncio.create_task(handle.execute_update(RESUME, request, result_type=ResumeReceipt))
-    try:
-        await asyncio.wait({sending}, timeout=limit.total_seconds())
-        answered = sending.done()
-    finally:
-        sending.cancel()
-        await asyncio.wait({sending})
-    if not answered and (sending.cancelled() or sending.exception() is not None):
-        return None  # else it came at the last moment
-    receipt: ResumeReceipt = sending.result()
-    return receipt
 
 
 async def _first_receipt(
@@ -96,6 +113,11 @@ async def _first_receipt(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
         return await transaction.waits.find_receipt(job_id, request.request_id)
+
+
+def _has_moved(error: WorkflowUpdateFailedError) -> bool:
+    """Whether the job has gone on in a new run, which takes the request."""
+    return isinstance(error.cause, ApplicationError) and error.cause.type == MOVED
 
 
 def _refusal(error: WorkflowUpdateFailedError, job_id: str) -> Exception:

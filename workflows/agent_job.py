@@ -12,6 +12,7 @@ from temporalio.exceptions import (
     FailureError,
     is_cancelled_exception,
 )
+from temporalio.workflow import ContinueAsNewVersioningBehavior
 
 from mnestic.memory.canonical import check_size
 from mnestic.memory.errors import MnesticError
@@ -34,7 +35,7 @@ from mnestic.memory.templates import as_text, resolve, resolve_early
 from mnestic.memory.waits import TIMEOUT, JobOutcome, JobState, ResumptionContext
 from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite, MessageWrite
-from mnestic.workflows.agent_memory import AgentMemory
+from mnestic.workflows.agent_memory import AgentMemory, WaitOutcome
 from mnestic.workflows.publishing import publish_ended, publish_started
 
 
@@ -45,7 +46,7 @@ class AgentJob:
     @workflow.init
     def __init__(self, asked: JobInput) -> None:
         progress = asked.progress or JobProgress(cursor=asked.plan.nodes[0].id)
-        self._asked = asked
+        self._asked, self._origin = asked, asked.origin
         self._cursor = progress.cursor
         self._results: dict[str, Any] = dict(progress.results)
         self._ended: JobState | None = None
@@ -61,9 +62,11 @@ class AgentJob:
     async def run(self, asked: JobInput) -> JobResult:
         """Runs the plan to its end; an episode tells of it, whatever way it ends."""
         try:
-            if asked.progress is None:
+            if asked.progress is None or asked.origin is not None:
                 publish_started(asked.scope)
+            await self._take_over_memory()
             while self._cursor != END:
+                await self._memory.until_unpaused()
                 self._cursor = await self._run_node(asked.plan.node(self._cursor))
         except (asyncio.CancelledError, FailureError) as error:
             if is_cancelled_exception(error):
@@ -98,6 +101,8 @@ class AgentJob:
     def _state(self) -> JobState:
         if self._ended is not None:
             return self._ended
+        if self._memory.is_paused:
+            return "paused"
         if self._memory.attention is not None:
             return "needs_attention"
         return "waiting" if self._memory.open_wait is not None else "running"
@@ -181,7 +186,7 @@ class AgentJob:
         return result
 
     async def _wait(self, node: WaitNode) -> dict[str, Any]:
-        ended = await self._memory.wait(
+        ended: WaitOutcome[Any] = await self._memory.wait(
             node.key,
             timeout=node.timeout,
             outcomes=tuple(outcome for outcome in node.on if outcome != TIMEOUT),
@@ -191,9 +196,10 @@ class AgentJob:
                 cursor_node=node.id,
                 payload_results=self._results,
                 plan_decision_id=self._asked.plan.decision_id,
+                inputs=self._asked.inputs,
             ),
         )
-        return ended.model_dump(mode="json")
+        return ended.model_dump(mode="json", exclude={"origin"})
 
     def _next(self, node: Node) -> str:
         if isinstance(node, WaitNode):
@@ -234,6 +240,19 @@ class AgentJob:
         await workflow.wait_condition(workflow.all_handlers_finished)
         return ending.result()
 
+    async def _take_over_memory(self) -> None:
+        """A fork begins with the memory of the wait that it comes from."""
+        if self._origin is not None:
+            scope = self._asked.scope
+            await self._memory.fork(
+                self._origin, job_id=self._asked.job_id, session_id=scope.session_id
+            )
+            self._origin = None
+
     def _continue_as_new(self, memory: AgentMemoryState) -> None:
+        """Goes on in a new run, by the newest build of the worker."""
         progress = JobProgress(cursor=self._cursor, results=self._results, memory=memory)
-        workflow.continue_as_new(self._asked.model_copy(update={"progress": progress}))
+        workflow.continue_as_new(
+            self._asked.model_copy(update={"progress": progress, "origin": self._origin}),
+            initial_versioning_behavior=ContinueAsNewVersioningBehavior.AUTO_UPGRADE,
+        )

@@ -3,17 +3,15 @@
 It stands apart from `AgentJob`, which is built on it, so that anyone's own workflow can use it.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from temporalio import workflow
-from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, ApplicationError
 
 from mnestic.activities.endings import EndingActivities, EndJobInput
+from mnestic.activities.forks import ForkActivities, ForkInput
 from mnestic.activities.memories import (
     MemoryActivities,
     RecallInput,
@@ -22,9 +20,7 @@ from mnestic.activities.memories import (
     RememberResult,
 )
 from mnestic.activities.thoughts import ThinkActivities, ThinkInput, ThinkResult
-from mnestic.activities.waits import OpenWaitInput, RestoreInput, WaitActivities
 from mnestic.memory.jobs import AgentMemoryState
-from mnestic.memory.names import operation_key, wait_id
 from mnestic.memory.operations import Operation
 from mnestic.memory.recalls import RecallQuery
 from mnestic.memory.scope import Scope
@@ -32,45 +28,46 @@ from mnestic.memory.snapshots import Drift
 from mnestic.memory.waits import (
     RESUMED,
     TIMEOUT,
+    ForkOrigin,
     JobOutcome,
     OpenWait,
-    Restored,
-    ResumeRequest,
     ResumptionContext,
     WaitPolicy,
 )
 from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite
-from mnestic.workflows.publishing import publish_attention, publish_running, publish_waiting
+from mnestic.workflows.calls import run_activity, run_to_the_end
+from mnestic.workflows.controls import JobControls
+from mnestic.workflows.operation_keys import OperationKeys
+from mnestic.workflows.publishing import publish_paused, publish_running
 from mnestic.workflows.resumes import ResumeInbox
+from mnestic.workflows.waits import JobWaits, WaitTerms
 
-_RETRY = RetryPolicy(
-    initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=30)
-)
-_TIMEOUT = timedelta(seconds=60)
-_TRY_AGAIN = timedelta(days=1)
-
-Asked = TypeVar("Asked")
-Result = TypeVar("Result")
+Payload = TypeVar("Payload")
 
 
-class WaitOutcome(BaseModel):
-    """How a wait ended, and what changed in memory meanwhile."""
+class WaitOutcome(BaseModel, Generic[Payload]):
+    """How a wait ended, and what changed in memory meanwhile.
+
+    `payload` is None after a timeout. `origin` is where a fork may begin.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     wait_id: str
     outcome: str
-    payload: Any = None
+    payload: Payload | None = None
     drift: tuple[Drift, ...] = ()
     drift_count: int = 0
+    origin: ForkOrigin
 
 
 class AgentMemory:
     """The memory of one job.
 
-    Make it in `__init__` of a workflow (under `workflow.init`): it registers the handlers `resume`,
-    one update and one signal, and early requests then find them.
+    Make it in `__init__` of a workflow (under `workflow.init`): it registers the updates `resume`,
+    `override` and `extend_wait`, the signals `resume`, `pause`, `unpause` and `poke`, and the query
+    `resumption_context`; early requests then find them.
     """
 
     def __init__(
@@ -89,14 +86,15 @@ class AgentMemory:
             scope: Whose memory it is.
             state: What an earlier run carried on.
             max_payload_bytes: Largest payload of a resume, as canonical JSON.
-            continue_as_new: Called before a wait is opened when the history is long; carries `state` into
-                a new run. Without it the workflow stays in one run.
+            continue_as_new: Called at a wait, also while parked, when the history is long, a newer
+                build of the worker is there, or somebody pokes the job; carries `state` into a new
+                run, which has to come to the same wait again. Without it the workflow stays in one run.
         """
         state = state or AgentMemoryState()
-        self._job_id, self._scope = job_id, scope
-        self._epoch, self._step, self._waits = state.epoch, state.step, state.waits
-        self._open = state.open_wait
+        self._scope = scope
         self._continue_as_new = continue_as_new
+        self._keys = OperationKeys(job_id, epoch=state.epoch, step=state.step)
+        self._controls = JobControls(paused=state.paused)
         self.inbox = ResumeInbox(
             job_id=job_id,
             max_payload_bytes=max_payload_bytes,
@@ -104,35 +102,60 @@ class AgentMemory:
             receipts=state.receipts,
             wait=state.open_wait,
         )
-        self.attention: str | None = None
+        self.inbox.paused = lambda: self._controls.paused
+        self._waits = JobWaits(
+            scope=scope,
+            keys=self._keys,
+            inbox=self.inbox,
+            controls=self._controls,
+            state=state,
+            renew=None if continue_as_new is None else self._renew,
+        )
 
     @property
     def open_wait(self) -> OpenWait | None:
         """The wait that is open, or None."""
-        return self._open
+        return self._waits.open
 
     @property
     def waits(self) -> int:
         """How many waits were opened so far."""
-        return self._waits
+        return self._waits.count
+
+    @property
+    def attention(self) -> str | None:
+        """Why the open wait could not be restored, or None."""
+        return self._waits.attention
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether somebody has paused the job."""
+        return self._controls.paused
 
     @property
     def state(self) -> AgentMemoryState:
         """What the next run needs."""
         return AgentMemoryState(
-            epoch=self._epoch,
-            step=self._step,
-            waits=self._waits,
-            open_wait=self._open,
+            epoch=self._keys.epoch,
+            step=self._keys.step,
+            waits=self._waits.count,
+            open_wait=self._waits.open,
             queued=self.inbox.queued,
             receipts=self.inbox.receipts,
+            attention=self._waits.attention,
+            paused=self._controls.paused,
         )
 
     def next_operation(self, name: str) -> Operation:
         """The next memory write of this job, with its idempotency key."""
-        self._step += 1
-        key = operation_key(self._job_id, epoch=self._epoch, step=self._step, name=name)
-        return Operation(key=key, name=name, job_id=self._job_id)
+        return self._keys.next(name)
+
+    async def until_unpaused(self) -> None:
+        """Waits while the job is paused; every operation here begins so."""
+        if self._controls.paused:
+            publish_paused(None)
+            await workflow.wait_condition(lambda: not self._controls.paused)
+            publish_running()
 
     async def remember(
         self, write: MemoryWrite, *, tool_call: ToolCall | None = None, templates: bool = False
@@ -142,24 +165,26 @@ class AgentMemory:
         With `templates`, `${memory...}` in the values is filled in from working memory; leave it off
         for text that somebody else wrote.
         """
+        await self.until_unpaused()
         asked = RememberInput(
             scope=self._scope,
-            operation=self.next_operation("remember"),
+            operation=self._keys.next("remember"),
             write=write,
             templates=templates,
             tool_call=tool_call,
         )
-        return await _run(MemoryActivities.remember, asked)
+        return await run_activity(MemoryActivities.remember, asked)
 
     async def recall(self, query: RecallQuery, *, save_as: str) -> RecallResult:
         """Reads records and episodes into a variable of working memory, and into the read set."""
+        await self.until_unpaused()
         asked = RecallInput(
             scope=self._scope,
-            operation=self.next_operation("recall"),
+            operation=self._keys.next("recall"),
             query=query,
             save_as=save_as,
         )
-        return await _run(MemoryActivities.recall, asked)
+        return await run_activity(MemoryActivities.recall, asked)
 
     async def think(
         self,
@@ -173,9 +198,10 @@ class AgentMemory:
         templates: bool = False,
     ) -> ThinkResult:
         """Asks the chat model; its reply joins working memory."""
+        await self.until_unpaused()
         asked = ThinkInput(
             scope=self._scope,
-            operation=self.next_operation("think"),
+            operation=self._keys.next("think"),
             prompt=prompt,
             templates=templates,
             system=system,
@@ -183,177 +209,100 @@ class AgentMemory:
             max_tokens=max_tokens,
             save_as=save_as,
         )
-        return await _run(ThinkActivities.think, asked, timeout=timeout)
+        return await run_activity(ThinkActivities.think, asked, timeout=timeout)
 
     async def wait(
         self,
         key: str,
         *,
         timeout: timedelta,  # noqa: ASYNC109
-        context: ResumptionContext,
+        context: ResumptionContext | None = None,
         outcomes: tuple[str, ...] = (RESUMED,),
         policy: WaitPolicy = "rebase",
         ask: str | None = None,
-    ) -> WaitOutcome:
+        form: dict[str, Any] | None = None,
+        payload_type: type[Payload] | None = None,
+    ) -> WaitOutcome[Payload]:
         """Parks the workflow until a resume or the timeout, and restores what it knew.
 
         Args:
             key: What is waited for, such as `approval`; published as WaitKey.
             timeout: After this the outcome is `timeout`.
-            context: Where to go on.
+            context: Where to go on; by default the key, and the workflow's type as the plan.
             outcomes: What a resume may answer.
             policy: What a restore does with memory that changed meanwhile.
             ask: What a person is asked, for the card in the Temporal UI.
+            form: JSON Schema that a payload is held to when it comes.
+            payload_type: Type of the payload; its schema is the form, unless one is given.
         """
-        if self._open is None:
-            await self._continue_if_long()
-            await self._open_wait(
-                key, timeout=timeout, context=context, outcomes=outcomes, policy=policy
+        await self.until_unpaused()
+        adapter = None if payload_type is None else TypeAdapter(payload_type)
+        if form is None and adapter is not None:
+            form = adapter.json_schema()
+        workflow_type = workflow.info().workflow_type
+        wait, request, restored = await self._waits.wait(
+            WaitTerms(
+                key=key,
+                timeout=timeout,
+                context=context
+                or ResumptionContext(cursor_node=key, plan_decision_id=workflow_type),
+                outcomes=outcomes,
+                policy=policy,
+                ask=ask,
+                form=form,
             )
-        assert self._open is not None
-        publish_waiting(self._open, scope=self._scope, ask=ask)
-        self.inbox.open(self._open)
-        request, restored = await self._until_restored(self._open)
-        outcome = WaitOutcome(
-            wait_id=self._open.wait_id,
+        )
+        payload = request.payload if request else None
+        if adapter is not None and request is not None and request.outcome != TIMEOUT:
+            payload = adapter.validate_python(payload)
+        return WaitOutcome(
+            wait_id=wait.wait_id,
             outcome=request.outcome if request else TIMEOUT,
-            payload=request.payload if request else None,
+            payload=payload,
             drift=restored.drift,
             drift_count=restored.drift_count,
+            origin=ForkOrigin(
+                job_id=self._keys.job_id,
+                wait_id=wait.wait_id,
+                snapshot_id=wait.snapshot.id,
+                sha256=wait.snapshot.sha256,
+            ),
         )
-        self._open = None
-        self.inbox.close(restored.receipt)
-        publish_running()
-        return outcome
+
+    async def fork(self, origin: ForkOrigin, *, job_id: str, session_id: str) -> Scope:
+        """Gives another job the memory that a wait's snapshot holds; returns that job's scope.
+
+        The snapshot's working memory goes into a session of its own, its read set becomes the other
+        job's. The job that waited is left alone. Start the other job's workflow with the scope.
+
+        Args:
+            origin: A wait, of this job or another of the agent.
+            job_id: The other job.
+            session_id: A session in which nothing has been written.
+        """
+        await self.until_unpaused()
+        scope = self._scope.model_copy(update={"session_id": session_id})
+        asked = ForkInput(
+            scope=scope, operation=self._keys.next("fork"), job_id=job_id, origin=origin
+        )
+        await run_activity(ForkActivities.fork, asked)
+        return scope
 
     async def end(self, outcome: JobOutcome, *, plan: str, cause: str | None) -> str:
         """Writes the job's episode and ends an open wait; returns the episode's id."""
         self.inbox.end(outcome)
         asked = EndJobInput(
             scope=self._scope,
-            operation=self.next_operation("end"),
+            operation=self._keys.next("end"),
             plan=plan,
             outcome=outcome,
             cause=cause,
-            waits=self._waits,
+            waits=self._waits.count,
         )
-        result = await _to_the_end(EndingActivities.end_job, asked, timeout=timedelta(minutes=2))
+        result = await run_to_the_end(EndingActivities.end_job, asked, timeout=timedelta(minutes=2))
         return result.episode_id
 
-    async def _open_wait(
-        self,
-        key: str,
-        *,
-        timeout: timedelta,  # noqa: ASYNC109
-        context: ResumptionContext,
-        outcomes: tuple[str, ...],
-        policy: WaitPolicy,
-    ) -> None:
-        number = self._waits + 1
-        opened_at: datetime = workflow.now()
-        asked = OpenWaitInput(
-            scope=self._scope,
-            operation=self.next_operation("open_wait"),
-            wait_id=wait_id(self._job_id, number),
-            key=key,
-            policy=policy,
-            context=context,
-            opened_at=opened_at,
-            deadline=opened_at + timeout,
-        )
-        self.inbox.expect(asked.wait_id)
-        try:
-            snapshot = await _run(WaitActivities.open_wait, asked)
-        except BaseException:
-            self.inbox.expect(None)
-            raise
-        self._waits = number
-        self._open = OpenWait(
-            wait_id=asked.wait_id,
-            key=key,
-            outcomes=outcomes,
-            policy=policy,
-            deadline=asked.deadline,
-            snapshot=snapshot,
-        )
-
-    async def _until_restored(self, wait: OpenWait) -> tuple[ResumeRequest | None, Restored]:
-        """Waits for a request or the deadline, and restores; parks again if that is refused."""
-        while True:
-            request = await self.inbox.next_request(self._alarm(wait), summary=wait.key)
-            try:
-                restored = await self._restore(wait, request)
-            except ActivityError as error:
-                cause = error.cause
-                if not isinstance(cause, ApplicationError):
-                    raise
-                failure = ApplicationError(cause.message, type=cause.type, non_retryable=True)
-                self.inbox.fail(failure)
-                if cause.type == "ResumeRefusedError":
-                    continue
-                self.attention = cause.message
-                publish_attention(wait, scope=self._scope, why=cause.message)
-            else:
-                self.attention = None
-                return request, restored
-
-    def _alarm(self, wait: OpenWait) -> datetime:
-        """When to go on without a request; a job that needs attention tries again each day."""
-        if self.attention is None:
-            return wait.deadline
-        return max(wait.deadline, workflow.now() + _TRY_AGAIN)
-
-    async def _restore(self, wait: OpenWait, request: ResumeRequest | None) -> Restored:
-        asked = RestoreInput(
-            scope=self._scope,
-            operation=self.next_operation("restore"),
-            wait=wait,
-            outcome=request.outcome if request else TIMEOUT,
-            request_id=request.request_id if request else None,
-            restored_at=workflow.now(),
-        )
-        return await _run(WaitActivities.restore, asked)
-
-    async def _continue_if_long(self) -> None:
-        """Goes on in a new run when Temporal suggests it.
-
-        While updates still wait for their receipts the run goes on; the next wait asks again.
-        """
-        suggested = workflow.info().is_continue_as_new_suggested()
-        if self._continue_as_new is None or not suggested or not workflow.all_handlers_finished():
-            return
-        self._epoch += 1
+    def _renew(self) -> None:
+        assert self._continue_as_new is not None
+        self._keys.epoch += 1
         self._continue_as_new(self.state)
-
-
-async def _run(
-    method: Callable[[Any, Asked], Awaitable[Result]],
-    asked: Asked,
-    *,
-    timeout: timedelta = _TIMEOUT,  # noqa: ASYNC109
-) -> Result:
-    """Runs an activity to its end, and only then takes note of a cancellation.
-
-    What it writes is so settled before the job's episode is written. Temporal tells of a
-    cancellation once; one that came while the activity ended is raised here.
-    """
-    cancelled_before = workflow.cancellation_reason() is not None
-    result = await _to_the_end(method, asked, timeout=timeout)
-    if workflow.cancellation_reason() is not None and not cancelled_before:
-        raise asyncio.CancelledError
-    return result
-
-
-async def _to_the_end(
-    method: Callable[[Any, Asked], Awaitable[Result]],
-    asked: Asked,
-    *,
-    timeout: timedelta,  # noqa: ASYNC109
-) -> Result:
-    return await workflow.execute_activity_method(
-        method,
-        asked,
-        start_to_close_timeout=timeout,
-        retry_policy=_RETRY,
-        cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    )

@@ -42,15 +42,26 @@ def publish_ended(state: JobState) -> None:
     workflow.set_current_details(f"**{state.capitalize()}**")
 
 
-def publish_waiting(wait: OpenWait, *, scope: Scope, ask: str | None) -> None:
+def publish_waiting(wait: OpenWait, *, scope: Scope) -> None:
     """The job is parked."""
     _publish("waiting", wait_key=wait.key, deadline=wait.deadline)
     _publish_header(wait)
-    workflow.set_current_details(_card(wait, scope, title=f"Waiting for {wait.key}", text=ask))
+    workflow.set_current_details(_card(wait, scope, title=f"Waiting for {wait.key}", text=wait.ask))
+
+
+def publish_paused(wait: OpenWait | None) -> None:
+    """The job is held, at a wait or between two."""
+    _publish(
+        "paused",
+        wait_key=wait.key if wait else None,
+        deadline=wait.deadline if wait else None,
+    )
+    at = f" at wait `{wait.wait_id}`" if wait else ""
+    workflow.set_current_details(f"**Paused**{at}. `mnestic job unpause` lets it go on.")
 
 
 def publish_attention(wait: OpenWait, *, scope: Scope, why: str) -> None:
-    """The job is parked because its snapshot could not be verified."""
+    """The job is parked because its snapshot was not verified, or a strict wait found drift."""
     _publish("needs_attention", wait_key=wait.key, deadline=wait.deadline)
     _publish_header(wait, attention=why)
     workflow.set_current_details(_card(wait, scope, title="Needs attention", text=why))

@@ -4,7 +4,7 @@ It stands apart from `AgentMemory`, which opens and restores waits, because here
 receipts matter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from temporalio import workflow
@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 
 from mnestic.memory.canonical import canonical_json, check_size
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.names import RESUME
+from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.memory.waits import (
     OpenWait,
     ResumeReceipt,
@@ -44,19 +44,29 @@ class ResumeInbox:
         self._queued_bytes = sum(_size(request) for request in queued)
         self._receipts = {receipt.request_id: receipt for receipt in receipts}
         self._failed: dict[str, ApplicationError] = {}
+        self._updating: set[str] = set()
         self._wait = wait
         self._taken: ResumeRequest | None = None
         self._timed_out = False
         self._opening: str | None = None
         self._ended: str | None = None
+        self._released = False
+        self.needs_attention = False
+        self.paused: Callable[[], bool] = lambda: False
         self.refused: tuple[str, ...] = ()
         workflow.set_signal_handler(RESUME, self._on_signal)
-        workflow.set_update_handler(RESUME, self._on_update, validator=self._validate)
+        for name in (RESUME, OVERRIDE):
+            workflow.set_update_handler(name, self._on_update, validator=self._validate)
 
     @property
     def taken(self) -> ResumeRequest | None:
         """The request that resumes the open wait, or None."""
         return self._taken
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the open wait is being resumed, or its time is up."""
+        return self._taken is not None or self._timed_out
 
     @property
     def queued(self) -> tuple[ResumeRequest, ...]:
@@ -81,12 +91,30 @@ class ResumeInbox:
             self._on_signal(request)
 
     def close(self, receipt: ResumeReceipt | None) -> None:
-        """Ends the wait; who asked for it gets the receipt."""
+        """Ends the wait; who asked for it gets the receipt.
+
+        It may be another's than the request that was taken: an attempt that was lost had restored
+        the wait before. Then a signal is kept for the next wait, if it names none, and an update fails.
+        """
         if receipt is not None:
             self._receipts[receipt.request_id] = receipt
+        taken, self._taken = self._taken, None
+        if taken is not None and (receipt is None or receipt.request_id != taken.request_id):
+            self._turn_away(taken, receipt)
         while len(self._receipts) > _RECEIPTS_KEPT:
             del self._receipts[next(iter(self._receipts))]
-        self._wait, self._taken, self._timed_out = None, None, False
+        self._wait, self._timed_out = None, False
+
+    def release(self) -> None:
+        """Lets go of updates that wait for the receipt of a request which is kept for a later wait.
+
+        They are to be sent again: the job is about to go on in a new run, which has their request.
+        """
+        self._released = True
+
+    def hold(self) -> None:
+        """Takes updates again: the job stays in its run."""
+        self._released = False
 
     def fail(self, failure: ApplicationError) -> None:
         """Tells who asked why the wait could not be restored, and takes requests again."""
@@ -98,22 +126,27 @@ class ResumeInbox:
         """Lets go of updates that still wait for a receipt: the job is over."""
         self._ended = outcome
 
-    async def next_request(self, deadline: datetime, *, summary: str) -> ResumeRequest | None:
-        """The request that resumes the wait, or None once the deadline passed."""
+    async def next_request(
+        self, deadline: datetime, *, stirred: Callable[[], bool], summary: str
+    ) -> bool:
+        """Waits for a request, the deadline or something else; whether one of the first two came."""
+        self._timed_out = False
         timeout = max(deadline - workflow.now(), timedelta(0))
         try:
             await workflow.wait_condition(
-                lambda: self._taken is not None, timeout=timeout, timeout_summary=summary
+                lambda: self._taken is not None or stirred(),
+                timeout=timeout,
+                timeout_summary=summary,
             )
         except TimeoutError:
             self._timed_out = self._taken is None
-        return self._taken
+        return self.is_decided
 
     def _validate(self, request: ResumeRequest) -> None:
         """The update's validator: what it refuses leaves no trace in the history."""
         if self._is_known(request) or self._is_queued(request) or self._is_expected(request):
             return
-        why = self._refusal(request)
+        why = "it is paused; unpause it first" if self.paused() else self._refusal(request)
         if why is not None:
             raise self._refused(why)
 
@@ -123,16 +156,24 @@ class ResumeInbox:
         if not self._is_known(request) and not self._is_queued(request):
             self._take(request)
         request_id = request.request_id
+        self._updating.add(request_id)
         await workflow.wait_condition(
             lambda: (
                 request_id in self._receipts
                 or request_id in self._failed
                 or self._ended is not None
+                or (self._released and self._is_queued(request))
             )
         )
+        self._updating.discard(request_id)
         if request_id in self._receipts:
             return self._receipts[request_id]
-        raise self._failed.get(request_id) or self._refused(f"the job is {self._ended}")
+        if request_id in self._failed:
+            raise self._failed[request_id]
+        if self._ended is not None:
+            raise self._refused(f"the job is {self._ended}")
+        moved = f"job {self._job_id} goes on in a new run; send the request again"
+        raise ApplicationError(moved, type=MOVED)
 
     def _on_signal(self, request: ResumeRequest) -> None:
         if self._is_known(request) or self._is_queued(request):
@@ -151,6 +192,14 @@ class ResumeInbox:
         )
         self.refused = (*self.refused, f"{request.request_id}: {why}")[-_REFUSALS_KEPT:]
         self._note_failure(request, self._refused(why))
+
+    def _turn_away(self, request: ResumeRequest, receipt: ResumeReceipt | None) -> None:
+        """A request that was taken for a wait which had ended before."""
+        by = f"was resumed by {receipt.request_id}" if receipt else "is over, its time was up"
+        why = f"wait {self._wait.wait_id if self._wait else ''} {by}"
+        is_signal = request.request_id not in self._updating
+        if not is_signal or request.wait_id is not None or self._keep(request) is not None:
+            self._note_failure(request, self._refused(why))
 
     def _is_busy(self) -> bool:
         """Whether no wait is free, so that a signal which names none is kept for the next."""
@@ -184,8 +233,15 @@ class ResumeInbox:
         return (
             self._closed_to(request)
             or refusal(request, job_id=self._job_id, open_wait=self._wait)
+            or self._out_of_place(request)
             or self._busy_with()
         )
+
+    def _out_of_place(self, request: ResumeRequest) -> str | None:
+        """Why an override is not what the job needs."""
+        if request.override is None or self.needs_attention:
+            return None
+        return "it needs no attention; resume it without an override"
 
     def _closed_to(self, request: ResumeRequest) -> str | None:
         """Why the request is refused whatever the wait."""

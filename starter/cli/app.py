@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mnestic.memory.errors import MnesticError
-from mnestic.starter.cli import config, demo, doctor, jobs, memories, servers
+from mnestic.starter.cli import config, demo, doctor, jobs, memories, servers, steering
 from mnestic.starter.cli.output import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -32,6 +32,15 @@ app = typer.Typer(
 )
 app.add_typer(jobs.app, name="job")
 app.add_typer(memories.app, name="memory")
+for _steer in (
+    steering.override,
+    steering.extend,
+    steering.pause,
+    steering.unpause,
+    steering.poke,
+    steering.fork,
+):
+    jobs.app.command()(_steer)
 app.command("up")(servers.up)
 app.command("worker")(servers.worker)
 app.command("migrate")(servers.migrate_schema)

@@ -1,4 +1,4 @@
-"""`mnestic job`: start, list, show, resume and cancel jobs."""
+"""`mnestic job`: start, show, resume, steer and cancel jobs."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,7 +25,7 @@ from mnestic.starter.plans import read_plan
 if TYPE_CHECKING:
     from mnestic.starter.client import MnesticClient
 
-app = typer.Typer(help="Start, list, show, resume and cancel jobs.", no_args_is_help=True)
+app = typer.Typer(help="Start, show, resume, steer and cancel jobs.", no_args_is_help=True)
 
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.")]
 
@@ -81,7 +81,7 @@ def list_(
             print_json({"jobs": jobs, "cursor": following})
             return
         rows = [
-            (j.job_id, j.state, j.wait_key, _when(j.deadline), j.agent_id, j.session_id)
+            (j.job_id, j.state, j.wait_key, when(j.deadline), j.agent_id, j.session_id)
             for j in found
         ]
         columns = ("job", "state", "waits for", "until", "agent", "session")
@@ -138,7 +138,7 @@ def resume(
                 by="signal" if signal else "update",
                 limit=timedelta(seconds=20),
             )
-        _print_receipt(job_id, receipt, as_json=as_json)
+        print_receipt(job_id, receipt, as_json=as_json)
 
     run(work())
 
@@ -181,27 +181,31 @@ def _input(text: str) -> tuple[str, Any]:
     return name, parse_value(value, what=f"--input {name}")
 
 
-def _when(moment: datetime | None) -> str | None:
+def when(moment: datetime | None) -> str | None:
+    """A moment as people read it."""
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else None
 
 
 def _print_job(job: JobDescription, link: str | None) -> None:
     out.print(f"Job {job.job_id} · {job.plan} · {job.state}")
+    if job.forked_from:
+        out.print(f"Forked from {job.forked_from}")
     if job.attention:
         out.print(f"Needs attention: {job.attention}", soft_wrap=True)
     for failure in job.failing:
         out.print(f"Tried again: {failure}", soft_wrap=True)
-    out.print(f"Agent {job.agent_id} · session {job.session_id} · since {_when(job.started_at)}")
+    out.print(f"Agent {job.agent_id} · session {job.session_id} · since {when(job.started_at)}")
     if link:
         out.print(link, soft_wrap=True)
     rows = [
-        (wait.wait_id, wait.key, wait.state, _when(wait.deadline), wait.snapshot_id)
+        (wait.wait_id, wait.key, wait.state, when(wait.deadline), wait.snapshot_id)
         for wait in job.waits
     ]
     print_table(("wait", "key", "state", "deadline", "snapshot"), rows, empty="No waits so far.")
 
 
-def _print_receipt(job_id: str, receipt: ResumeReceipt | None, *, as_json: bool) -> None:
+def print_receipt(job_id: str, receipt: ResumeReceipt | None, *, as_json: bool) -> None:
+    """Prints what a resume did."""
     if as_json:
         print_json(receipt.model_dump(mode="json") if receipt else {"receipt": None})
     elif receipt is None:
@@ -212,7 +216,8 @@ def _print_receipt(job_id: str, receipt: ResumeReceipt | None, *, as_json: bool)
     else:
         out.print(
             f"Job {job_id} goes on from wait {receipt.wait_id} ({receipt.outcome}): snapshot "
-            f"{receipt.snapshot_sha256[:16]}… verified, {receipt.drift_count} changes meanwhile."
+            f"{receipt.snapshot_sha256[:16]}… {'verified' if receipt.verified else 'not verified'}, "
+            f"{receipt.drift_count} changes meanwhile."
         )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Coroutine, Iterable, Sequence
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -74,6 +75,21 @@ def parse_value(text: str, *, what: str) -> Any:
         return _read_json(text, what)
     except json.JSONDecodeError:
         return text
+
+
+def parse_as(kind: Any, text: str | None, *, what: str) -> Any:
+    """A value of a pydantic type, written as text; None stays None.
+
+    Raises:
+        InvalidInputError: it is no such value.
+    """
+    if text is None:
+        return None
+    try:
+        return TypeAdapter(kind).validate_python(text)
+    except ValidationError as error:
+        why = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise InvalidInputError(what=what, why=why) from None
 
 
 def parse_json(text: str, *, what: str) -> Any:

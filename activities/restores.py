@@ -1,0 +1,220 @@
+"""Restoring a wait: verify its snapshot, compare it with today, apply the policy, end the wait.
+
+It stands apart from the activity that calls it, since all that a resume may do to memory is here.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from mnestic.memory.errors import (
+    MemoryDriftedError,
+    NotFoundError,
+    ResumeRefusedError,
+    SchemaVersionError,
+    SnapshotCorruptedError,
+    StoredValueError,
+)
+from mnestic.memory.ports import Transaction
+from mnestic.memory.records import LongTermRecord, ReadRecord
+from mnestic.memory.scope import Scope
+from mnestic.memory.snapshots import Drift, MemorySnapshot, compare
+from mnestic.memory.waits import OpenWait, Restored, ResumeReceipt, ResumeRequest, WaitPolicy
+from mnestic.memory.working import WorkingMemory
+
+_DRIFT_TOLD = 100  # the first; history and working memory stay small whatever changed
+_DRIFT_IN_ERROR = 3
+log = logging.getLogger("mnestic.restores")
+_UNREADABLE = (SnapshotCorruptedError, SchemaVersionError, StoredValueError, NotFoundError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """A snapshot beside what is stored today. `verified` is false for one that cannot be read."""
+
+    snapshot: MemorySnapshot
+    verified: bool
+    state: WorkingMemory
+    records: dict[tuple[str, str], LongTermRecord]
+    versions: dict[tuple[str, str], int]
+    drift: tuple[Drift, ...]
+
+
+async def restore_wait(
+    transaction: Transaction,
+    wait: OpenWait,
+    *,
+    scope: Scope,
+    request: ResumeRequest | None,
+    restored_at: datetime,
+    set_aside_id: str,
+) -> Restored:
+    """Ends a wait, by a request or (None) by its timeout.
+
+    Args:
+        transaction: Rolled back as a whole if the snapshot is not verified.
+        wait: The wait, with the hash of its snapshot as the workflow knows it.
+        scope: Whose memory it is.
+        request: Who resumes; with an override, it chooses the policy.
+        restored_at: By the job's clock.
+        set_aside_id: Id of the snapshot that keeps working memory which a pinned restore replaces.
+
+    Raises:
+        SnapshotCorruptedError: the bytes are not those that were sealed.
+        MemoryDriftedError: the policy is strict and memory has changed.
+        ResumeRefusedError: the request has resumed another wait.
+    """
+    job_id = wait.wait_id.rpartition("/")[0]
+    await _refuse_second_use(transaction, wait, request)
+    policy: WaitPolicy = wait.policy
+    if request is not None and request.override is not None:
+        policy = request.override.policy
+        reason = request.override.reason
+        transaction.note(f"wait.override.{policy}", wait.wait_id, reason=reason)
+    try:
+        snapshot = await transaction.snapshots.get(wait.snapshot.id, sha256=wait.snapshot.sha256)
+    except _UNREADABLE as error:
+        if request is None or request.override is None or policy != "rebase":
+            raise
+        log.warning("goes on without its snapshot", extra={"wait": wait.wait_id, "why": str(error)})
+        snapshot = await _without_snapshot(transaction, wait, scope)
+        found = await _find(transaction, snapshot, scope, verified=False)
+    else:
+        found = await _find(transaction, snapshot, scope, verified=True)
+    if policy == "strict" and found.drift:
+        raise _drifted(wait, found.drift)
+    if policy == "pinned":
+        await _pin(transaction, found, scope, job_id=job_id, set_aside_id=set_aside_id)
+    else:
+        await _rebase(transaction, found, scope, job_id=job_id)
+    receipt = _receipt(wait, request, found, restored_at=restored_at) if request else None
+    ended: Literal["timed_out", "resumed"] = "resumed" if receipt else "timed_out"
+    await transaction.waits.close(wait.wait_id, ended, receipt=receipt)
+    return Restored(
+        request=request,
+        drift=found.drift[:_DRIFT_TOLD],
+        drift_count=len(found.drift),
+        receipt=receipt,
+    )
+
+
+async def _refuse_second_use(
+    transaction: Transaction, wait: OpenWait, request: ResumeRequest | None
+) -> None:
+    """A request resumes one wait only, also when the job has forgotten its receipt."""
+    if request is None:
+        return
+    job_id = wait.wait_id.rpartition("/")[0]
+    first = await transaction.waits.find_receipt(job_id, request.request_id)
+    if first is not None and first.wait_id != wait.wait_id:
+        raise ResumeRefusedError(
+            job_id=job_id, why=f"request {request.request_id} has resumed wait {first.wait_id}"
+        )
+
+
+async def _without_snapshot(
+    transaction: Transaction, wait: OpenWait, scope: Scope
+) -> MemorySnapshot:
+    """Memory as it is now, in place of a snapshot that cannot be read."""
+    return MemorySnapshot(
+        working_memory=await transaction.working.load(scope.session_id, lock=True),
+        read_set=await transaction.records.list_reads(wait.wait_id.rpartition("/")[0]),
+        snapshot_at=wait.snapshot.snapshot_at,
+    )
+
+
+async def _find(
+    transaction: Transaction, snapshot: MemorySnapshot, scope: Scope, *, verified: bool
+) -> _Found:
+    names = [(read.namespace, read.key) for read in snapshot.read_set]
+    records, versions = await transaction.records.select(names)
+    state = await transaction.working.load(scope.session_id, lock=True)
+    return _Found(
+        snapshot=snapshot,
+        verified=verified,
+        state=state,
+        records=records,
+        versions=versions,
+        drift=compare(snapshot, working_version=state.version, records=records, versions=versions),
+    )
+
+
+def _drifted(wait: OpenWait, drift: tuple[Drift, ...]) -> MemoryDriftedError:
+    changes = tuple(
+        f"{change.namespace}/{change.key}".lstrip("/") + f" {change.kind}"
+        for change in drift[:_DRIFT_IN_ERROR]
+    )
+    return MemoryDriftedError(wait_id=wait.wait_id, changes=changes, count=len(drift))
+
+
+async def _rebase(transaction: Transaction, found: _Found, scope: Scope, *, job_id: str) -> None:
+    """Goes on with newer values, and tells the job what changed in the variable `drift`.
+
+    Newer working memory stays; only what was lost is put back.
+    """
+    state, kept = found.state, found.snapshot.working_memory
+    if state.version < kept.version:
+        kept = kept.model_copy(update={"version": state.version})
+        state = await transaction.working.save(scope.session_id, kept)
+    told = state.with_variables({"drift": _told(found) or None})
+    if told != state:
+        await transaction.working.save(scope.session_id, told)
+    await transaction.records.add_reads(job_id, _seen_now(found))
+
+
+async def _pin(
+    transaction: Transaction, found: _Found, scope: Scope, *, job_id: str, set_aside_id: str
+) -> None:
+    """Goes on with the snapshot: puts its working memory back, and pins the read set.
+
+    What others have written to the session meanwhile is set aside, as a snapshot of its own.
+    """
+    state, kept = found.state, found.snapshot.working_memory
+    if state.version != kept.version:
+        aside = MemorySnapshot(working_memory=state, snapshot_at=await transaction.now())
+        await transaction.snapshots.put(set_aside_id, aside, job_id=job_id)
+        kept = kept.model_copy(update={"version": state.version})
+        await transaction.working.save(scope.session_id, kept)
+    pinned = [read.model_copy(update={"pinned": True}) for read in found.snapshot.read_set]
+    await transaction.records.add_reads(job_id, pinned)
+
+
+def _receipt(
+    wait: OpenWait, request: ResumeRequest, found: _Found, *, restored_at: datetime
+) -> ResumeReceipt:
+    return ResumeReceipt(
+        request_id=request.request_id,
+        job_id=wait.wait_id.rpartition("/")[0],
+        wait_id=wait.wait_id,
+        outcome=request.outcome,
+        snapshot_id=wait.snapshot.id,
+        snapshot_sha256=wait.snapshot.sha256,
+        restored_at=restored_at,
+        drift_count=len(found.drift),
+        verified=found.verified,
+        override=request.override,
+    )
+
+
+def _seen_now(found: _Found) -> list[ReadRecord]:
+    """The read set as it is from here on: the job has been told what changed."""
+    seen = []
+    for read in found.snapshot.read_set:
+        name = (read.namespace, read.key)
+        live, version = found.records.get(name), found.versions.get(name, 0)
+        absent = ReadRecord(namespace=read.namespace, key=read.key, version=version)
+        seen.append(live.read if live else absent)
+    return seen
+
+
+def _told(found: _Found) -> list[dict[str, object]]:
+    """The drift with values, for the job's working memory: what a model is told about it."""
+    before = {(read.namespace, read.key): read.value for read in found.snapshot.read_set}
+    told = []
+    for change in found.drift[:_DRIFT_TOLD]:
+        name = (change.namespace, change.key)
+        now = found.records.get(name)
+        values = {"before": before.get(name), "now": now.value if now else None}
+        told.append(change.model_dump(mode="json") | values)
+    return told

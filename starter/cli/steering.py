@@ -1,0 +1,146 @@
+"""`mnestic job`, its commands that steer a job which is under way."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from pydantic import AwareDatetime
+
+from mnestic.memory.durations import Duration
+from mnestic.memory.waits import RESUMED
+from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.jobs import JobId, print_receipt, when
+from mnestic.starter.cli.output import AsJson, out, parse_as, parse_json, print_json, run
+from mnestic.starter.plans import read_plan
+
+
+def override(
+    job_id: JobId,
+    reason: Annotated[str, typer.Option(help="Why; it is kept in the audit log.")],
+    policy: Annotated[
+        Literal["rebase", "pinned"],
+        typer.Option(help="rebase: go on with memory as it is now; pinned: with the snapshot."),
+    ] = "rebase",
+    by: Annotated[str | None, typer.Option(help="Who says so.")] = None,
+    payload: Annotated[str, typer.Option(metavar="JSON", help="What the job is told.")] = "null",
+    outcome: Annotated[str, typer.Option(help="An outcome of the wait, or timeout.")] = RESUMED,
+    request_id: Annotated[
+        str | None, typer.Option(help="The same id is the same request; made up without it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a job go on that needs attention."""
+    told = parse_json(payload, what="--payload")
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            receipt = await client.override_job(
+                job_id,
+                told,
+                reason=reason,
+                by=by,
+                policy=policy,
+                outcome=outcome,
+                request_id=request_id,
+                limit=timedelta(seconds=20),
+            )
+        print_receipt(job_id, receipt, as_json=as_json)
+
+    run(work())
+
+
+def extend(
+    job_id: JobId,
+    by: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="How much later, such as 7d.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Until when, such as 2027-01-31T12:00Z.")
+    ] = None,
+    wait_id: Annotated[str | None, typer.Option(help="The wait that is meant.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a waiting job a later deadline."""
+    later = parse_as(Duration, by, what="--by")
+    moment = parse_as(AwareDatetime, until, what="--until")
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            extended = await client.extend_wait(job_id, by=later, until=moment, wait_id=wait_id)
+        if as_json:
+            print_json(extended.model_dump(mode="json"))
+        else:
+            out.print(f"Job {job_id} waits at {extended.wait_id} until {when(extended.deadline)}.")
+
+    run(work())
+
+
+def pause(job_id: JobId, as_json: AsJson = False) -> None:
+    """Hold a job before its next step."""
+    _signal(job_id, "pause_job", told="paused", as_json=as_json)
+
+
+def unpause(job_id: JobId, as_json: AsJson = False) -> None:
+    """Let a paused job go on."""
+    _signal(job_id, "unpause_job", told="unpaused", as_json=as_json)
+
+
+def poke(job_id: JobId, as_json: AsJson = False) -> None:
+    """Have a waiting job go on in a new run, by the newest build of the worker."""
+    _signal(job_id, "poke_job", told="poked", as_json=as_json)
+
+
+def fork(
+    job_id: JobId,
+    wait: Annotated[
+        str | None, typer.Option(metavar="N", help="Number or id of the wait; else the latest.")
+    ] = None,
+    as_job: Annotated[
+        str | None, typer.Option("--job-id", help="The new job's id; made up without it.")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(help="The new job's session; the new job's id without it.")
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(metavar="PLAN.yaml", help="Go on by another plan.")
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="The job's agent, if Temporal has forgotten the job.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start a job at a wait of another, with the memory of that time; the other is left alone."""
+    parsed = read_plan(plan) if plan else None
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            forked = await client.fork_job(
+                job_id, wait=wait, as_job=as_job, session_id=session, plan=parsed, agent_id=agent
+            )
+            link = client.job_link(forked)
+        if as_json:
+            print_json({"job_id": forked, "forked_from": job_id, "temporal_ui": link})
+        else:
+            out.print(f"Job {forked} begins where job {job_id} waited.")
+            out.print(link or "", soft_wrap=True)
+
+    run(work())
+
+
+def _signal(
+    job_id: str,
+    method: Literal["pause_job", "unpause_job", "poke_job"],
+    *,
+    told: str,
+    as_json: bool,
+) -> None:
+    async def work() -> None:
+        async with await connect_client() as client:
+            await getattr(client, method)(job_id)
+        if as_json:
+            print_json({"job_id": job_id, told: True})
+        else:
+            out.print(f"Job {job_id} is {told} as soon as a worker takes it.")
+
+    run(work())

@@ -1,0 +1,123 @@
+"""How a workflow calls the activities of this package.
+
+It stands alone because the retries, the time limits and what a cancellation may interrupt are
+decided once, for all of them.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from temporalio import exceptions, workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError
+
+_RETRY = RetryPolicy(
+    initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=30)
+)
+_TIMEOUT = timedelta(seconds=60)
+# A local activity keeps the workflow task open, so it gives up long before Temporal would (10 s).
+_SOON = timedelta(seconds=5)
+_LOCAL = "local-waits"
+
+Asked = TypeVar("Asked")
+Result = TypeVar("Result")
+Method = Callable[[Any, Asked], Awaitable[Result]]
+
+
+def is_of_this_version() -> bool:
+    """Whether this run was begun by this version's code; runs of 0.1.0 go on in their own way."""
+    return workflow.patched(_LOCAL)
+
+
+async def run_activity(
+    method: Method[Asked, Result],
+    asked: Asked,
+    *,
+    timeout: timedelta = _TIMEOUT,  # noqa: ASYNC109 - Temporal's, not asyncio's
+    retry: RetryPolicy | None = None,
+) -> Result:
+    """Runs an activity to its end, and only then takes note of a cancellation.
+
+    What it writes is so settled before the job's episode is written. Temporal tells of a
+    cancellation once; one that came while the activity ended is raised here.
+    """
+    cancelled_before = workflow.cancellation_reason() is not None
+    result = await run_to_the_end(method, asked, timeout=timeout, retry=retry)
+    if workflow.cancellation_reason() is not None and not cancelled_before:
+        raise asyncio.CancelledError
+    return result
+
+
+async def run_to_the_end(
+    method: Method[Asked, Result],
+    asked: Asked,
+    *,
+    timeout: timedelta,  # noqa: ASYNC109
+    retry: RetryPolicy | None = None,
+) -> Result:
+    """Runs an activity to its end, whatever is cancelled meanwhile."""
+    return await workflow.execute_activity_method(
+        method,
+        asked,
+        start_to_close_timeout=timeout,
+        retry_policy=retry or _RETRY,
+        cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    )
+
+
+async def run_soon(method: Method[Asked, Result], asked: Asked) -> Result:
+    """Runs an activity inside the workflow task, and as an ordinary one if that takes too long.
+
+    What it did is lost to the workflow when its worker dies before the task ends, and another
+    attempt may then ask for something else; so only for activities whose first commit stands,
+    whoever asks.
+    """
+    if not is_of_this_version():
+        return await run_activity(method, asked)
+    try:
+        return await _settled(_run_local(method, asked))
+    except ActivityError as error:
+        cause = error.cause
+        if isinstance(cause, ApplicationError) and cause.non_retryable:
+            raise
+    return await run_activity(method, asked)
+
+
+async def _run_local(method: Method[Asked, Result], asked: Asked) -> Result:
+    try:
+        return await workflow.execute_local_activity_method(
+            method, asked, schedule_to_close_timeout=_SOON, retry_policy=_RETRY
+        )
+    except (
+        ApplicationError,
+        exceptions.TimeoutError,
+    ) as error:  # bare; an ordinary activity's is wrapped
+        raise ActivityError(
+            "local activity failed",
+            scheduled_event_id=0,
+            started_event_id=0,
+            identity="",
+            activity_type=method.__name__,
+            activity_id="",
+            retry_state=None,
+        ) from error
+
+
+async def _settled(work: Coroutine[Any, Any, Result]) -> Result:
+    """Waits for the work to end, and only then passes on a cancellation."""
+    task = asyncio.create_task(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise
+            cancelled = True
+        except ActivityError:
+            break  # told by the task's result
+    if cancelled:
+        raise asyncio.CancelledError
+    return task.result()

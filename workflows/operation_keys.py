@@ -1,0 +1,25 @@
+"""The idempotency keys of a job's memory writes, counted in the workflow."""
+
+from mnestic.memory.names import operation_key, wait_operation_key
+from mnestic.memory.operations import Operation
+
+
+class OperationKeys:
+    """Counts the operations of one job: `epoch` its runs, `step` the operations of this run."""
+
+    def __init__(self, job_id: str, *, epoch: int, step: int) -> None:
+        self.job_id, self.epoch, self.step = job_id, epoch, step
+
+    def next(self, name: str) -> Operation:
+        """The job's next memory write."""
+        self.step += 1
+        key = operation_key(self.job_id, epoch=self.epoch, step=self.step, name=name)
+        return Operation(key=key, name=name, job_id=self.job_id)
+
+    def of_wait(self, wait: str, name: str, *, counts: bool = True) -> Operation:
+        """What happens once to a wait, whichever attempt or request brings it about.
+
+        It counts as a step, as it did in 0.1.0, whose jobs go on counting.
+        """
+        self.step += counts
+        return Operation(key=wait_operation_key(wait, name), name=name, job_id=self.job_id)

@@ -1,0 +1,307 @@
+"""The waits of one job: opened, parked, continued in a new run, extended, restored.
+
+They stand apart from `AgentMemory`, whose other operations write and return at once.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError
+
+from mnestic.activities.waits import (
+    ExtendWaitInput,
+    OpenWaitInput,
+    RestoreInput,
+    WaitActivities,
+)
+from mnestic.memory.jobs import AgentMemoryState
+from mnestic.memory.names import EXTEND_WAIT, RESUMPTION_CONTEXT, wait_id
+from mnestic.memory.scope import Scope
+from mnestic.memory.waits import (
+    ExtendRequest,
+    OpenWait,
+    Restored,
+    ResumeRequest,
+    ResumptionContext,
+    WaitExtended,
+    WaitPolicy,
+    extension_refusal,
+)
+from mnestic.workflows.calls import is_of_this_version, run_activity, run_soon
+from mnestic.workflows.controls import JobControls
+from mnestic.workflows.operation_keys import OperationKeys
+from mnestic.workflows.publishing import (
+    publish_attention,
+    publish_paused,
+    publish_running,
+    publish_waiting,
+)
+from mnestic.workflows.resumes import ResumeInbox
+
+_TRY_AGAIN = timedelta(days=1)
+_DRAIN = timedelta(seconds=10)  # how long a new run is put off for handlers that are still at work
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaitTerms:
+    """What is waited for, how long, and what a resume may say."""
+
+    key: str
+    timeout: timedelta
+    context: ResumptionContext
+    outcomes: tuple[str, ...]
+    policy: WaitPolicy
+    ask: str | None
+    form: dict[str, Any] | None
+
+
+class JobWaits:
+    """At most one wait is open. It is in the database before the job parks, and ends there first."""
+
+    def __init__(
+        self,
+        *,
+        scope: Scope,
+        keys: OperationKeys,
+        inbox: ResumeInbox,
+        controls: JobControls,
+        state: AgentMemoryState,
+        renew: Callable[[], None] | None,
+    ) -> None:
+        """Registers the update `extend_wait` and the query `resumption_context`.
+
+        Args:
+            scope: Whose memory it is.
+            keys: Counts the job's operations.
+            inbox: Who resumes.
+            controls: Whether the job is paused or was poked.
+            state: What an earlier run carried on.
+            renew: Continues as new; None if the workflow stays in one run.
+        """
+        self._scope, self._keys = scope, keys
+        self._inbox, self._controls, self._renew = inbox, controls, renew
+        self._lock = asyncio.Lock()  # the deadline does not move while the wait ends
+        self._extended = False
+        self._began_renewed, self._put_off = state.epoch > 0, False
+        self._context: ResumptionContext | None = None
+        self.count = state.waits
+        self.open = state.open_wait
+        self.attention = state.attention
+        inbox.needs_attention = state.attention is not None
+        workflow.set_update_handler(EXTEND_WAIT, self._on_extend, validator=self._check_extend)
+        workflow.set_query_handler(RESUMPTION_CONTEXT, self._on_resumption_context)
+
+    async def wait(self, terms: WaitTerms) -> tuple[OpenWait, ResumeRequest | None, Restored]:
+        """Parks until a request or the deadline; returns the wait, who resumed it, and the drift."""
+        modern, self._put_off = is_of_this_version(), False
+        if self.open is None:
+            if self._is_renewal_due(suggestion_counts=True):
+                await self._go_on_in_a_new_run(patient=modern)
+            self.open = await self._open(terms)
+            self._began_renewed = False
+        self._context = terms.context
+        self._publish()
+        self._inbox.open(self.open)
+        request, restored = await self._until_restored(modern=modern)
+        wait, self.open, self._context = self.open, None, None
+        self._inbox.close(restored.receipt)
+        publish_running()
+        return wait, request, restored
+
+    async def _open(self, terms: WaitTerms) -> OpenWait:
+        number = self.count + 1
+        opened_at: datetime = workflow.now()
+        wait = wait_id(self._keys.job_id, number)
+        asked = OpenWaitInput(
+            scope=self._scope,
+            operation=self._keys.of_wait(wait, "open"),
+            wait_id=wait,
+            key=terms.key,
+            policy=terms.policy,
+            context=terms.context,
+            outcomes=terms.outcomes,
+            ask=terms.ask,
+            form=terms.form,
+            opened_at=opened_at,
+            deadline=opened_at + terms.timeout,
+        )
+        self._inbox.expect(wait)
+        try:
+            snapshot = await run_soon(WaitActivities.open_wait, asked)
+        except BaseException:
+            self._inbox.expect(None)
+            raise
+        self.count = number
+        return OpenWait(
+            wait_id=wait,
+            key=terms.key,
+            outcomes=terms.outcomes,
+            policy=terms.policy,
+            deadline=snapshot.snapshot_at + terms.timeout,
+            snapshot=snapshot,
+            ask=terms.ask,
+            form=terms.form,
+        )
+
+    async def _until_restored(self, *, modern: bool) -> tuple[ResumeRequest | None, Restored]:
+        """Waits for a request or the deadline, and restores; parks again if that is refused."""
+        while True:
+            if self._is_renewal_due(suggestion_counts=modern):
+                await self._go_on_in_a_new_run(patient=True)
+            if self._controls.paused:
+                await self._hold(modern=modern)
+                continue
+            wait, self._extended = self._opened, False
+            decided = await self._inbox.next_request(
+                self._alarm(wait),
+                stirred=lambda: self._is_stirred(modern=modern),
+                summary=wait.key,
+            )
+            if not decided or self._controls.paused:
+                continue
+            async with self._lock:
+                if self._extended and self._inbox.taken is None:
+                    continue
+                restored = await self._restore(self._opened, self._inbox.taken)
+            if restored is not None:
+                return _decision(self._inbox.taken, restored), restored
+
+    async def _restore(self, wait: OpenWait, request: ResumeRequest | None) -> Restored | None:
+        """Restores, or tells who asked why not."""
+        asked = RestoreInput(
+            scope=self._scope,
+            operation=self._keys.of_wait(wait.wait_id, "restore"),
+            wait=wait,
+            request=request,
+            restored_at=workflow.now(),
+        )
+        try:
+            restored = await run_soon(WaitActivities.restore, asked)
+        except ActivityError as error:
+            cause = error.cause
+            if not isinstance(cause, ApplicationError):
+                raise
+            self._inbox.fail(ApplicationError(cause.message, type=cause.type, non_retryable=True))
+            if cause.type != "ResumeRefusedError":
+                self._need_attention(cause.message)
+                self._publish()
+            return None
+        self._need_attention(None)
+        return restored
+
+    def _need_attention(self, why: str | None) -> None:
+        self.attention = why
+        self._inbox.needs_attention = why is not None
+
+    async def _hold(self, *, modern: bool) -> None:
+        """Stays parked while the job is paused; a request that is kept meanwhile comes after it."""
+        publish_paused(self._opened)
+        await workflow.wait_condition(
+            lambda: not self._controls.paused or self._is_renewal_due(suggestion_counts=modern)
+        )
+        if not self._controls.paused:
+            self._publish()
+
+    def _alarm(self, wait: OpenWait) -> datetime:
+        """When to go on without a request; a job that needs attention tries again each day."""
+        if self.attention is None:
+            return wait.deadline
+        return max(wait.deadline, workflow.now() + _TRY_AGAIN)
+
+    def _is_stirred(self, *, modern: bool) -> bool:
+        paused = self._controls.paused
+        return paused or self._extended or self._is_renewal_due(suggestion_counts=modern)
+
+    def _is_renewal_due(self, *, suggestion_counts: bool) -> bool:
+        """Whether to go on in a new run: the history is long, a newer build is there, or a poke.
+
+        A run that began so does not ask for a newer build before it has opened a wait: where a
+        person holds the job on its build, there would be no end of new runs.
+        """
+        if self._renew is None or self._put_off or self._inbox.taken is not None:
+            return False
+        info = workflow.info()
+        newer = info.is_target_worker_deployment_version_changed() and not self._began_renewed
+        suggested = suggestion_counts and info.is_continue_as_new_suggested()
+        return self._controls.poked or newer or suggested
+
+    async def _go_on_in_a_new_run(self, *, patient: bool) -> None:
+        """Continues as new once all handlers have ended, unless a request comes first.
+
+        Handlers of the workflow's own that do not end put it off to the next wait.
+        """
+        assert self._renew is not None
+        if not patient and not workflow.all_handlers_finished():
+            return
+        self._inbox.release()
+        try:
+            if not workflow.all_handlers_finished():
+                await workflow.wait_condition(workflow.all_handlers_finished, timeout=_DRAIN)
+        except TimeoutError:
+            workflow.logger.warning("handlers are still at work, so the job stays in its run")
+            self._controls.poked, self._put_off = False, True
+        if self._inbox.taken is None and not self._put_off:
+            self._renew()
+        self._inbox.hold()
+
+    def _publish(self) -> None:
+        wait = self._opened
+        if self._controls.paused:
+            publish_paused(wait)
+        elif self.attention is not None:
+            publish_attention(wait, scope=self._scope, why=self.attention)
+        else:
+            publish_waiting(wait, scope=self._scope)
+
+    @property
+    def _opened(self) -> OpenWait:
+        assert self.open is not None
+        return self.open
+
+    def _check_extend(self, request: ExtendRequest) -> None:
+        """The update's validator: what it refuses leaves no trace in the history."""
+        why = extension_refusal(
+            request, open_wait=self.open, now=workflow.now(), ends=self._inbox.is_decided
+        )
+        if why is not None:
+            told = f"job {self._keys.job_id}: {why}"
+            raise ApplicationError(told, type="InvalidInputError", non_retryable=True)
+
+    async def _on_extend(self, request: ExtendRequest) -> WaitExtended:
+        async with self._lock:
+            self._check_extend(request)
+            wait = self._opened
+            if request.until == wait.deadline:
+                return WaitExtended(wait_id=wait.wait_id, deadline=wait.deadline)
+            asked = ExtendWaitInput(
+                scope=self._scope,
+                operation=self._keys.of_wait(
+                    wait.wait_id, f"extend/{request.until.isoformat()}", counts=False
+                ),
+                wait_id=wait.wait_id,
+                request=request,
+            )
+            extended = await run_activity(WaitActivities.extend_wait, asked)
+            self.open = wait.model_copy(update={"deadline": extended.deadline})
+            self._extended = True
+            self._publish()
+        return extended
+
+    def _on_resumption_context(self) -> ResumptionContext | None:
+        """Where and with which memory the job goes on; None while it does not wait."""
+        if self._context is None or self.open is None:
+            return None
+        return self._context.model_copy(update={"memory_snapshot": self.open.snapshot})
+
+
+def _decision(taken: ResumeRequest | None, restored: Restored) -> ResumeRequest | None:
+    """Who resumed the wait: the request that was taken, or one that an attempt took which was lost."""
+    if restored.receipt is None:
+        return None
+    if taken is not None and taken.request_id == restored.receipt.request_id:
+        return taken
+    return restored.request
