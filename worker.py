@@ -28,8 +28,15 @@ from mnestic.memory.ports import ChatModel, Memory, Summariser
 from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.logs import configure_logs
 from mnestic.starter.settings import Settings, load_settings
-from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
+from mnestic.starter.wiring import (
+    connect_temporal,
+    find_database,
+    find_endpoints,
+    open_database,
+    open_memory,
+)
 from mnestic.stores.retrieval import ScopeRetriever
+from mnestic.workflows.plugin import MnesticPlugin
 
 # How long a job of a worker that was killed waits for it before another worker takes the job.
 _STICKY = timedelta(seconds=5)
@@ -74,6 +81,25 @@ async def models(settings: Settings) -> AsyncIterator[tuple[ChatModel, Summarise
             OpenAIChatModel(client, model=settings.chat_model, timeout=timeout),
             OpenAISummariser(client, model=settings.chat_model, timeout=timeout),
         )
+
+
+@asynccontextmanager
+async def worker_plugin(settings: Settings | None = None) -> AsyncIterator[MnesticPlugin]:
+    """All that a worker of your own needs to run jobs, and workflows that use `AgentMemory`.
+
+    Connect a Temporal client with it, and make any `Worker` of that client, inside the block.
+
+    Raises:
+        MnesticError: a setting is wrong, or Postgres does not answer.
+    """
+    settings = settings or load_settings()
+    async with AsyncExitStack() as stack:
+        url, _ = find_database(settings)
+        memory = open_database(url)
+        stack.push_async_callback(memory.close)
+        await memory.check()
+        model, summariser = await stack.enter_async_context(models(settings))
+        yield MnesticPlugin(activities=activities_of(memory, model=model, summariser=summariser))
 
 
 def make_worker(

@@ -16,7 +16,6 @@ from temporalio.common import SearchAttributeKey
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs import JobDescription, JobSummary
-from mnestic.memory.names import AGENT_JOB
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState, JobWait
@@ -35,7 +34,7 @@ async def list_jobs(
 ) -> tuple[tuple[JobSummary, ...], str | None]:
     """One page of jobs, latest first; see `MnesticClient.list_jobs`."""
     check_id(tenant_id, what="tenant")
-    query = f"WorkflowType = '{AGENT_JOB}' AND TenantId = '{tenant_id}' AND "
+    query = f"TenantId = '{tenant_id}' AND JobState IS NOT NULL AND "
     if waiting:
         query += (
             "ExecutionStatus = 'Running' AND JobState IN ('waiting', 'paused', 'needs_attention')"

@@ -92,4 +92,9 @@ async def connect_temporal(
 
 def open_memory(endpoints: Endpoints) -> PostgresMemory:
     """The memory in Postgres; the caller closes it."""
-    return PostgresMemory(endpoints.database_url.get_secret_value())
+    return open_database(endpoints.database_url)
+
+
+def open_database(url: SecretStr) -> PostgresMemory:
+    """The memory in the database at an address; the caller closes it."""
+    return PostgresMemory(url.get_secret_value())

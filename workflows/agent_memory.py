@@ -5,9 +5,10 @@ It stands apart from `AgentJob`, which is built on it, so that anyone's own work
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from temporalio import workflow
 
 from mnestic.activities.endings import EndingActivities, EndJobInput
@@ -250,6 +251,7 @@ class AgentMemory:
                 policy=policy,
                 ask=ask,
                 form=form,
+                refuse=partial(_misfit, adapter),
             )
         )
         payload = request.payload if request else None
@@ -288,13 +290,21 @@ class AgentMemory:
         await run_activity(ForkActivities.fork, asked)
         return scope
 
-    async def end(self, outcome: JobOutcome, *, plan: str, cause: str | None) -> str:
-        """Writes the job's episode and ends an open wait; returns the episode's id."""
+    async def end(
+        self, outcome: JobOutcome, *, plan: str | None = None, cause: str | None = None
+    ) -> str:
+        """Writes the job's episode, ends an open wait and drops the read set; returns the episode's id.
+
+        Args:
+            outcome: How the job ended.
+            plan: What the job was; by default the workflow's type.
+            cause: Why it failed.
+        """
         self.inbox.end(outcome)
         asked = EndJobInput(
             scope=self._scope,
             operation=self._keys.next("end"),
-            plan=plan,
+            plan=plan or workflow.info().workflow_type,
             outcome=outcome,
             cause=cause,
             waits=self._waits.count,
@@ -306,3 +316,16 @@ class AgentMemory:
         assert self._continue_as_new is not None
         self._keys.epoch += 1
         self._continue_as_new(self.state)
+
+
+def _misfit(adapter: TypeAdapter[Any] | None, payload: Any) -> str | None:
+    """What keeps a payload from being of its type, or None."""
+    if adapter is None:
+        return None
+    try:
+        adapter.validate_python(payload)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(("payload", *(str(part) for part in first["loc"])))
+        return f"{where}: {first['msg']}"
+    return None

@@ -1,6 +1,8 @@
 """`MnesticPlugin`: everything that a client, a worker and a Replayer must share."""
 
 import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.plugin import SimplePlugin
@@ -12,12 +14,18 @@ from mnestic.workflows.agent_job import AgentJob
 
 
 class MnesticPlugin(SimplePlugin):
-    """The data converter, the workflows and the sandbox they run in."""
+    """The data converter, the workflows and the sandbox they run in; for a worker, the activities."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, activities: Sequence[Callable[..., Any]] = ()) -> None:
+        """Makes a plugin for a client or a Replayer; with `activities`, for a worker too.
+
+        Args:
+            activities: What `mnestic.worker.worker_plugin` gives, which knows the stores.
+        """
         super().__init__(
             "mnestic",
             data_converter=pydantic_data_converter,
+            activities=list(activities),
             workflows=[AgentJob],
             workflow_runner=_runner,
             workflow_failure_exception_types=[MnesticError],

@@ -18,6 +18,12 @@ WAIT_DEADLINE = SearchAttributeKey.for_datetime("WaitDeadline")
 
 def publish_started(scope: Scope) -> None:
     """The job has begun; tells whose it is, unless who started it did so."""
+    publish_owner(scope)
+    workflow.set_current_details("**Running**")
+
+
+def publish_owner(scope: Scope) -> None:
+    """Whose job it is, unless that is known; so that lists find it."""
     if workflow.info().typed_search_attributes.get(TENANT_ID) is None:
         workflow.upsert_search_attributes(
             [
@@ -27,7 +33,6 @@ def publish_started(scope: Scope) -> None:
                 SESSION_ID.value_set(scope.session_id),
             ]
         )
-    workflow.set_current_details("**Running**")
 
 
 def publish_running() -> None:

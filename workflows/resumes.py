@@ -122,6 +122,10 @@ class ResumeInbox:
             self._note_failure(self._taken, failure)
         self._taken, self._timed_out = None, False
 
+    def refuse_taken(self, why: str) -> None:
+        """Refuses the request that was taken, and takes others again."""
+        self.fail(self._refused(why))
+
     def end(self, outcome: str) -> None:
         """Lets go of updates that still wait for a receipt: the job is over."""
         self._ended = outcome

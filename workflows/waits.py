@@ -22,6 +22,7 @@ from mnestic.memory.jobs import AgentMemoryState
 from mnestic.memory.names import EXTEND_WAIT, RESUMPTION_CONTEXT, wait_id
 from mnestic.memory.scope import Scope
 from mnestic.memory.waits import (
+    TIMEOUT,
     ExtendRequest,
     OpenWait,
     Restored,
@@ -36,6 +37,7 @@ from mnestic.workflows.controls import JobControls
 from mnestic.workflows.operation_keys import OperationKeys
 from mnestic.workflows.publishing import (
     publish_attention,
+    publish_owner,
     publish_paused,
     publish_running,
     publish_waiting,
@@ -48,7 +50,10 @@ _DRAIN = timedelta(seconds=10)  # how long a new run is put off for handlers tha
 
 @dataclass(frozen=True, kw_only=True)
 class WaitTerms:
-    """What is waited for, how long, and what a resume may say."""
+    """What is waited for, how long, and what a resume may say.
+
+    `refuse` tells what is wrong with a payload that the form lets pass, if something is.
+    """
 
     key: str
     timeout: timedelta
@@ -57,6 +62,7 @@ class WaitTerms:
     policy: WaitPolicy
     ask: str | None
     form: dict[str, Any] | None
+    refuse: Callable[[Any], str | None] = lambda _: None
 
 
 class JobWaits:
@@ -101,12 +107,13 @@ class JobWaits:
         if self.open is None:
             if self._is_renewal_due(suggestion_counts=True):
                 await self._go_on_in_a_new_run(patient=modern)
+            publish_owner(self._scope)
             self.open = await self._open(terms)
             self._began_renewed = False
         self._context = terms.context
         self._publish()
         self._inbox.open(self.open)
-        request, restored = await self._until_restored(modern=modern)
+        request, restored = await self._until_restored(terms, modern=modern)
         wait, self.open, self._context = self.open, None, None
         self._inbox.close(restored.receipt)
         publish_running()
@@ -147,7 +154,9 @@ class JobWaits:
             form=terms.form,
         )
 
-    async def _until_restored(self, *, modern: bool) -> tuple[ResumeRequest | None, Restored]:
+    async def _until_restored(
+        self, terms: WaitTerms, *, modern: bool
+    ) -> tuple[ResumeRequest | None, Restored]:
         """Waits for a request or the deadline, and restores; parks again if that is refused."""
         while True:
             if self._is_renewal_due(suggestion_counts=modern):
@@ -166,12 +175,18 @@ class JobWaits:
             async with self._lock:
                 if self._extended and self._inbox.taken is None:
                     continue
-                restored = await self._restore(self._opened, self._inbox.taken)
+                restored = await self._restore(self._opened, self._inbox.taken, terms)
             if restored is not None:
                 return _decision(self._inbox.taken, restored), restored
 
-    async def _restore(self, wait: OpenWait, request: ResumeRequest | None) -> Restored | None:
+    async def _restore(
+        self, wait: OpenWait, request: ResumeRequest | None, terms: WaitTerms
+    ) -> Restored | None:
         """Restores, or tells who asked why not."""
+        why = terms.refuse(request.payload) if request and request.outcome != TIMEOUT else None
+        if why is not None:
+            self._inbox.refuse_taken(why)
+            return None
         asked = RestoreInput(
             scope=self._scope,
             operation=self._keys.of_wait(wait.wait_id, "restore"),

@@ -1,0 +1,117 @@
+"""A workflow of one's own with durable memory: a refund that a person decides on.
+
+Beside `mnestic up`, run a worker, and ask for a refund in another shell:
+
+    python refund.py
+    python refund.py o-17 Mara 120
+
+It waits. Decide on it in a third:
+
+    mnestic job resume refund-o-17 --outcome decided --payload '{"approved": true, "amount": 80, "by": "Ana"}'
+"""
+
+import asyncio
+import sys
+from datetime import timedelta
+
+from pydantic import BaseModel, PositiveInt
+from temporalio import workflow
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from mnestic.memory.jobs import AgentMemoryState
+from mnestic.memory.names import job_workflow_id
+from mnestic.memory.recalls import RecallQuery, RecordSelection
+from mnestic.memory.scope import Scope
+from mnestic.memory.writes import MemoryWrite, RecordWrite
+from mnestic.starter.settings import load_settings
+from mnestic.starter.wiring import find_endpoints
+from mnestic.worker import worker_plugin
+from mnestic.workflows.agent_memory import AgentMemory
+
+TASK_QUEUE = "refunds"
+
+
+class RefundRequest(BaseModel):
+    """What a customer wants. `state` is what a run hands on to the next."""
+
+    order: str
+    customer: str
+    amount: PositiveInt
+    tenant_id: str = "default"
+    state: AgentMemoryState | None = None
+
+
+class Decision(BaseModel):
+    """What a person says; a resume with anything else is refused."""
+
+    approved: bool
+    amount: PositiveInt
+    by: str
+
+
+@workflow.defn
+class Refund:
+    """Waits for a decision, up to two weeks, and keeps what was decided."""
+
+    @workflow.init
+    def __init__(self, request: RefundRequest) -> None:
+        self._request = request
+        self._memory = AgentMemory(
+            job_id=f"refund-{request.order}",
+            scope=Scope(
+                tenant_id=request.tenant_id, agent_id="refunds", session_id=request.customer
+            ),
+            state=request.state,
+            continue_as_new=self._go_on,
+        )
+
+    @workflow.run
+    async def run(self, request: RefundRequest) -> str:
+        """Returns what became of the refund."""
+        if request.state is None:  # else it has come back to its wait
+            known = RecallQuery(records=(RecordSelection(namespace="refunds"),))
+            await self._memory.recall(known, save_as="earlier_refunds")
+        answer = await self._memory.wait(
+            "decision",
+            timeout=timedelta(days=14),
+            outcomes=("decided",),
+            ask=f"Refund {request.amount} EUR to {request.customer} for order {request.order}?",
+            payload_type=Decision,
+        )
+        decision = answer.payload
+        told = "nobody decided"
+        if decision is not None:
+            paid = decision.amount if decision.approved else 0
+            told = f"{decision.by} decided on {paid} EUR"
+        record = RecordWrite(namespace="refunds", key=request.order, value={"decision": told})
+        await self._memory.remember(MemoryWrite(records=(record,), note=told))
+        await self._memory.end("completed")
+        return told
+
+    def _go_on(self, state: AgentMemoryState) -> None:
+        workflow.continue_as_new(self._request.model_copy(update={"state": state}))
+
+
+async def main() -> None:
+    """Runs a worker, or asks for one refund."""
+    settings = load_settings()
+    endpoints = find_endpoints(settings)
+    async with worker_plugin(settings) as plugin:
+        client = await Client.connect(endpoints.temporal_address, plugins=[plugin])
+        if len(sys.argv) == 1:
+            await Worker(client, task_queue=TASK_QUEUE, workflows=[Refund]).run()
+            return
+        order, customer, amount = sys.argv[1:]
+        request = RefundRequest(
+            order=order, customer=customer, amount=int(amount), tenant_id=settings.tenant_id
+        )
+        workflow_id = job_workflow_id(settings.tenant_id, f"refund-{order}")
+        told = await client.execute_workflow(
+            Refund.run, request, id=workflow_id, task_queue=TASK_QUEUE
+        )
+        sys.stdout.write(f"{told}\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
