@@ -9,6 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any, NoReturn
 
 from temporalio.client import Client
@@ -16,7 +17,9 @@ from temporalio.plugin import SimplePlugin
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 from temporalio.worker import ResourceBasedSlotConfig, Worker, WorkerTuner
 
+from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.conversations import ConversationActivities
 from mnestic.activities.endings import EndingActivities
 from mnestic.activities.forks import ForkActivities
@@ -25,6 +28,7 @@ from mnestic.activities.thoughts import ThinkActivities
 from mnestic.activities.waits import WaitActivities
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.ports import ChatModel, Memory, Summariser
+from mnestic.memory.usage import ModelPrice, ModelPrices
 from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.logs import configure_logs
 from mnestic.starter.settings import Settings, load_settings
@@ -33,21 +37,26 @@ from mnestic.starter.wiring import (
     find_database,
     find_endpoints,
     open_database,
-    open_memory,
 )
 from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.workflows.plugin import MnesticPlugin
 
 # How long a job of a worker that was killed waits for it before another worker takes the job.
 _STICKY = timedelta(seconds=5)
+_FREE = ModelPrice(input=Decimal(0), output=Decimal(0))
 log = logging.getLogger("mnestic.worker")
 
 
 def activities_of(
-    memory: Memory, *, model: ChatModel, summariser: Summariser
+    memory: Memory,
+    *,
+    model: ChatModel,
+    summariser: Summariser,
+    prices: ModelPrices | None = None,
 ) -> list[Callable[..., Any]]:
-    """All activities of this package, given what they need."""
-    memories = MemoryActivities(memory, ScopeRetriever(), summariser)
+    """All activities of this package, given what they need; the local provider's price is 0."""
+    known = ModelPrices({**(prices.root if prices else {}), LOCAL_MODEL: _FREE})
+    memories = MemoryActivities(memory, ScopeRetriever(), summariser, prices=known)
     waits = WaitActivities(memory)
     return [
         memories.remember,
@@ -56,8 +65,8 @@ def activities_of(
         waits.extend_wait,
         waits.restore,
         ForkActivities(memory).fork,
-        ThinkActivities(memory, model).think,
-        EndingActivities(memory, summariser).end_job,
+        ThinkActivities(memory, model, count_tokens=count_tokens, prices=known).think,
+        EndingActivities(memory, summariser, prices=known).end_job,
         ConversationActivities(memory).read_session,
     ]
 
@@ -92,14 +101,22 @@ async def worker_plugin(settings: Settings | None = None) -> AsyncIterator[Mnest
     Raises:
         MnesticError: a setting is wrong, or Postgres does not answer.
     """
-    settings = settings or load_settings()
-    async with AsyncExitStack() as stack:
-        url, _ = find_database(settings)
-        memory = open_database(url)
-        stack.push_async_callback(memory.close)
+    async with _open_activities(settings or load_settings()) as activities:
+        yield MnesticPlugin(activities=activities)
+
+
+@asynccontextmanager
+async def _open_activities(settings: Settings) -> AsyncIterator[list[Callable[..., Any]]]:
+    url, _ = find_database(settings)
+    memory = open_database(url)
+    try:
         await memory.check()
-        model, summariser = await stack.enter_async_context(models(settings))
-        yield MnesticPlugin(activities=activities_of(memory, model=model, summariser=summariser))
+        async with models(settings) as (model, summariser):
+            yield activities_of(
+                memory, model=model, summariser=summariser, prices=settings.model_prices
+            )
+    finally:
+        await memory.close()
 
 
 def make_worker(
@@ -135,14 +152,10 @@ async def run_worker(settings: Settings) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     endpoints = find_endpoints(settings)
     async with AsyncExitStack() as stack:
-        memory = open_memory(endpoints)
-        stack.push_async_callback(memory.close)
-        await memory.check()
-        model, summariser = await stack.enter_async_context(models(settings))
+        activities = await stack.enter_async_context(_open_activities(settings))
         client = await connect_temporal(
             endpoints, plugins=_tracing(settings, stack), runtime=_runtime(settings)
         )
-        activities = activities_of(memory, model=model, summariser=summariser)
         async with make_worker(client, settings, activities=activities):
             log.info("worker ready", extra={"task_queue": settings.task_queue})
             await stop.wait()

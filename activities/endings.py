@@ -4,11 +4,14 @@ from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.transcripts import transcript
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import ModelUnavailableError, StoredValueError
+from mnestic.memory.language import Summary
 from mnestic.memory.ports import Memory, Summariser, Transaction
+from mnestic.memory.usage import ModelPrices
 from mnestic.memory.waits import JobOutcome
 from mnestic.memory.working import WorkingMemory
 
@@ -37,9 +40,12 @@ class EndJobResult(BaseModel):
 class EndingActivities:
     """What is left of a job when it is over."""
 
-    def __init__(self, memory: Memory, summariser: Summariser) -> None:
+    def __init__(
+        self, memory: Memory, summariser: Summariser, *, prices: ModelPrices | None = None
+    ) -> None:
         self._memory = memory
         self._summariser = summariser
+        self._meter = UsageMeter(memory, prices, purpose="summarise")
 
     @activity.defn(name="mnestic.end_job")
     async def end_job(self, asked: EndJobInput) -> EndJobResult:
@@ -53,24 +59,33 @@ class EndingActivities:
                 state = await _readable(transaction, asked)
             if done is not None:
                 return done
-            summary = await self._summary(asked, state)
+            text, made = await self._summary(asked, state)
             return await run_once(
-                self._memory, asked, EndJobResult, work=lambda tx: _end(tx, asked, summary)
+                self._memory,
+                asked,
+                EndJobResult,
+                work=lambda tx: _end(tx, asked, text),
+                beside=self._meter.row(asked, made),
             )
 
-    async def _summary(self, asked: EndJobInput, state: WorkingMemory) -> str:
+    async def _summary(
+        self, asked: EndJobInput, state: WorkingMemory
+    ) -> tuple[str, Summary | None]:
+        """The episode's text, and the summary in it, if a model made one."""
         ended = f"Job {asked.operation.job_id} ({asked.plan}) {_ENDED[asked.outcome]}."
         if asked.cause:
             ended = f"{ended} Cause: {asked.cause}"
         turns = transcript(state, last=_LAST_MESSAGES)
         try:
-            summary = await self._summariser.summarise(turns, max_chars=_MAX_CHARS)
+            made = await self._meter.answer(
+                asked, self._summariser.summarise(turns, max_chars=_MAX_CHARS)
+            )
         except ModelUnavailableError:
             if activity.info().attempt < _MODEL_ATTEMPTS:
                 raise
             activity.logger.warning("job ended without a summary: the model does not answer")
-            return ended
-        return f"{ended} {summary.text}".strip()
+            return ended, None
+        return f"{ended} {made.text}".strip(), made
 
 
 _ENDED = {"completed": "completed", "failed": "failed", "cancelled": "was cancelled"}

@@ -7,15 +7,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.transcripts import fill_in, transcript
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.language import Summary
 from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
 from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.records import RecordRef
+from mnestic.memory.usage import ModelPrices
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
-from mnestic.memory.writes import EpisodeWrite, MemoryWrite
+from mnestic.memory.writes import MemoryWrite
 
 _REFS_TOLD = 10  # in a result, which travels through the workflow's history
 
@@ -61,10 +64,18 @@ class RecallResult(BaseModel):
 class MemoryActivities:
     """Writes and reads of a job's memory."""
 
-    def __init__(self, memory: Memory, retriever: Retriever, summariser: Summariser) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        retriever: Retriever,
+        summariser: Summariser,
+        *,
+        prices: ModelPrices | None = None,
+    ) -> None:
         self._memory = memory
         self._retriever = retriever
         self._summariser = summariser
+        self._meter = UsageMeter(memory, prices, purpose="summarise")
 
     @activity.defn(name="mnestic.remember")
     async def remember(self, asked: RememberInput) -> RememberResult:
@@ -73,19 +84,20 @@ class MemoryActivities:
         Idempotent: by the operation's key, in the transaction of the writes.
         """
         with failures():
-            summary = ""
+            text, made = "", None
             if asked.write.episode is not None:
                 async with asked.transaction(self._memory, write=False) as transaction:
                     done = await find_done(transaction, asked, RememberResult)
                     state = await transaction.working.load(asked.scope.session_id)
                 if done is not None:
                     return done
-                summary = await self._summary(_filled(asked, state).episode, state)
+                text, made = await self._summary(asked, state)
             return await run_once(
                 self._memory,
                 asked,
                 RememberResult,
-                work=lambda transaction: _remember(transaction, asked, summary),
+                work=lambda transaction: _remember(transaction, asked, text),
+                beside=self._meter.row(asked, made),
             )
 
     @activity.defn(name="mnestic.recall")
@@ -102,13 +114,19 @@ class MemoryActivities:
                 work=lambda transaction: self._recall(transaction, asked),
             )
 
-    async def _summary(self, write: EpisodeWrite | None, state: WorkingMemory) -> str:
+    async def _summary(
+        self, asked: RememberInput, state: WorkingMemory
+    ) -> tuple[str, Summary | None]:
+        """The episode's text, and the summary that a model made, if none was given."""
+        write = _filled(asked, state).episode
         assert write is not None
         if write.summary is not None:
-            return write.summary
+            return write.summary, None
         turns = transcript(state, last=_number(write.last_messages))
-        summary = await self._summariser.summarise(turns, max_chars=write.max_chars)
-        return summary.text
+        made = await self._meter.answer(
+            asked, self._summariser.summarise(turns, max_chars=write.max_chars)
+        )
+        return made.text, made
 
     async def _recall(self, transaction: Transaction, asked: RecallInput) -> RecallResult:
         job_id = asked.operation.job_id

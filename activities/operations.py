@@ -58,13 +58,24 @@ async def run_once(
     result_type: type[Result],
     *,
     work: Callable[[Transaction], Awaitable[Result]],
+    beside: Callable[[Transaction], Awaitable[None]] | None = None,
 ) -> Result:
     """Does the work in one transaction with its ledger row, or returns what it gave before.
+
+    Args:
+        memory: Where both are written.
+        asked: The operation and its request.
+        result_type: What the work gives.
+        work: Done once.
+        beside: Done each time, also when another attempt did the work first, such as writing down
+            what this attempt has paid for.
 
     Raises:
         IdempotencyConflictError: the operation's key was used for another request.
     """
     async with asked.transaction(memory, write=True) as transaction:
+        if beside is not None:
+            await beside(transaction)
         stored = await transaction.replay(asked.operation, asked.request_hash)
         if stored is not None:
             return result_type.model_validate(stored)

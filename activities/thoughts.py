@@ -6,16 +6,26 @@ from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.transcripts import fill_in, transcript
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.language import ChatMessage, ChatReply
-from mnestic.memory.ports import ChatModel, Memory, Transaction
+from mnestic.memory.ports import ChatModel, Memory, TokenCounter, Transaction
 from mnestic.memory.templates import as_text
+from mnestic.memory.usage import Budget, ModelPrices, UsageTotal
 from mnestic.memory.working import Message, WorkingMemory
+
+# What a chat format adds. Source: OpenAI's cookbook, "How to count tokens with tiktoken".
+_TOKENS_A_MESSAGE = 4
+_TOKENS_A_REPLY = 3
 
 
 class ThinkInput(OperationInput):
-    """What to think about. With `templates`, those that name memory are filled in."""
+    """What to think about. With `templates`, those that name memory are filled in.
+
+    `max_input_tokens` holds for this call, `budget` for all calls of the job.
+    """
 
     prompt: str
     templates: bool = False
@@ -23,6 +33,8 @@ class ThinkInput(OperationInput):
     history: int
     max_tokens: int
     save_as: str
+    max_input_tokens: int = 8000
+    budget: Budget | None = None
 
 
 class ThinkResult(BaseModel):
@@ -40,9 +52,18 @@ class ThinkResult(BaseModel):
 class ThinkActivities:
     """Calls of the chat model."""
 
-    def __init__(self, memory: Memory, model: ChatModel) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        model: ChatModel,
+        *,
+        count_tokens: TokenCounter,
+        prices: ModelPrices | None = None,
+    ) -> None:
         self._memory = memory
         self._model = model
+        self._count_tokens = count_tokens
+        self._meter = UsageMeter(memory, prices, purpose="think")
 
     @activity.defn(name="mnestic.think")
     async def think(self, asked: ThinkInput) -> ThinkResult:
@@ -54,21 +75,81 @@ class ThinkActivities:
             async with asked.transaction(self._memory, write=False) as transaction:
                 done = await find_done(transaction, asked, ThinkResult)
                 state = await transaction.working.load(asked.scope.session_id)
+                used = await _used(transaction, asked)
             if done is not None:
                 return done
-            reply = await self._model.reply(_messages(asked, state), max_tokens=asked.max_tokens)
+            messages, input_tokens = self._fitted(asked, state)
+            max_tokens = _capped(asked, used=used, input_tokens=input_tokens)
+            reply = await self._meter.answer(
+                asked, self._model.reply(messages, max_tokens=max_tokens)
+            )
             return await run_once(
-                self._memory, asked, ThinkResult, work=lambda tx: _keep(tx, asked, reply)
+                self._memory,
+                asked,
+                ThinkResult,
+                work=lambda tx: _keep(tx, asked, reply),
+                beside=self._meter.row(asked, reply),
             )
 
+    def _fitted(
+        self, asked: ThinkInput, state: WorkingMemory
+    ) -> tuple[tuple[ChatMessage, ...], int]:
+        """The messages, of the history only the newest that fit, and their tokens.
 
-def _messages(asked: ThinkInput, state: WorkingMemory) -> tuple[ChatMessage, ...]:
-    def said(role: Literal["system", "user"], text: str) -> ChatMessage:
-        content = as_text(fill_in(text, state)) if asked.templates else text
-        return ChatMessage(role=role, content=content)
+        Raises:
+            InvalidInputError: prompt and system alone do not fit.
+        """
 
-    system = () if asked.system is None else (said("system", asked.system),)
-    return (*system, *transcript(state, last=asked.history), said("user", asked.prompt))
+        def said(role: Literal["system", "user"], text: str) -> ChatMessage:
+            content = as_text(fill_in(text, state)) if asked.templates else text
+            return ChatMessage(role=role, content=content)
+
+        prompt = said("user", asked.prompt)
+        system = () if asked.system is None else (said("system", asked.system),)
+        of_prompt = self._tokens(prompt)
+        of_system = sum(self._tokens(message) for message in system)
+        total = _TOKENS_A_REPLY + of_prompt + of_system
+        if total > asked.max_input_tokens:
+            why = (
+                f"the prompt is {of_prompt} tokens and the system text {of_system}, "
+                f"together over max_input_tokens, {asked.max_input_tokens}"
+            )
+            raise InvalidInputError(what="input of the model", why=why)
+        kept: list[ChatMessage] = []
+        for message in reversed(transcript(state, last=asked.history)):
+            tokens = self._tokens(message)
+            if total + tokens > asked.max_input_tokens:
+                break
+            total += tokens
+            kept.append(message)
+        return (*system, *reversed(kept), prompt), total
+
+    def _tokens(self, message: ChatMessage) -> int:
+        return self._count_tokens(message.content) + _TOKENS_A_MESSAGE
+
+
+async def _used(transaction: Transaction, asked: ThinkInput) -> UsageTotal:
+    """What the job has used of its budget; nothing is read where there is none."""
+    if asked.budget is None or asked.operation.job_id is None:
+        return UsageTotal()
+    return await transaction.usage.sum_by_job(asked.operation.job_id)
+
+
+def _capped(asked: ThinkInput, *, used: UsageTotal, input_tokens: int) -> int:
+    """The cap of the answer, within the job's budget.
+
+    Raises:
+        BudgetExceededError: nothing is left of it.
+        ConfigurationError: it is of money, and some calls have no price.
+    """
+    if asked.budget is None:
+        return asked.max_tokens
+    return asked.budget.cap_output(
+        asked.max_tokens,
+        used=used,
+        input_tokens=input_tokens,
+        job_id=str(asked.operation.job_id),
+    )
 
 
 async def _keep(transaction: Transaction, asked: ThinkInput, reply: ChatReply) -> ThinkResult:

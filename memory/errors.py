@@ -37,6 +37,8 @@ activity is retried, which exit code a command ends with, which HTTP status is a
 from datetime import timedelta
 from typing import Any
 
+from mnestic.memory.language import TokenUsage
+
 
 class MnesticError(Exception):
     """Base of all errors of this package."""
@@ -174,10 +176,13 @@ class SchemaVersionError(RefusedError):
 
 
 class ModelRefusedError(RefusedError):
-    """A language model, or its server, will not answer this request, or not in a usable form."""
+    """A language model, or its server, will not answer this request, or not in a usable form.
 
-    def __init__(self, *, model: str, why: str) -> None:
-        self.model = model
+    `usage` is what the answer took, when there was one; it was paid for all the same.
+    """
+
+    def __init__(self, *, model: str, why: str, usage: TokenUsage | None = None) -> None:
+        self.model, self.usage = model, usage
         super().__init__(f"model {model} refused: {why}")
 
 

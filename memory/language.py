@@ -8,8 +8,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt
 
-BYTES_PER_TOKEN = 4
-
 
 class ChatMessage(BaseModel):
     """One message of a dialogue. A speaker's name, when it matters, leads the content: `Mara: …`."""
@@ -21,7 +19,7 @@ class ChatMessage(BaseModel):
 
 
 class TokenUsage(BaseModel):
-    """Tokens of one call, as the provider counted them; local providers estimate."""
+    """Tokens of one call, as the provider counted them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -47,12 +45,3 @@ class Summary(BaseModel):
     text: str
     model: str
     usage: TokenUsage
-
-
-def estimate_tokens(text: str) -> int:
-    """Tokens of a text where nobody counted them: one for four bytes of UTF-8, rounded up.
-
-    An approximation: near for English prose, high for other scripts, so that a budget errs on the
-    careful side.
-    """
-    return -(-len(text.encode()) // BYTES_PER_TOKEN)

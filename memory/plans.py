@@ -14,6 +14,7 @@ from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.durations import Duration
 from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
 from mnestic.memory.templates import roots_of
+from mnestic.memory.usage import Budget
 from mnestic.memory.waits import TIMEOUT, WaitPolicy
 from mnestic.memory.writes import MemoryWrite
 
@@ -54,12 +55,16 @@ class Step(BaseModel):
 
 
 class ThinkNode(Step):
-    """A model call over the prompt and the session's last messages; the reply joins working memory."""
+    """A model call over the prompt and the session's last messages; the reply joins working memory.
+
+    Of the messages, the oldest are left out until the input fits into `max_input_tokens`.
+    """
 
     kind: Literal["think"]
     prompt: str
     system: str | None = None
     history: int = Field(20, ge=0, le=1000)
+    max_input_tokens: int = Field(8000, ge=1, le=1_000_000)
     max_tokens: int = Field(512, ge=1, le=100_000)
     save_as: Name | None = None
     timeout: Duration = timedelta(minutes=2)
@@ -130,6 +135,7 @@ class Plan(BaseModel):
 
     name: Name
     nodes: tuple[Node, ...]
+    budget: Budget | None = None
 
     def node(self, node_id: str) -> Node:
         """The node of that id.

@@ -18,6 +18,7 @@ from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.resources import Resource
 from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import MemorySnapshot, SnapshotRef
+from mnestic.memory.usage import ModelCall, UsageTotal
 from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
 from mnestic.memory.working import WorkingMemory
 
@@ -229,6 +230,18 @@ class PlanStore(Protocol):
         ...
 
 
+class UsageStore(Protocol):
+    """Calls of language models, append-only."""
+
+    async def add(self, call: ModelCall) -> None:
+        """Keeps a call."""
+        ...
+
+    async def sum_by_job(self, job_id: str) -> UsageTotal:
+        """What all calls of a job took together; nothing for a job that is not known."""
+        ...
+
+
 class ResourceStore(Protocol):
     """Raw messages, append-only."""
 
@@ -260,6 +273,8 @@ class Transaction(Protocol):
     def resources(self) -> ResourceStore: ...  # noqa: D102
     @property
     def plans(self) -> PlanStore: ...  # noqa: D102
+    @property
+    def usage(self) -> UsageStore: ...  # noqa: D102
 
     async def now(self) -> datetime:
         """The database's time at the beginning of the transaction, aware."""
@@ -349,6 +364,19 @@ class Summariser(Protocol):
 
         Raises:
             ModelUnavailableError: the model does not answer.
+            ModelRefusedError: it refused, or its answer is of no use; says what that took if it is known.
+        """
+        ...
+
+
+class TokenCounter(Protocol):
+    """Counts tokens, without asking anybody."""
+
+    def __call__(self, text: str, /) -> int:
+        """How many tokens a text is.
+
+        Raises:
+            InvalidInputError: the text is none that UTF-8 can hold.
         """
         ...
 
@@ -361,5 +389,6 @@ class ChatModel(Protocol):
 
         Raises:
             ModelUnavailableError: the model does not answer.
+            ModelRefusedError: it refused, or its answer is of no use; says what that took if it is known.
         """
         ...

@@ -123,7 +123,8 @@ def _twice(node: yaml.Node) -> Iterator[str]:
 def _told(error: ValidationError, data: Any, lines: Lines) -> Iterator[str]:
     for problem in error.errors():
         path = _known_path(lines, problem["loc"])
-        place = ".".join(str(part) for part in path[2:] if isinstance(part, str))
+        inside = path if path[:1] != ("nodes",) else path[2:]
+        place = ".".join(str(part) for part in inside if isinstance(part, str))
         missing = str(problem["loc"][-1]) if problem["type"] == "missing" else ""
         where = ".".join(part for part in (place, missing) if part)
         told = [f"line {_line_of(lines, path)}", _node_name(data, path), where, _message(problem)]

@@ -7,12 +7,14 @@ workflow decides by travels in its input.
 import os
 from collections.abc import Collection
 from pathlib import Path
+from typing import Annotated
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.usage import ModelPrices
 
 
 class Settings(BaseSettings):
@@ -64,6 +66,10 @@ class Settings(BaseSettings):
     model_timeout_s: float = Field(
         60.0, gt=0, description="Time limit of one model call, in seconds"
     )
+    model_prices: Annotated[ModelPrices, NoDecode] = Field(
+        ModelPrices.model_validate({"gpt-5-mini": {"input": "0.25", "output": "2.00"}}),
+        description="USD per million tokens, as JSON; the default is a list price, check it",
+    )
     prometheus_address: str | None = Field(
         None, description="host:port at which a worker serves metrics; default: none"
     )
@@ -102,9 +108,9 @@ def load_settings(**overrides: object) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = environment_name(str(first["loc"][0]))
-        raise ConfigurationError(
-            setting=name, why=f"{first['msg']}, not {first['input']!r}"
-        ) from None
+        inside = "".join(f"{part}: " for part in first["loc"][1:])
+        why = f"{inside}{first['msg']}, not {first['input']!r}"
+        raise ConfigurationError(setting=name, why=why) from None
 
 
 def environment_name(field: str) -> str:

@@ -26,6 +26,7 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.recalls import RecallQuery
 from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import Drift
+from mnestic.memory.usage import Budget
 from mnestic.memory.waits import (
     RESUMED,
     TIMEOUT,
@@ -187,18 +188,24 @@ class AgentMemory:
         )
         return await run_activity(MemoryActivities.recall, asked)
 
-    async def think(
+    async def think(  # noqa: PLR0913 - what a think node says
         self,
         prompt: str,
         *,
         save_as: str,
         system: str | None = None,
         history: int = 20,
+        max_input_tokens: int = 8000,
         max_tokens: int = 512,
+        budget: Budget | None = None,
         timeout: timedelta = timedelta(minutes=2),  # noqa: ASYNC109 - Temporal's, not asyncio's
         templates: bool = False,
     ) -> ThinkResult:
-        """Asks the chat model; its reply joins working memory."""
+        """Asks the chat model; its reply joins working memory.
+
+        The last `history` messages are sent along, as many as fit into `max_input_tokens`. With a
+        `budget`, it is refused once the model calls of this job have used that up.
+        """
         await self.until_unpaused()
         asked = ThinkInput(
             scope=self._scope,
@@ -209,6 +216,8 @@ class AgentMemory:
             history=history,
             max_tokens=max_tokens,
             save_as=save_as,
+            max_input_tokens=max_input_tokens,
+            budget=budget,
         )
         return await run_activity(ThinkActivities.think, asked, timeout=timeout)
 

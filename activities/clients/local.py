@@ -11,14 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mnestic.memory.language import (
-    BYTES_PER_TOKEN,
-    ChatMessage,
-    ChatReply,
-    Summary,
-    TokenUsage,
-    estimate_tokens,
-)
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.memory.language import ChatMessage, ChatReply, Summary, TokenUsage
 from mnestic.memory.sentences import cut_text, split_sentences
 from mnestic.memory.terms import cosine, rarity, term_vector, terms_of
 
@@ -71,7 +65,7 @@ class LocalChatModel:
 
         Args:
             messages: The dialogue; the last message of role `user` is the question.
-            max_tokens: Cap of the reply, in estimated tokens.
+            max_tokens: Cap of the reply.
 
         Returns:
             The same reply for the same messages, always.
@@ -168,12 +162,13 @@ def _reply(messages: Sequence[ChatMessage], max_tokens: int) -> str:
         question, [sentence for message in others for sentence in _sentences(message)]
     )
     lines = [f"- {sentence.speaker}: “{sentence.text}”" for sentence in quotes] or [_NO_MATCH]
-    budget_bytes = max_tokens * BYTES_PER_TOKEN
     text = _NOTICE
-    if len(text) > budget_bytes:
-        return cut_text(text, budget_bytes - 2)  # the ellipsis takes three bytes, not one
+    while count_tokens(text) > max_tokens:
+        text = cut_text(text, len(text) - 1)
+    if text != _NOTICE:
+        return text
     for line in lines:
-        if len(f"{text}\n{line}".encode()) <= budget_bytes:
+        if count_tokens(f"{text}\n{line}") <= max_tokens:
             text = f"{text}\n{line}"
     return text
 
@@ -209,8 +204,8 @@ def _sentences(message: ChatMessage) -> list[_Sentence]:
 
 
 def _usage(messages: Sequence[ChatMessage], text: str) -> TokenUsage:
-    """An estimate: nothing was billed, budgets still count."""
+    """What a model would have been sent and have said: nothing was billed, budgets still count."""
     return TokenUsage(
-        input_tokens=sum(estimate_tokens(message.content) for message in messages),
-        output_tokens=estimate_tokens(text),
+        input_tokens=sum(count_tokens(message.content) for message in messages),
+        output_tokens=count_tokens(text),
     )

@@ -21,8 +21,9 @@ from openai.types.chat import (
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mnestic.activities.clients.openai_failures import translated_failures
+from mnestic.activities.clients.tokens import count_tokens
 from mnestic.memory.errors import ConfigurationError, ModelRefusedError
-from mnestic.memory.language import ChatMessage, ChatReply, Summary, TokenUsage, estimate_tokens
+from mnestic.memory.language import ChatMessage, ChatReply, Summary, TokenUsage
 from mnestic.memory.sentences import cut_text
 
 _TIMEOUT = timedelta(seconds=60)
@@ -160,7 +161,9 @@ class OpenAISummariser:
             return _SummaryFormat.model_validate_json(fenced[1] if fenced else answer.text).summary
         except ValidationError as error:
             why = f"its summary has another shape than was asked for ({_problem(error)})"
-            raise ModelRefusedError(model=self._completions.model, why=why) from None
+            raise ModelRefusedError(
+                model=self._completions.model, why=why, usage=answer.usage
+            ) from None
 
 
 class _Completions:
@@ -184,16 +187,11 @@ class _Completions:
             # Without its cause, which repeats what was said.
             why = f"the answer is no chat completion ({_problem(error)}); check the base URL"
             raise ModelRefusedError(model=self.model, why=why) from None
-        text = self._text(completion.choices[0], max_tokens=max_tokens)
-        usage = TokenUsage(
-            input_tokens=sum(estimate_tokens(message.content) for message in messages),
-            output_tokens=estimate_tokens(text),
-        )
-        if completion.usage:  # not every server counts
-            usage = TokenUsage(
-                input_tokens=completion.usage.prompt_tokens,
-                output_tokens=completion.usage.completion_tokens,
-            )
+        choice, usage = completion.choices[0], _usage(completion, messages)
+        refused = _refusal(choice, max_tokens=max_tokens)
+        if refused is not None:
+            raise ModelRefusedError(model=self.model, why=refused, usage=usage)
+        text = choice.message.content or ""
         return _Answer(text=text, model=completion.model or self.model, usage=usage)
 
     async def _receive(self, send: Callable[[], Awaitable[bytes]]) -> bytes:
@@ -224,16 +222,29 @@ class _Completions:
         )
         return created.content
 
-    def _text(self, choice: _Choice, *, max_tokens: int) -> str:
-        if choice.message.refusal or choice.finish_reason == "content_filter":
-            raise ModelRefusedError(model=self.model, why="it declined to answer this content")
-        if choice.finish_reason == "length":
-            raise ModelRefusedError(
-                model=self.model, why=f"its answer was cut off at {max_tokens} tokens; allow more"
-            )
-        if not choice.message.content or not choice.message.content.strip():
-            raise ModelRefusedError(model=self.model, why="its answer is empty")
-        return choice.message.content
+
+def _refusal(choice: _Choice, *, max_tokens: int) -> str | None:
+    """Why an answer is of no use, or None."""
+    if choice.message.refusal or choice.finish_reason == "content_filter":
+        return "it declined to answer this content"
+    if choice.finish_reason == "length":
+        return f"its answer was cut off at {max_tokens} tokens; allow more"
+    if not choice.message.content or not choice.message.content.strip():
+        return "its answer is empty"
+    return None
+
+
+def _usage(completion: _Completion, messages: Sequence[ChatMessage]) -> TokenUsage:
+    """As the server counted, or counted here, since not every server does."""
+    if completion.usage is not None:
+        return TokenUsage(
+            input_tokens=completion.usage.prompt_tokens,
+            output_tokens=completion.usage.completion_tokens,
+        )
+    return TokenUsage(
+        input_tokens=sum(count_tokens(message.content) for message in messages),
+        output_tokens=count_tokens(completion.choices[0].message.content or ""),
+    )
 
 
 def _param(message: ChatMessage) -> ChatCompletionMessageParam:

@@ -33,6 +33,7 @@ from mnestic.stores.postgres.schema import (
 )
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
 from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.usage import PostgresUsageStore
 from mnestic.stores.postgres.waits import PostgresWaitStore
 from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
 
@@ -56,6 +57,7 @@ class PostgresTransaction:
         self.waits = PostgresWaitStore(unit)
         self.resources = PostgresResourceStore(unit)
         self.plans = PostgresPlanStore(unit)
+        self.usage = PostgresUsageStore(unit)
 
     async def now(self) -> datetime:
         """See the port."""

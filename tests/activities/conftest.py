@@ -55,6 +55,22 @@ def working(begin: Callable[[], Any]) -> Callable[[], Any]:
 
 
 @pytest.fixture
+def calls(admin_url: str, settings: Settings) -> Callable[[], list[tuple[Any, ...]]]:
+    """The calls of models that were written down, oldest first."""
+
+    def read() -> list[tuple[Any, ...]]:
+        with psycopg.connect(admin_url) as connection:
+            return connection.execute(
+                "SELECT operation_key, purpose, model, input_tokens, output_tokens, cost_usd "
+                "FROM mnestic.llm_usage WHERE tenant_id = %s AND agent_id = 'ada' "
+                "AND session_id = 's1' AND job_id = 'j1' ORDER BY id",
+                [settings.tenant_id],
+            ).fetchall()
+
+    return read
+
+
+@pytest.fixture
 def counts(admin_url: str, settings: Settings) -> Callable[[], dict[str, int]]:
     """How many rows of this tenant each table has; the audit log and its like are left out."""
     tables = (
@@ -65,6 +81,7 @@ def counts(admin_url: str, settings: Settings) -> Callable[[], dict[str, int]]:
         "memory_snapshot",
         "job_wait",
         "operation",
+        "llm_usage",
     )
 
     def read() -> dict[str, int]:

@@ -1,6 +1,7 @@
 import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.records import ReadRecord
 from mnestic.memory.scope import Scope
+from mnestic.memory.usage import ModelPrices
 from mnestic.memory.waits import JobWait, ResumeReceipt, ResumptionContext
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -117,7 +119,7 @@ async def test_ending_twice_ends_once_and_asks_no_model_again(
     again = await end()
 
     assert again == first
-    assert counts() == before == {"episode": 1, "operation": 1}
+    assert counts() == before == {"episode": 1, "operation": 1, "llm_usage": 1}
     assert summariser.calls == 1
 
 
@@ -158,6 +160,20 @@ async def test_a_job_ends_though_a_restore_has_ended_its_wait_meanwhile(
     async with begin() as transaction:
         assert (await transaction.waits.get("j1/w1")).state == "resumed"
         assert len((await transaction.episodes.list_by_job("j1"))[0]) == 1
+
+
+async def test_the_summary_of_an_ending_leaves_its_cost(
+    memory: Memory,
+    summariser: CountingSummariser,
+    asked: EndJobInput,
+    calls: Callable[[], list[tuple[Any, ...]]],
+) -> None:
+    prices = ModelPrices.model_validate({"test": {"input": 1, "output": 2}})
+    activities = EndingActivities(memory, summariser, prices=prices)
+
+    await ActivityEnvironment().run(activities.end_job, asked)
+
+    assert calls() == [("j1/0/9/end", "summarise", "test", 1, 1, Decimal("0.000003"))]
 
 
 @pytest.mark.parametrize(("attempt", "ends"), [(1, False), (4, False), (5, True), (9, True)])

@@ -235,6 +235,28 @@ async def test_a_write_that_cannot_be_understood_is_refused_for_good(
     assert counts() == {}
 
 
+async def test_a_summary_leaves_what_it_took(
+    remember: Callable[..., Awaitable[RememberResult]], calls: Callable[[], list[Any]]
+) -> None:
+    await remember(1, episode=EpisodeWrite())
+    await remember(1, episode=EpisodeWrite())
+    await remember(2, episode=EpisodeWrite(summary="As it was."))
+
+    assert calls() == [("j1/0/1/remember", "summarise", "test", 1, 1, None)]
+
+
+async def test_a_summary_of_nothing_is_no_call(
+    memory: Memory, scope: Scope, operation: Make, calls: Callable[[], list[Any]]
+) -> None:
+    activities = MemoryActivities(memory, ScopeRetriever(), LocalSummariser())
+    write = MemoryWrite(episode=EpisodeWrite())
+    asked = RememberInput(scope=scope, operation=operation(1), write=write)
+
+    await ActivityEnvironment().run(activities.remember, asked)
+
+    assert calls() == []
+
+
 async def test_a_summary_as_given_needs_no_model(
     remember: Callable[..., Awaitable[RememberResult]],
     begin: Callable[[], Any],

@@ -28,6 +28,7 @@ DRIVERS = {
     "psycopg",
     "pydantic_settings",
     "requests",
+    "rs_bpe",
     "sqlalchemy",
     "sqlmodel",
     "wordllama",

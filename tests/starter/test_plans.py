@@ -121,8 +121,28 @@ nodes:
         ("name: greeting\n", "", "line 1: name: is missing"),
         (
             "name: greeting",
+            "name: greeting\nbudget: {}",
+            "line 2: budget: a budget gives tokens, usd or both",
+        ),
+        (
+            "name: greeting",
+            "name: greeting\nbudget:\n  tokens: 0",
+            "line 3: budget.tokens: Input should be greater than or equal to 1",
+        ),
+        (
+            "name: greeting",
+            "name: greeting\nbudget:\n  eur: 1",
+            "line 3: budget.eur: 'eur' is not a field here",
+        ),
+        (
+            "kind: emit\n    channel: chat\n    content: hello",
+            "kind: think\n    prompt: hello\n    max_input_tokens: 0",
+            "line 6: node 'hello': max_input_tokens: Input should be greater than or equal to 1",
+        ),
+        (
+            "name: greeting",
             "name: greeting\nauthor: me",
-            "line 2: 'author' is not a field here",
+            "line 2: author: 'author' is not a field here",
         ),
         ("key: approval", "key: 'approval", "line 13: found unexpected end of stream"),
         ("    key: approval", "   key: approval", "line 10: "),

@@ -14,6 +14,7 @@ from mnestic.memory.ports import Transaction
 from mnestic.memory.records import ReadRecord
 from mnestic.memory.resources import Resource
 from mnestic.memory.snapshots import MemorySnapshot
+from mnestic.memory.usage import ModelCall
 from mnestic.memory.waits import JobWait, ResumeReceipt
 from mnestic.memory.working import WorkingMemory
 
@@ -24,6 +25,16 @@ PLAN = Plan.model_validate(
         "name": "p",
         "nodes": [{"id": "a", "kind": "emit", "channel": "c", "content": "x", "next": "end"}],
     }
+)
+CALL = ModelCall(
+    session_id="s1",
+    job_id="j1",
+    operation_key="k1",
+    purpose="think",
+    model="small",
+    input_tokens=1,
+    output_tokens=1,
+    cost_usd=None,
 )
 TABLES = (
     "working_memory",
@@ -37,6 +48,7 @@ TABLES = (
     "audit_log",
     "agent_revision",
     "plan",
+    "llm_usage",
 )
 
 
@@ -58,6 +70,7 @@ async def write_everything(
     )
     await transaction.resources.append([spoken])
     await transaction.plans.put(PLAN)
+    await transaction.usage.add(CALL)
     await transaction.complete(operation, {"done": True})
 
 
@@ -83,6 +96,7 @@ async def test_every_write_leaves_an_audit_row(
         ("wait.open", "j1/w1"),
         ("resource.append", "s1"),
         ("plan.put", PLAN.decision_id),
+        ("usage.add", "small"),
         ("record.delete", "n/k"),
         ("wait.resumed", "j1/w1"),
         ("reads.remove", "j1"),
@@ -116,6 +130,7 @@ async def test_every_read_leaves_an_audit_row(
         await transaction.waits.find_receipt("j1", "r1")
         await transaction.waits.list_by_job("j1")
         await transaction.resources.list_by_session("s1")
+        await transaction.usage.sum_by_job("j1")
 
     assert trail()[written:] == [
         ("working.load", "s1"),
@@ -134,6 +149,7 @@ async def test_every_read_leaves_an_audit_row(
         ("wait.receipt", "j1/r1"),
         ("wait.list", "j1"),
         ("resource.list", "s1"),
+        ("usage.sum", "job j1"),
     ]
 
 

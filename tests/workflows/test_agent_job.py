@@ -208,3 +208,32 @@ async def test_two_jobs_of_one_session_wait_side_by_side(
     state = await client.memory("ada").working_memory("s1")
     assert [result.results["approval"]["outcome"] for result in results] == ["resumed"] * 2
     assert len(state.messages) == 4
+
+
+BUDGET = """\
+name: thrifty
+budget: {tokens: 60}
+nodes:
+  - {id: said, kind: remember, message: {content: "Mara lives in Lisbon."}, next: first}
+  - {id: first, kind: think, prompt: "Where does Mara live?", next: second}
+  - {id: second, kind: think, prompt: "Where does Mara live?", next: end}
+"""
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_think_over_the_budget_of_its_job_fails_by_name(
+    client: MnesticClient, admin_url: str
+) -> None:
+    plan = parse_plan(BUDGET, source="test")
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
+
+    with pytest.raises(JobFailedError, match=rf"node second failed: .*budget of job {job_id}"):
+        await client.wait_for_result(job_id)
+
+    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
+        found = await connection.execute(
+            "SELECT purpose, cost_usd FROM mnestic.llm_usage "
+            "WHERE tenant_id = %s AND job_id = %s ORDER BY id",
+            (client.settings.tenant_id, job_id),
+        )
+        assert await found.fetchall() == [("think", 0), ("summarise", 0)]

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
-from mnestic.memory.language import ChatMessage, estimate_tokens
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.memory.language import ChatMessage
 
 TURNS = (
     ChatMessage(role="user", content="Mara: Hi there! I moved from Utrecht to Ghent on Monday."),
@@ -35,7 +36,7 @@ async def test_a_summary_keeps_what_was_stated_and_who_said_it() -> None:
         "My sister Elin expects a baby in January 2025."
     )
     assert summary.model == "local-extractive"
-    assert summary.usage.output_tokens == estimate_tokens(summary.text)
+    assert summary.usage.output_tokens == count_tokens(summary.text)
 
 
 async def test_a_role_is_the_speaker_when_no_name_is_given() -> None:

@@ -114,7 +114,7 @@ async def test_nothing_to_summarise_makes_no_call(
     assert chat_server.requests == []
 
 
-async def test_usage_is_estimated_when_the_server_does_not_count(
+async def test_usage_is_counted_here_when_the_server_does_not(
     chat_server: Any, client: AsyncOpenAI
 ) -> None:
     chat_server.sends({"choices": [{"message": {"content": "12345678"}}]})
@@ -122,7 +122,7 @@ async def test_usage_is_estimated_when_the_server_does_not_count(
     reply = await OpenAIChatModel(client, model="small").reply(ASKED[:1], max_tokens=50)
 
     assert reply.model == "small"
-    assert reply.usage == TokenUsage(input_tokens=3, output_tokens=2)
+    assert reply.usage == TokenUsage(input_tokens=3, output_tokens=3)
 
 
 REFUSED_ANSWERS = {
@@ -140,10 +140,12 @@ async def test_an_answer_that_is_of_no_use_is_refused(
 ) -> None:
     chat_server.completes(**choice)
 
-    with pytest.raises(ModelRefusedError, match=why):
+    with pytest.raises(ModelRefusedError, match=why) as refused:
         await OpenAIChatModel(client, model="small").reply(ASKED, max_tokens=50)
     with pytest.raises(ModelRefusedError, match=why):
         await OpenAISummariser(client, model="small").summarise(TURNS, max_chars=50)
+
+    assert refused.value.usage == TokenUsage(input_tokens=11, output_tokens=7)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +161,7 @@ async def test_a_summary_of_another_shape_is_refused_without_its_words(
         await OpenAISummariser(client, model="small").summarise(TURNS, max_chars=50)
 
     assert "Mara" not in str(refused.value)
+    assert refused.value.usage == TokenUsage(input_tokens=11, output_tokens=7)
     assert refused.value.__cause__ is None
 
 
@@ -257,6 +260,7 @@ async def test_a_request_that_is_wrong_is_refused(
 
     assert str(status) in str(refused.value)
     assert "sk-secret" not in str(refused.value)
+    assert refused.value.usage is None
 
 
 @pytest.mark.parametrize("way", ["silent", "drips"])

@@ -31,6 +31,7 @@ TABLES = (
     "operation",
     "audit_log",
     "agent_revision",
+    "llm_usage",
 )
 PLAN = """\
 name: greeting

@@ -1,0 +1,150 @@
+"""What calls of language models take and cost, and what a job may spend on them.
+
+It stands alone because plans give budgets, activities hold calls to them, and stores keep the calls.
+"""
+
+import re
+from decimal import Decimal
+from typing import Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    RootModel,
+    model_validator,
+)
+from pydantic_core import from_json
+
+from mnestic.memory.errors import BudgetExceededError, ConfigurationError
+from mnestic.memory.language import TokenUsage
+
+_PRICED_TOKENS = 1_000_000
+# `gpt-5-mini-2025-08-07`, `gpt-4-0613`; but not `gpt-5-mini`, which is no `gpt-5`.
+_DATE_SUFFIX = re.compile(r"-\d{4}[\d-]*")
+
+Purpose = Literal["think", "summarise"]
+
+
+class ModelPrice(BaseModel):
+    """USD for a million tokens, of what is sent and of what is answered."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: Decimal = Field(ge=0, allow_inf_nan=False)
+    output: Decimal = Field(ge=0, allow_inf_nan=False)
+
+
+class ModelPrices(RootModel[dict[str, ModelPrice]]):
+    """Prices by the name of the model; text is read as JSON."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, value: Any) -> Any:
+        return from_json(value) if isinstance(value, str) else value
+
+    def __str__(self) -> str:
+        return self.model_dump_json()
+
+    def find(self, model: str) -> ModelPrice | None:
+        """The price of a model, or None; a name with a date at its end is that of the longest name."""
+        if model in self.root:
+            return self.root[model]
+        named = [
+            name
+            for name in self.root
+            if model.startswith(name) and _DATE_SUFFIX.fullmatch(model[len(name) :])
+        ]
+        return self.root[max(named, key=len)] if named else None
+
+    def cost_usd(self, model: str, usage: TokenUsage) -> Decimal | None:
+        """What a call cost, or None where no price is known."""
+        price = self.find(model)
+        if price is None:
+            return None
+        spent = price.input * usage.input_tokens + price.output * usage.output_tokens
+        return spent / _PRICED_TOKENS
+
+
+class ModelCall(BaseModel):
+    """One call of a model. `cost_usd` is None where no price was known."""
+
+    model_config = ConfigDict(frozen=True)
+
+    session_id: str | None
+    job_id: str | None
+    operation_key: str | None
+    purpose: Purpose
+    model: str
+    input_tokens: NonNegativeInt
+    output_tokens: NonNegativeInt
+    cost_usd: Decimal | None = Field(ge=0)
+
+
+class UsageTotal(BaseModel):
+    """What a number of calls took together; `unpriced` of them are not in the cost."""
+
+    model_config = ConfigDict(frozen=True)
+
+    calls: NonNegativeInt = 0
+    unpriced: NonNegativeInt = 0
+    input_tokens: NonNegativeInt = 0
+    output_tokens: NonNegativeInt = 0
+    cost_usd: Decimal = Decimal(0)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of both kinds."""
+        return self.input_tokens + self.output_tokens
+
+
+class Budget(BaseModel):
+    """What all model calls of a job may take in all: tokens of both kinds, money, or both."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tokens: int | None = Field(None, ge=1)
+    usd: float | None = Field(None, gt=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _gives_something(self) -> Self:
+        if self.tokens is None and self.usd is None:
+            raise ValueError("a budget gives tokens, usd or both")
+        return self
+
+    def cap_output(
+        self, max_tokens: int, *, used: UsageTotal, input_tokens: int, job_id: str
+    ) -> int:
+        """How many tokens the next answer may have: `max_tokens`, or what is left if that is less.
+
+        Raises:
+            BudgetExceededError: the job has used its budget up, or the next input alone does.
+            ConfigurationError: the budget is of money, and some of the job's calls have no price.
+        """
+        if self.usd is not None:
+            self._check_money(self.usd, used=used, job_id=job_id)
+        if self.tokens is None:
+            return max_tokens
+        left = self.tokens - used.tokens - input_tokens
+        if left < 1:
+            raise BudgetExceededError(
+                what=f"job {job_id}",
+                used=f"{used.tokens} + {input_tokens} of the next input",
+                limit=f"{self.tokens} tokens",
+            )
+        return min(max_tokens, left)
+
+    def _check_money(self, usd: float, *, used: UsageTotal, job_id: str) -> None:
+        if used.unpriced:
+            raise ConfigurationError(
+                setting="MNESTIC_MODEL_PRICES",
+                why=f"has no price for {used.unpriced} of the {used.calls} model calls of job {job_id}, "
+                "whose budget is in USD",
+            )
+        if used.cost_usd >= Decimal(str(usd)):
+            raise BudgetExceededError(
+                what=f"job {job_id}", used=f"{used.cost_usd.normalize():f}", limit=f"{usd:g} USD"
+            )

@@ -1,0 +1,39 @@
+"""Calls of language models in Postgres."""
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from mnestic.memory.usage import ModelCall, UsageTotal
+from mnestic.stores.postgres.tables import UsageRow, table
+from mnestic.stores.postgres.unit import Unit
+
+USAGE = table(UsageRow)
+
+
+class PostgresUsageStore:
+    """Implements `mnestic.memory.ports.UsageStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def add(self, call: ModelCall) -> None:
+        """See the port."""
+        values = call.model_dump()
+        await self._unit.run(
+            insert(USAGE).values(**self._unit.owner, created_at=func.now(), **values)
+        )
+        self._unit.wrote("usage.add", call.model)
+
+    async def sum_by_job(self, job_id: str) -> UsageTotal:
+        """See the port."""
+        row = await self._unit.row(
+            select(
+                func.count().label("calls"),
+                func.count().filter(USAGE.c.cost_usd.is_(None)).label("unpriced"),
+                func.coalesce(func.sum(USAGE.c.input_tokens), 0).label("input_tokens"),
+                func.coalesce(func.sum(USAGE.c.output_tokens), 0).label("output_tokens"),
+                func.coalesce(func.sum(USAGE.c.cost_usd), 0).label("cost_usd"),
+            ).where(self._unit.owned(USAGE), USAGE.c.job_id == job_id)
+        )
+        self._unit.read("usage.sum", f"job {job_id}")
+        return UsageTotal.model_validate(row, from_attributes=True)
