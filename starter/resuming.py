@@ -126,4 +126,6 @@ def _refusal(error: WorkflowUpdateFailedError, job_id: str) -> Exception:
         return ResumeRefusedError(job_id=job_id, why=str(cause))
     if cause.type == "ResumeRefusedError":
         return ResumeRefusedError(job_id=job_id, why=cause.message.partition("resumed: ")[2])
+    if cause.type == "MemoryDriftedError":
+        return ResumeRefusedError(job_id=job_id, why=cause.message)
     return SnapshotUnverifiedError(job_id=job_id, why=cause.message)
