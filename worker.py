@@ -21,6 +21,7 @@ from mnestic.activities.conversations import ConversationActivities
 from mnestic.activities.endings import EndingActivities
 from mnestic.activities.memories import MemoryActivities
 from mnestic.activities.thoughts import ThinkActivities
+from mnestic.activities.tools import ToolActivities
 from mnestic.activities.waits import WaitActivities
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.ports import ChatModel, Memory, Summariser
@@ -47,6 +48,7 @@ def activities_of(
         waits.open_wait,
         waits.restore,
         ThinkActivities(memory, model).think,
+        ToolActivities(memory).keep_result,
         EndingActivities(memory, summariser).end_job,
         ConversationActivities(memory).read_session,
     ]

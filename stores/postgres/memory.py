@@ -32,6 +32,7 @@ from mnestic.stores.postgres.schema import (
     never_migrated,
 )
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
+from mnestic.stores.postgres.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.unit import Unit
 from mnestic.stores.postgres.waits import PostgresWaitStore
 from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
@@ -56,6 +57,7 @@ class PostgresTransaction:
         self.waits = PostgresWaitStore(unit)
         self.resources = PostgresResourceStore(unit)
         self.plans = PostgresPlanStore(unit)
+        self.tool_results = PostgresToolResultStore(unit)
 
     async def now(self) -> datetime:
         """See the port."""
