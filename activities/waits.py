@@ -1,6 +1,7 @@
 """Opening a wait, and restoring what it kept."""
 
 from datetime import datetime
+from typing import Any
 
 from temporalio import activity
 
@@ -38,6 +39,9 @@ class OpenWaitInput(OperationInput):
     context: ResumptionContext
     opened_at: datetime
     deadline: datetime
+    outcomes: tuple[str, ...] = ()
+    ask: str | None = None
+    form: dict[str, Any] | None = None
 
 
 class RestoreInput(OperationInput):
@@ -103,6 +107,9 @@ async def _open_wait(transaction: Transaction, asked: OpenWaitInput) -> Snapshot
             policy=asked.policy,
             snapshot_id=snapshot_id,
             context=asked.context,
+            outcomes=asked.outcomes,
+            ask=asked.ask,
+            form=asked.form,
             deadline=asked.deadline,
             opened_at=asked.opened_at,
         )

@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.durations import Duration
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.forms import check_form
 from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
 from mnestic.memory.templates import roots_of
 from mnestic.memory.waits import TIMEOUT, WaitPolicy
@@ -100,7 +102,10 @@ class EmitNode(Step):
 
 
 class WaitNode(BaseModel):
-    """Parks the job until a resume, or until the time is up; `on` names a successor per outcome."""
+    """Parks the job until a resume, or until the time is up; `on` names a successor per outcome.
+
+    `form` is a JSON Schema that the payload of a resume must fit; a timeout has none.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -110,6 +115,7 @@ class WaitNode(BaseModel):
     ask: str | None = None
     timeout: Duration
     policy: WaitPolicy = "rebase"
+    form: dict[str, Any] | None = None
     on: dict[str, NodeId]
 
     def successors(self) -> tuple[str, ...]:
@@ -163,6 +169,7 @@ def check_plan(plan: Plan) -> tuple[Problem, ...]:
         *_ids(plan),
         *_successors(plan),
         *_waits(plan),
+        *_forms(plan),
         *_loops(plan),
         *_unreached(plan),
         *_templates(plan),
@@ -200,6 +207,15 @@ def _waits(plan: Plan) -> Iterator[Problem]:
             yield Problem(index=index, why=f"wait {node.id!r} names no successor but 'timeout'")
 
 
+def _forms(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        if isinstance(node, WaitNode) and node.form is not None:
+            try:
+                check_form(node.form)
+            except InvalidInputError as error:
+                yield Problem(index=index, why=f"wait {node.id!r}: {error}")
+
+
 def _loops(plan: Plan) -> Iterator[Problem]:
     following = {n.id: () if isinstance(n, WaitNode) else n.successors() for n in plan.nodes}
     for index, node in enumerate(plan.nodes):
@@ -230,7 +246,7 @@ def _reached(following: dict[str, tuple[str, ...]], *, from_: tuple[str, ...]) -
 
 def _templates(plan: Plan) -> Iterator[Problem]:
     for index, node in enumerate(plan.nodes):
-        document = node.model_dump(mode="json")
+        document = node.model_dump(mode="json", exclude={"form"})  # nothing is filled in there
         with_memory = {name: document.pop(name, None) for name in _WITH_MEMORY.get(node.kind, ())}
         late, early = list(roots_of(with_memory)), list(roots_of(document))
         for root in sorted(frozenset().union(*late, *early) - _ROOTS):

@@ -187,6 +187,7 @@ class AgentJob:
             outcomes=tuple(outcome for outcome in node.on if outcome != TIMEOUT),
             policy=node.policy,
             ask=None if node.ask is None else as_text(self._filled(node.ask)),
+            form=node.form,
             context=ResumptionContext(
                 cursor_node=node.id,
                 payload_results=self._results,

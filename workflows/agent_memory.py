@@ -23,6 +23,7 @@ from mnestic.activities.memories import (
 )
 from mnestic.activities.thoughts import ThinkActivities, ThinkInput, ThinkResult
 from mnestic.activities.waits import OpenWaitInput, RestoreInput, WaitActivities
+from mnestic.memory.forms import check_form
 from mnestic.memory.jobs import AgentMemoryState
 from mnestic.memory.names import operation_key, wait_id
 from mnestic.memory.operations import Operation
@@ -194,6 +195,7 @@ class AgentMemory:
         outcomes: tuple[str, ...] = (RESUMED,),
         policy: WaitPolicy = "rebase",
         ask: str | None = None,
+        form: dict[str, Any] | None = None,
     ) -> WaitOutcome:
         """Parks the workflow until a resume or the timeout, and restores what it knew.
 
@@ -204,11 +206,23 @@ class AgentMemory:
             outcomes: What a resume may answer.
             policy: What a restore does with memory that changed meanwhile.
             ask: What a person is asked, for the card in the Temporal UI.
+            form: A JSON Schema that the payload of a resume must fit.
+
+        Raises:
+            InvalidInputError: the form is no JSON Schema.
         """
+        if form is not None:
+            check_form(form)
         if self._open is None:
             await self._continue_if_long()
             await self._open_wait(
-                key, timeout=timeout, context=context, outcomes=outcomes, policy=policy
+                key,
+                timeout=timeout,
+                context=context,
+                outcomes=outcomes,
+                policy=policy,
+                ask=ask,
+                form=form,
             )
         assert self._open is not None
         publish_waiting(self._open, scope=self._scope, ask=ask)
@@ -248,6 +262,8 @@ class AgentMemory:
         context: ResumptionContext,
         outcomes: tuple[str, ...],
         policy: WaitPolicy,
+        ask: str | None,
+        form: dict[str, Any] | None,
     ) -> None:
         number = self._waits + 1
         opened_at: datetime = workflow.now()
@@ -260,6 +276,9 @@ class AgentMemory:
             context=context,
             opened_at=opened_at,
             deadline=opened_at + timeout,
+            outcomes=outcomes,
+            ask=ask,
+            form=form,
         )
         self.inbox.expect(asked.wait_id)
         try:
@@ -275,6 +294,8 @@ class AgentMemory:
             policy=policy,
             deadline=asked.deadline,
             snapshot=snapshot,
+            ask=ask,
+            form=form,
         )
 
     async def _until_restored(self, wait: OpenWait) -> tuple[ResumeRequest | None, Restored]:
