@@ -1,12 +1,14 @@
 """Thinking: one call of a model over what the session holds."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.activities.tools import load_results
 from mnestic.activities.transcripts import fill_in, transcript
 from mnestic.memory.language import ChatMessage, ChatReply
 from mnestic.memory.ports import ChatModel, Memory, Transaction
@@ -15,7 +17,10 @@ from mnestic.memory.working import Message, WorkingMemory
 
 
 class ThinkInput(OperationInput):
-    """What to think about. With `templates`, those that name memory are filled in."""
+    """What to think about. With `templates`, those that name memory are filled in.
+
+    `results` are those that the templates name, by node: small ones, and references to large ones.
+    """
 
     prompt: str
     templates: bool = False
@@ -23,6 +28,7 @@ class ThinkInput(OperationInput):
     history: int
     max_tokens: int
     save_as: str
+    results: dict[str, Any] = Field(default_factory=dict)
 
 
 class ThinkResult(BaseModel):
@@ -54,17 +60,21 @@ class ThinkActivities:
             async with asked.transaction(self._memory, write=False) as transaction:
                 done = await find_done(transaction, asked, ThinkResult)
                 state = await transaction.working.load(asked.scope.session_id)
+                results = await load_results(transaction, asked.results)
             if done is not None:
                 return done
-            reply = await self._model.reply(_messages(asked, state), max_tokens=asked.max_tokens)
+            messages = _messages(asked, state, results)
+            reply = await self._model.reply(messages, max_tokens=asked.max_tokens)
             return await run_once(
                 self._memory, asked, ThinkResult, work=lambda tx: _keep(tx, asked, reply)
             )
 
 
-def _messages(asked: ThinkInput, state: WorkingMemory) -> tuple[ChatMessage, ...]:
+def _messages(
+    asked: ThinkInput, state: WorkingMemory, results: Mapping[str, Any]
+) -> tuple[ChatMessage, ...]:
     def said(role: Literal["system", "user"], text: str) -> ChatMessage:
-        content = as_text(fill_in(text, state)) if asked.templates else text
+        content = as_text(fill_in(text, state, results=results)) if asked.templates else text
         return ChatMessage(role=role, content=content)
 
     system = () if asked.system is None else (said("system", asked.system),)

@@ -6,16 +6,17 @@ same rules.
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forms import check_form
 from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
-from mnestic.memory.templates import roots_of
+from mnestic.memory.retries import Retry
+from mnestic.memory.templates import names_under, roots_of
 from mnestic.memory.waits import TIMEOUT, WaitPolicy
 from mnestic.memory.writes import MemoryWrite
 
@@ -41,18 +42,21 @@ class Branch(BaseModel):
 
 
 class Step(BaseModel):
-    """What all nodes but `wait` have."""
+    """What all nodes but `wait` have. `catch` is where to go on when the node fails."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: NodeId
     next: NodeId | Branch
+    retry: Retry | None = None
+    catch: NodeId | None = None
 
     def successors(self) -> tuple[str, ...]:
         """The nodes that may come next."""
+        caught = () if self.catch is None else (self.catch,)
         if isinstance(self.next, Branch):
-            return (*self.next.cases.values(), self.next.otherwise)
-        return (self.next,)
+            return (*self.next.cases.values(), self.next.otherwise, *caught)
+        return (self.next, *caught)
 
 
 class ThinkNode(Step):
@@ -68,14 +72,39 @@ class ThinkNode(Step):
 
 
 class ToolNode(Step):
-    """Any Temporal activity, by name and task queue."""
+    """Any Temporal activity, by name and task queue.
+
+    `timeout` is of one attempt, `total_timeout` of all, `queue_timeout` until a worker takes it. An
+    activity with `heartbeat` counts as lost when it gives none for so long. A result above
+    `store_above` bytes, or above what a job may carry, is kept in the database by reference.
+    """
 
     kind: Literal["tool"]
     activity: Name
     task_queue: Name | None = None
     arguments: Any = None
     timeout: Duration = timedelta(minutes=1)
-    attempts: int = Field(5, ge=1, le=1000)
+    heartbeat: Duration | None = None
+    queue_timeout: Duration | None = None
+    total_timeout: Duration | None = None
+    store_above: int | None = Field(None, ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _attempts_of_old(cls, written: Any) -> Any:
+        """Reads plans of version 0.1.0, where a tool had `attempts` instead of `retry`."""
+        if not isinstance(written, dict) or "attempts" not in written:
+            return written
+        if written.get("retry") is not None:
+            raise ValueError("attempts stands in retry")
+        rest = {name: value for name, value in written.items() if name != "attempts"}
+        return rest | {"retry": {"attempts": written["attempts"]}}
+
+    @model_validator(mode="after")
+    def _heartbeats_fit(self) -> Self:
+        if self.heartbeat is not None and self.heartbeat > self.timeout:
+            raise ValueError("heartbeat is longer than timeout, so it would never be missed")
+        return self
 
 
 class RecallNode(Step):
@@ -164,7 +193,7 @@ class Problem(BaseModel):
 
 
 def check_plan(plan: Plan) -> tuple[Problem, ...]:
-    """What is wrong with a plan that is well-formed: its graph and its waits."""
+    """What is wrong with a plan that is well-formed: its graph, its waits and its templates."""
     return (
         *_ids(plan),
         *_successors(plan),
@@ -258,4 +287,7 @@ def _templates(plan: Plan) -> Iterator[Problem]:
             yield Problem(index=index, why=why)
         if any("memory" in roots and len(roots) > 1 for roots in late):
             why = f"node {node.id!r} has a template with ${{memory...}} and other roots; write two"
+            yield Problem(index=index, why=why)
+        if "" in names_under(with_memory, "memory.results"):
+            why = f"node {node.id!r} has a template ${{memory.results}} without a node's id"
             yield Problem(index=index, why=why)

@@ -4,7 +4,7 @@ It stands apart from `AgentJob`, which is built on it, so that anyone's own work
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -44,10 +44,8 @@ from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite
 from mnestic.workflows.publishing import publish_attention, publish_running, publish_waiting
 from mnestic.workflows.resumes import ResumeInbox
+from mnestic.workflows.retries import OURS
 
-_RETRY = RetryPolicy(
-    initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=30)
-)
 _TIMEOUT = timedelta(seconds=60)
 _TRY_AGAIN = timedelta(days=1)
 
@@ -136,12 +134,18 @@ class AgentMemory:
         return Operation(key=key, name=name, job_id=self._job_id)
 
     async def remember(
-        self, write: MemoryWrite, *, tool_call: ToolCall | None = None, templates: bool = False
+        self,
+        write: MemoryWrite,
+        *,
+        tool_call: ToolCall | None = None,
+        templates: bool = False,
+        results: Mapping[str, Any] | None = None,
+        retry: RetryPolicy | None = None,
     ) -> RememberResult:
         """Keeps records, an episode and changes of working memory, all or nothing.
 
-        With `templates`, `${memory...}` in the values is filled in from working memory; leave it off
-        for text that somebody else wrote.
+        With `templates`, `${memory...}` in the values is filled in from working memory, and
+        `${memory.results...}` from `results`; leave it off for text that somebody else wrote.
         """
         asked = RememberInput(
             scope=self._scope,
@@ -149,10 +153,13 @@ class AgentMemory:
             write=write,
             templates=templates,
             tool_call=tool_call,
+            results=dict(results or {}),
         )
-        return await _run(MemoryActivities.remember, asked)
+        return await _run(MemoryActivities.remember, asked, retry=retry)
 
-    async def recall(self, query: RecallQuery, *, save_as: str) -> RecallResult:
+    async def recall(
+        self, query: RecallQuery, *, save_as: str, retry: RetryPolicy | None = None
+    ) -> RecallResult:
         """Reads records and episodes into a variable of working memory, and into the read set."""
         asked = RecallInput(
             scope=self._scope,
@@ -160,9 +167,9 @@ class AgentMemory:
             query=query,
             save_as=save_as,
         )
-        return await _run(MemoryActivities.recall, asked)
+        return await _run(MemoryActivities.recall, asked, retry=retry)
 
-    async def think(
+    async def think(  # noqa: PLR0913 - what a model call can be told
         self,
         prompt: str,
         *,
@@ -172,6 +179,8 @@ class AgentMemory:
         max_tokens: int = 512,
         timeout: timedelta = timedelta(minutes=2),  # noqa: ASYNC109 - Temporal's, not asyncio's
         templates: bool = False,
+        results: Mapping[str, Any] | None = None,
+        retry: RetryPolicy | None = None,
     ) -> ThinkResult:
         """Asks the chat model; its reply joins working memory."""
         asked = ThinkInput(
@@ -183,8 +192,9 @@ class AgentMemory:
             history=history,
             max_tokens=max_tokens,
             save_as=save_as,
+            results=dict(results or {}),
         )
-        return await _run(ThinkActivities.think, asked, timeout=timeout)
+        return await _run(ThinkActivities.think, asked, timeout=timeout, retry=retry)
 
     async def wait(
         self,
@@ -352,6 +362,7 @@ async def _run(
     asked: Asked,
     *,
     timeout: timedelta = _TIMEOUT,  # noqa: ASYNC109
+    retry: RetryPolicy | None = None,
 ) -> Result:
     """Runs an activity to its end, and only then takes note of a cancellation.
 
@@ -359,7 +370,7 @@ async def _run(
     cancellation once; one that came while the activity ended is raised here.
     """
     cancelled_before = workflow.cancellation_reason() is not None
-    result = await _to_the_end(method, asked, timeout=timeout)
+    result = await _to_the_end(method, asked, timeout=timeout, retry=retry)
     if workflow.cancellation_reason() is not None and not cancelled_before:
         raise asyncio.CancelledError
     return result
@@ -370,11 +381,12 @@ async def _to_the_end(
     asked: Asked,
     *,
     timeout: timedelta,  # noqa: ASYNC109
+    retry: RetryPolicy | None = None,
 ) -> Result:
     return await workflow.execute_activity_method(
         method,
         asked,
         start_to_close_timeout=timeout,
-        retry_policy=_RETRY,
+        retry_policy=retry or OURS,
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )

@@ -143,3 +143,16 @@ async def test_a_prompt_that_names_nothing_is_refused_before_a_model_is_asked(
 
     assert caught.value.non_retryable
     assert model.asked == []
+
+
+async def test_a_prompt_reaches_into_results_that_the_job_names(
+    think: Callable[[ThinkInput], Awaitable[object]], model: CountingModel, asked: ThinkInput
+) -> None:
+    changes = {
+        "prompt": "Read ${memory.results.look.rows.1}.",
+        "results": {"look": {"rows": [1, 2]}},
+    }
+
+    await think(asked.model_copy(update=changes))
+
+    assert model.asked[0][-1].content == "Read 2."
