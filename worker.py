@@ -25,6 +25,7 @@ from mnestic.activities.endings import EndingActivities
 from mnestic.activities.forks import ForkActivities
 from mnestic.activities.memories import MemoryActivities
 from mnestic.activities.thoughts import ThinkActivities
+from mnestic.activities.tools import ToolActivities
 from mnestic.activities.waits import WaitActivities
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.ports import ChatModel, Memory, Summariser
@@ -66,6 +67,7 @@ def activities_of(
         waits.restore,
         ForkActivities(memory).fork,
         ThinkActivities(memory, model, count_tokens=count_tokens, prices=known).think,
+        ToolActivities(memory).keep_result,
         EndingActivities(memory, summariser, prices=known).end_job,
         ConversationActivities(memory).read_session,
     ]

@@ -1,14 +1,17 @@
 """Remembering and recalling for a job."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.activities.tools import load_results
 from mnestic.activities.transcripts import fill_in, transcript
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import InvalidInputError
@@ -18,17 +21,21 @@ from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.records import RecordRef
 from mnestic.memory.usage import ModelPrices
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
-from mnestic.memory.writes import MemoryWrite
+from mnestic.memory.writes import EpisodeWrite, MemoryWrite
 
 _REFS_TOLD = 10  # in a result, which travels through the workflow's history
 
 
 class RememberInput(OperationInput):
-    """What to keep. With `templates`, those that name memory are filled in from working memory."""
+    """What to keep. With `templates`, those that name memory are filled in from working memory.
+
+    `results` are those that the templates name, by node: small ones, and references to large ones.
+    """
 
     write: MemoryWrite
     templates: bool = False
     tool_call: ToolCall | None = None
+    results: dict[str, Any] = Field(default_factory=dict)
 
 
 class RememberResult(BaseModel):
@@ -89,9 +96,11 @@ class MemoryActivities:
                 async with asked.transaction(self._memory, write=False) as transaction:
                     done = await find_done(transaction, asked, RememberResult)
                     state = await transaction.working.load(asked.scope.session_id)
+                    results = await load_results(transaction, asked.results)
                 if done is not None:
                     return done
-                text, made = await self._summary(asked, state)
+                write = _filled(asked, state, results).episode
+                text, made = await self._summary(asked, write, state)
             return await run_once(
                 self._memory,
                 asked,
@@ -115,10 +124,9 @@ class MemoryActivities:
             )
 
     async def _summary(
-        self, asked: RememberInput, state: WorkingMemory
+        self, asked: RememberInput, write: EpisodeWrite | None, state: WorkingMemory
     ) -> tuple[str, Summary | None]:
         """The episode's text, and the summary that a model made, if none was given."""
-        write = _filled(asked, state).episode
         assert write is not None
         if write.summary is not None:
             return write.summary, None
@@ -149,7 +157,7 @@ class MemoryActivities:
 
 async def _remember(transaction: Transaction, asked: RememberInput, summary: str) -> RememberResult:
     state = await transaction.working.load(asked.scope.session_id, lock=True)
-    write = _filled(asked, state)
+    write = _filled(asked, state, await load_results(transaction, asked.results))
     refs = await _write_records(transaction, asked, write)
     changed = _changed(asked, write, state=state, now=await transaction.now())
     if changed != state:
@@ -175,7 +183,7 @@ async def _remember(transaction: Transaction, asked: RememberInput, summary: str
     )
 
 
-def _filled(asked: RememberInput, state: WorkingMemory) -> MemoryWrite:
+def _filled(asked: RememberInput, state: WorkingMemory, results: Mapping[str, Any]) -> MemoryWrite:
     """What to write, with its templates filled in.
 
     Raises:
@@ -183,7 +191,7 @@ def _filled(asked: RememberInput, state: WorkingMemory) -> MemoryWrite:
     """
     write = asked.write
     if asked.templates:
-        document = fill_in(write.model_dump(mode="json"), state)
+        document = fill_in(write.model_dump(mode="json"), state, results=results)
         try:
             write = MemoryWrite.model_validate(document)
         except ValidationError as error:

@@ -1,13 +1,15 @@
 """Thinking: one call of a model over what the session holds."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.activities.tools import load_results
 from mnestic.activities.transcripts import fill_in, transcript
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.language import ChatMessage, ChatReply
@@ -24,7 +26,8 @@ _TOKENS_A_REPLY = 3
 class ThinkInput(OperationInput):
     """What to think about. With `templates`, those that name memory are filled in.
 
-    `max_input_tokens` holds for this call, `budget` for all calls of the job.
+    `max_input_tokens` holds for this call, `budget` for all calls of the job. `results` are those
+    that the templates name, by node: small ones, and references to large ones.
     """
 
     prompt: str
@@ -35,6 +38,7 @@ class ThinkInput(OperationInput):
     save_as: str
     max_input_tokens: int = 8000
     budget: Budget | None = None
+    results: dict[str, Any] = Field(default_factory=dict)
 
 
 class ThinkResult(BaseModel):
@@ -76,9 +80,10 @@ class ThinkActivities:
                 done = await find_done(transaction, asked, ThinkResult)
                 state = await transaction.working.load(asked.scope.session_id)
                 used = await _used(transaction, asked)
+                results = await load_results(transaction, asked.results)
             if done is not None:
                 return done
-            messages, input_tokens = self._fitted(asked, state)
+            messages, input_tokens = self._fitted(asked, state, results)
             max_tokens = _capped(asked, used=used, input_tokens=input_tokens)
             reply = await self._meter.answer(
                 asked, self._model.reply(messages, max_tokens=max_tokens)
@@ -92,7 +97,7 @@ class ThinkActivities:
             )
 
     def _fitted(
-        self, asked: ThinkInput, state: WorkingMemory
+        self, asked: ThinkInput, state: WorkingMemory, results: Mapping[str, Any]
     ) -> tuple[tuple[ChatMessage, ...], int]:
         """The messages, of the history only the newest that fit, and their tokens.
 
@@ -101,7 +106,7 @@ class ThinkActivities:
         """
 
         def said(role: Literal["system", "user"], text: str) -> ChatMessage:
-            content = as_text(fill_in(text, state)) if asked.templates else text
+            content = as_text(fill_in(text, state, results=results)) if asked.templates else text
             return ChatMessage(role=role, content=content)
 
         prompt = said("user", asked.prompt)

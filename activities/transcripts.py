@@ -8,10 +8,11 @@ from mnestic.memory.templates import resolve
 from mnestic.memory.working import WorkingMemory
 
 
-def memory_roots(state: WorkingMemory) -> Mapping[str, Any]:
+def memory_roots(state: WorkingMemory, results: Mapping[str, Any]) -> Mapping[str, Any]:
     """What templates find under `${memory...}`."""
     return {
         "memory": {
+            "results": results,
             "variables": state.variables,
             "scratchpad": state.scratchpad,
             "task": state.current_task or "",
@@ -20,13 +21,13 @@ def memory_roots(state: WorkingMemory) -> Mapping[str, Any]:
     }
 
 
-def fill_in(value: Any, state: WorkingMemory) -> Any:
-    """Fills in the templates that name working memory.
+def fill_in(value: Any, state: WorkingMemory, *, results: Mapping[str, Any]) -> Any:
+    """Fills in the templates that name working memory, or results that a job holds by reference.
 
     Raises:
         InvalidInputError: a template names something that is not there.
     """
-    return resolve(value, memory_roots(state))
+    return resolve(value, memory_roots(state, results))
 
 
 def transcript(state: WorkingMemory, *, last: int) -> tuple[ChatMessage, ...]:

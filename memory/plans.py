@@ -6,14 +6,17 @@ same rules.
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.durations import Duration
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.forms import check_form
 from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
-from mnestic.memory.templates import roots_of
+from mnestic.memory.retries import Retry
+from mnestic.memory.templates import names_under, roots_of
 from mnestic.memory.usage import Budget
 from mnestic.memory.waits import TIMEOUT, WaitPolicy
 from mnestic.memory.writes import MemoryWrite
@@ -40,18 +43,21 @@ class Branch(BaseModel):
 
 
 class Step(BaseModel):
-    """What all nodes but `wait` have."""
+    """What all nodes but `wait` have. `catch` is where to go on when the node fails."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: NodeId
     next: NodeId | Branch
+    retry: Retry | None = None
+    catch: NodeId | None = None
 
     def successors(self) -> tuple[str, ...]:
         """The nodes that may come next."""
+        caught = () if self.catch is None else (self.catch,)
         if isinstance(self.next, Branch):
-            return (*self.next.cases.values(), self.next.otherwise)
-        return (self.next,)
+            return (*self.next.cases.values(), self.next.otherwise, *caught)
+        return (self.next, *caught)
 
 
 class ThinkNode(Step):
@@ -71,14 +77,39 @@ class ThinkNode(Step):
 
 
 class ToolNode(Step):
-    """Any Temporal activity, by name and task queue."""
+    """Any Temporal activity, by name and task queue.
+
+    `timeout` is of one attempt, `total_timeout` of all, `queue_timeout` until a worker takes it. An
+    activity with `heartbeat` counts as lost when it gives none for so long. A result above
+    `store_above` bytes, or above what a job may carry, is kept in the database by reference.
+    """
 
     kind: Literal["tool"]
     activity: Name
     task_queue: Name | None = None
     arguments: Any = None
     timeout: Duration = timedelta(minutes=1)
-    attempts: int = Field(5, ge=1, le=1000)
+    heartbeat: Duration | None = None
+    queue_timeout: Duration | None = None
+    total_timeout: Duration | None = None
+    store_above: int | None = Field(None, ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _attempts_of_old(cls, written: Any) -> Any:
+        """Reads plans of version 0.1.0, where a tool had `attempts` instead of `retry`."""
+        if not isinstance(written, dict) or "attempts" not in written:
+            return written
+        if written.get("retry") is not None:
+            raise ValueError("attempts stands in retry")
+        rest = {name: value for name, value in written.items() if name != "attempts"}
+        return rest | {"retry": {"attempts": written["attempts"]}}
+
+    @model_validator(mode="after")
+    def _heartbeats_fit(self) -> Self:
+        if self.heartbeat is not None and self.heartbeat > self.timeout:
+            raise ValueError("heartbeat is longer than timeout, so it would never be missed")
+        return self
 
 
 class RecallNode(Step):
@@ -105,7 +136,10 @@ class EmitNode(Step):
 
 
 class WaitNode(BaseModel):
-    """Parks the job until a resume, or until the time is up; `on` names a successor per outcome."""
+    """Parks the job until a resume, or until the time is up; `on` names a successor per outcome.
+
+    `form` is a JSON Schema that the payload of a resume must fit; a timeout has none.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -115,6 +149,7 @@ class WaitNode(BaseModel):
     ask: str | None = None
     timeout: Duration
     policy: WaitPolicy = "rebase"
+    form: dict[str, Any] | None = None
     on: dict[str, NodeId]
 
     def successors(self) -> tuple[str, ...]:
@@ -164,11 +199,12 @@ class Problem(BaseModel):
 
 
 def check_plan(plan: Plan) -> tuple[Problem, ...]:
-    """What is wrong with a plan that is well-formed: its graph and its waits."""
+    """What is wrong with a plan that is well-formed: its graph, its waits and its templates."""
     return (
         *_ids(plan),
         *_successors(plan),
         *_waits(plan),
+        *_forms(plan),
         *_loops(plan),
         *_unreached(plan),
         *_templates(plan),
@@ -206,6 +242,15 @@ def _waits(plan: Plan) -> Iterator[Problem]:
             yield Problem(index=index, why=f"wait {node.id!r} names no successor but 'timeout'")
 
 
+def _forms(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        if isinstance(node, WaitNode) and node.form is not None:
+            try:
+                check_form(node.form)
+            except InvalidInputError as error:
+                yield Problem(index=index, why=f"wait {node.id!r}: {error}")
+
+
 def _loops(plan: Plan) -> Iterator[Problem]:
     following = {n.id: () if isinstance(n, WaitNode) else n.successors() for n in plan.nodes}
     for index, node in enumerate(plan.nodes):
@@ -236,7 +281,7 @@ def _reached(following: dict[str, tuple[str, ...]], *, from_: tuple[str, ...]) -
 
 def _templates(plan: Plan) -> Iterator[Problem]:
     for index, node in enumerate(plan.nodes):
-        document = node.model_dump(mode="json")
+        document = node.model_dump(mode="json", exclude={"form"})  # nothing is filled in there
         with_memory = {name: document.pop(name, None) for name in _WITH_MEMORY.get(node.kind, ())}
         late, early = list(roots_of(with_memory)), list(roots_of(document))
         for root in sorted(frozenset().union(*late, *early) - _ROOTS):
@@ -248,4 +293,7 @@ def _templates(plan: Plan) -> Iterator[Problem]:
             yield Problem(index=index, why=why)
         if any("memory" in roots and len(roots) > 1 for roots in late):
             why = f"node {node.id!r} has a template with ${{memory...}} and other roots; write two"
+            yield Problem(index=index, why=why)
+        if "" in names_under(with_memory, "memory.results"):
+            why = f"node {node.id!r} has a template ${{memory.results}} without a node's id"
             yield Problem(index=index, why=why)

@@ -18,6 +18,7 @@ from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.resources import Resource
 from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import MemorySnapshot, SnapshotRef
+from mnestic.memory.tool_results import ToolResultRef
 from mnestic.memory.usage import ModelCall, UsageTotal
 from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
 from mnestic.memory.working import WorkingMemory
@@ -256,6 +257,28 @@ class ResourceStore(Protocol):
         ...
 
 
+class ToolResultStore(Protocol):
+    """Results of tools that are too large to travel with a job."""
+
+    async def put(self, result_id: str, result: Any, *, job_id: str, node: str) -> ToolResultRef:
+        """Keeps a result.
+
+        Raises:
+            AlreadyExistsError: a result of that id is kept already.
+            InvalidInputError: it cannot be stored.
+        """
+        ...
+
+    async def get(self, ref: ToolResultRef) -> Any:
+        """The result, verified against the hash of its reference.
+
+        Raises:
+            NotFoundError: there is none.
+            StoredValueError: it is not what was kept.
+        """
+        ...
+
+
 class Transaction(Protocol):
     """One transaction over one agent's memory: all of its reads and writes, or none."""
 
@@ -275,6 +298,8 @@ class Transaction(Protocol):
     def plans(self) -> PlanStore: ...  # noqa: D102
     @property
     def usage(self) -> UsageStore: ...  # noqa: D102
+    @property
+    def tool_results(self) -> ToolResultStore: ...  # noqa: D102
 
     async def now(self) -> datetime:
         """The database's time at the beginning of the transaction, aware."""

@@ -45,14 +45,30 @@ def as_text(found: Any) -> str:
 
 def roots_of(value: Any) -> Iterator[frozenset[str]]:
     """The roots that each template of a value names."""
+    return (frozenset(_roots(paths)) for paths in _templates_of(value))
+
+
+def names_under(value: Any, place: str) -> frozenset[str]:
+    """The names that templates of a value look up at a place such as `memory.results`.
+
+    A template that names the place itself gives the empty name.
+    """
+    prefix = f"{place}."
+    paths = (f"{path.strip()}." for paths in _templates_of(value) for path in paths.split("|"))
+    under = (path.removeprefix(prefix) for path in paths if path.startswith(prefix))
+    return frozenset(rest.partition(".")[0] for rest in under)
+
+
+def _templates_of(value: Any) -> Iterator[str]:
+    """What stands between the braces of each template, at any depth."""
     if isinstance(value, str):
-        yield from (frozenset(_roots(paths)) for paths in _TOKEN.findall(value) if paths)
+        yield from (paths for paths in _TOKEN.findall(value) if paths)
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from roots_of(item)
+            yield from _templates_of(item)
     elif isinstance(value, Sequence):
         for item in value:
-            yield from roots_of(item)
+            yield from _templates_of(item)
 
 
 def _each_text(value: Any, change: Callable[[str], Any]) -> Any:

@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.forms import check_payload
 from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import Drift, SnapshotRef
 
@@ -229,6 +230,17 @@ def refusal(request: ResumeRequest, *, job_id: str, open_wait: OpenWait | None) 
     expected = request.expected_sha256
     if expected is not None and expected != open_wait.snapshot.sha256:
         return f"the snapshot of wait {open_wait.wait_id} has sha256 {open_wait.snapshot.sha256}, not {expected}"
+    return _misfit(request.payload, open_wait.form)
+
+
+def _misfit(payload: Any, form: dict[str, Any] | None) -> str | None:
+    """Why a payload does not fit the form that the wait asks for, or None if it does."""
+    if form is None:
+        return None
+    try:
+        check_payload(form, payload)
+    except InvalidInputError as error:
+        return str(error)
     return None
 
 

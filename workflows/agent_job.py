@@ -1,11 +1,10 @@
 """`AgentJob`: a plan, run node by node, that can wait for weeks and go on with its memory."""
 
 import asyncio
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic import ValidationError
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
@@ -14,7 +13,6 @@ from temporalio.exceptions import (
 )
 from temporalio.workflow import ContinueAsNewVersioningBehavior
 
-from mnestic.memory.canonical import check_size
 from mnestic.memory.errors import MnesticError
 from mnestic.memory.jobs import AgentMemoryState, JobInput, JobProgress, JobResult, JobStatus
 from mnestic.memory.names import AGENT_JOB, STATUS
@@ -31,12 +29,14 @@ from mnestic.memory.plans import (
     WaitNode,
 )
 from mnestic.memory.recalls import RecallQuery
-from mnestic.memory.templates import as_text, resolve, resolve_early
+from mnestic.memory.templates import as_text, names_under, resolve, resolve_early
 from mnestic.memory.waits import TIMEOUT, JobOutcome, JobState, ResumptionContext
-from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite, MessageWrite
 from mnestic.workflows.agent_memory import AgentMemory, WaitOutcome
+from mnestic.workflows.node_failures import NodeFailure, failure_of
 from mnestic.workflows.publishing import publish_ended, publish_started
+from mnestic.workflows.retries import OURS, retry_policy
+from mnestic.workflows.tools import ToolCaller
 
 
 @workflow.defn(name=AGENT_JOB)
@@ -112,21 +112,21 @@ class AgentJob:
         try:
             self._results[node.id] = await self._result_of(node)
             return self._next(node)
-        except MnesticError as error:
-            self._fail(node, str(error), type_=type(error).__name__)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            self._fail(node, f"{where}: {first['msg']}", type_="InvalidInputError")
-        except ActivityError as error:
+        except (MnesticError, ValidationError, ActivityError) as error:
             if is_cancelled_exception(error):
                 raise
-            cause = error.cause
-            type_ = cause.type if isinstance(cause, ApplicationError) else None
-            self._fail(node, str(cause or error), type_=type_ or "NodeFailedError")
+            failure = failure_of(error)
+        return self._caught(node, failure)
 
-    def _fail(self, node: Node, why: str, *, type_: str) -> NoReturn:
-        raise ApplicationError(f"node {node.id} failed: {why}", type=type_, non_retryable=True)
+    def _caught(self, node: Node, failure: NodeFailure) -> str:
+        """Where the job goes on after a failure; without a `catch` it fails."""
+        if isinstance(node, WaitNode) or node.catch is None:
+            why = f"node {node.id} failed: {failure.message}"
+            raise ApplicationError(why, type=failure.type, non_retryable=True)
+        if workflow.cancellation_reason() is not None:  # it came meanwhile, and is told only once
+            raise asyncio.CancelledError
+        self._results[node.id] = failure.as_result()
+        return node.catch
 
     async def _result_of(self, node: Node) -> Any:
         match node:
@@ -137,28 +137,42 @@ class AgentJob:
             case ThinkNode():
                 return await self._think(node)
             case RecallNode():
-                query = RecallQuery.model_validate(
-                    self._filled(node.model_dump(mode="json", include={"records", "episodes"}))
-                )
-                recalled = await self._memory.recall(query, save_as=node.save_as or node.id)
-                return recalled.model_dump(mode="json")
+                return await self._recall(node)
             case RememberNode():
                 fields = set(MemoryWrite.model_fields)
                 filled = self._filled_early(node.model_dump(mode="json", include=fields))
-                return await self._remember(MemoryWrite.model_validate(filled))
+                return await self._remember(node, MemoryWrite.model_validate(filled))
             case EmitNode():
                 content = as_text(self._filled_early(node.content))
                 message = MessageWrite(role="assistant", content=content, channel=node.channel)
-                return await self._remember(MemoryWrite(message=message))
+                return await self._remember(node, MemoryWrite(message=message))
 
-    async def _remember(self, write: MemoryWrite) -> dict[str, Any]:
-        kept = await self._memory.remember(write, templates=True)
+    async def _recall(self, node: RecallNode) -> dict[str, Any]:
+        query = RecallQuery.model_validate(
+            self._filled(node.model_dump(mode="json", include={"records", "episodes"}))
+        )
+        recalled = await self._memory.recall(
+            query,
+            save_as=node.save_as or node.id,
+            retry=retry_policy(node.retry, usual=OURS),
+        )
+        return recalled.model_dump(mode="json")
+
+    async def _remember(self, node: RememberNode | EmitNode, write: MemoryWrite) -> dict[str, Any]:
+        kept = await self._memory.remember(
+            write,
+            templates=True,
+            results=self._results_named(write.model_dump(mode="json")),
+            retry=retry_policy(node.retry, usual=OURS),
+        )
         return kept.model_dump(mode="json")
 
     async def _think(self, node: ThinkNode) -> dict[str, Any]:
+        prompt = as_text(self._filled_early(node.prompt))
+        system = None if node.system is None else as_text(self._filled_early(node.system))
         thought = await self._memory.think(
-            as_text(self._filled_early(node.prompt)),
-            system=None if node.system is None else as_text(self._filled_early(node.system)),
+            prompt,
+            system=system,
             history=node.history,
             max_input_tokens=node.max_input_tokens,
             max_tokens=node.max_tokens,
@@ -166,26 +180,25 @@ class AgentJob:
             save_as=node.save_as or node.id,
             timeout=node.timeout,
             templates=True,
+            results=self._results_named([prompt, system]),
+            retry=retry_policy(node.retry, usual=OURS),
         )
         return thought.model_dump(mode="json")
 
     async def _call(self, node: ToolNode) -> Any:
         operation = self._memory.next_operation("tool")
         arguments = self._filled(node.arguments, operation=operation)
-        result = await workflow.execute_activity(
-            node.activity,
-            arguments,
-            task_queue=node.task_queue,
-            start_to_close_timeout=node.timeout,
-            retry_policy=RetryPolicy(maximum_attempts=node.attempts),
-            summary=node.id,
+        caller = ToolCaller(
+            self._memory,
+            scope=self._asked.scope,
+            max_result_bytes=self._asked.max_payload_bytes,
         )
-        check_size(result, what="result", limit_bytes=self._asked.max_payload_bytes)
-        call = ToolCall(
-            id=operation.key, activity=node.activity, arguments=arguments, result=result
-        )
-        await self._memory.remember(MemoryWrite(), tool_call=call)
-        return result
+        return await caller.call(node, arguments, operation=operation)
+
+    def _results_named(self, value: Any) -> dict[str, Any]:
+        """The results that templates of a value reach by way of memory, small ones and references."""
+        named = names_under(value, "memory.results")
+        return {name: result for name, result in self._results.items() if name in named}
 
     async def _wait(self, node: WaitNode) -> dict[str, Any]:
         ended: WaitOutcome[Any] = await self._memory.wait(
@@ -194,6 +207,7 @@ class AgentJob:
             outcomes=tuple(outcome for outcome in node.on if outcome != TIMEOUT),
             policy=node.policy,
             ask=None if node.ask is None else as_text(self._filled(node.ask)),
+            form=node.form,
             context=ResumptionContext(
                 cursor_node=node.id,
                 payload_results=self._results,

@@ -3,13 +3,14 @@
 It stands apart from `AgentJob`, which is built on it, so that anyone's own workflow can use it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from temporalio import workflow
+from temporalio.common import RetryPolicy
 
 from mnestic.activities.endings import EndingActivities, EndJobInput
 from mnestic.activities.forks import ForkActivities, ForkInput
@@ -21,6 +22,7 @@ from mnestic.activities.memories import (
     RememberResult,
 )
 from mnestic.activities.thoughts import ThinkActivities, ThinkInput, ThinkResult
+from mnestic.memory.forms import check_form
 from mnestic.memory.jobs import AgentMemoryState
 from mnestic.memory.operations import Operation
 from mnestic.memory.recalls import RecallQuery
@@ -160,12 +162,18 @@ class AgentMemory:
             publish_running()
 
     async def remember(
-        self, write: MemoryWrite, *, tool_call: ToolCall | None = None, templates: bool = False
+        self,
+        write: MemoryWrite,
+        *,
+        tool_call: ToolCall | None = None,
+        templates: bool = False,
+        results: Mapping[str, Any] | None = None,
+        retry: RetryPolicy | None = None,
     ) -> RememberResult:
         """Keeps records, an episode and changes of working memory, all or nothing.
 
-        With `templates`, `${memory...}` in the values is filled in from working memory; leave it off
-        for text that somebody else wrote.
+        With `templates`, `${memory...}` in the values is filled in from working memory, and
+        `${memory.results...}` from `results`; leave it off for text that somebody else wrote.
         """
         await self.until_unpaused()
         asked = RememberInput(
@@ -174,10 +182,13 @@ class AgentMemory:
             write=write,
             templates=templates,
             tool_call=tool_call,
+            results=dict(results or {}),
         )
-        return await run_activity(MemoryActivities.remember, asked)
+        return await run_activity(MemoryActivities.remember, asked, retry=retry)
 
-    async def recall(self, query: RecallQuery, *, save_as: str) -> RecallResult:
+    async def recall(
+        self, query: RecallQuery, *, save_as: str, retry: RetryPolicy | None = None
+    ) -> RecallResult:
         """Reads records and episodes into a variable of working memory, and into the read set."""
         await self.until_unpaused()
         asked = RecallInput(
@@ -186,7 +197,7 @@ class AgentMemory:
             query=query,
             save_as=save_as,
         )
-        return await run_activity(MemoryActivities.recall, asked)
+        return await run_activity(MemoryActivities.recall, asked, retry=retry)
 
     async def think(  # noqa: PLR0913 - what a think node says
         self,
@@ -200,6 +211,8 @@ class AgentMemory:
         budget: Budget | None = None,
         timeout: timedelta = timedelta(minutes=2),  # noqa: ASYNC109 - Temporal's, not asyncio's
         templates: bool = False,
+        results: Mapping[str, Any] | None = None,
+        retry: RetryPolicy | None = None,
     ) -> ThinkResult:
         """Asks the chat model; its reply joins working memory.
 
@@ -218,8 +231,9 @@ class AgentMemory:
             save_as=save_as,
             max_input_tokens=max_input_tokens,
             budget=budget,
+            results=dict(results or {}),
         )
-        return await run_activity(ThinkActivities.think, asked, timeout=timeout)
+        return await run_activity(ThinkActivities.think, asked, timeout=timeout, retry=retry)
 
     async def wait(
         self,
@@ -244,11 +258,16 @@ class AgentMemory:
             ask: What a person is asked, for the card in the Temporal UI.
             form: JSON Schema that a payload is held to when it comes.
             payload_type: Type of the payload; its schema is the form, unless one is given.
+
+        Raises:
+            InvalidInputError: the form is no JSON Schema.
         """
         await self.until_unpaused()
         adapter = None if payload_type is None else TypeAdapter(payload_type)
         if form is None and adapter is not None:
             form = adapter.json_schema()
+        if form is not None:
+            check_form(form)
         workflow_type = workflow.info().workflow_type
         wait, request, restored = await self._waits.wait(
             WaitTerms(

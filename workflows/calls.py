@@ -13,9 +13,8 @@ from temporalio import exceptions, workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 
-_RETRY = RetryPolicy(
-    initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=30)
-)
+from mnestic.workflows.retries import OURS
+
 _TIMEOUT = timedelta(seconds=60)
 # A local activity keeps the workflow task open, so it gives up long before Temporal would (10 s).
 _SOON = timedelta(seconds=5)
@@ -62,7 +61,7 @@ async def run_to_the_end(
         method,
         asked,
         start_to_close_timeout=timeout,
-        retry_policy=retry or _RETRY,
+        retry_policy=retry or OURS,
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
 
@@ -88,7 +87,7 @@ async def run_soon(method: Method[Asked, Result], asked: Asked) -> Result:
 async def _run_local(method: Method[Asked, Result], asked: Asked) -> Result:
     try:
         return await workflow.execute_local_activity_method(
-            method, asked, schedule_to_close_timeout=_SOON, retry_policy=_RETRY
+            method, asked, schedule_to_close_timeout=_SOON, retry_policy=OURS
         )
     except (
         ApplicationError,

@@ -42,6 +42,6 @@ def _runner(runner: WorkflowRunner | None) -> WorkflowRunner:
         assert runner is not None
         return runner
     restrictions = runner.restrictions.with_passthrough_modules(
-        "pydantic", "pydantic_core", "annotated_types", "mnestic"
+        "pydantic", "pydantic_core", "annotated_types", "jsonschema_rs", "mnestic"
     )
     return dataclasses.replace(runner, restrictions=restrictions)

@@ -5,6 +5,7 @@ from datetime import datetime
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
+from mnestic.memory.forms import form_fields
 from mnestic.memory.scope import Scope
 from mnestic.memory.waits import JobState, OpenWait
 
@@ -108,9 +109,20 @@ def _card(wait: OpenWait, scope: Scope, *, title: str, text: str | None) -> str:
         f"| until | {wait.deadline:%Y-%m-%d %H:%M} UTC |\n"
         f"| agent, session | `{scope.agent_id}`, `{scope.session_id}` |\n"
         f"| outcomes | {', '.join(wait.outcomes)}, timeout |\n"
+        f"{_needs(wait)}"
         f"| remembers | {snapshot.message_count} messages, {snapshot.episode_count} episodes, "
         f"{snapshot.record_count} records |\n"
         f"| snapshot | {snapshot.size_bytes} bytes, revision {snapshot.memory_revision}, "
         f"sha256 `{snapshot.sha256[:16]}…` |\n\n"
         f"`mnestic job resume {job_id} --payload '{{}}'`\n"
     )
+
+
+def _needs(wait: OpenWait) -> str:
+    """The row of the fields that the wait's form requires, if it has one that does."""
+    fields = () if wait.form is None else form_fields(wait.form)
+    needed = [f"{field.name} ({field.kind})" for field in fields if field.required]
+    if not needed:
+        return ""
+    line = " ".join(", ".join(needed).split()).replace("|", "\\|")
+    return f"| payload needs | {line} |\n"

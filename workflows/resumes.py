@@ -191,9 +191,8 @@ class ResumeInbox:
         if why is None:
             self._take(request)
             return
-        workflow.logger.warning(
-            "resume signal refused", extra={"request_id": request.request_id, "why": why}
-        )
+        # Not why: it may quote the payload. The status tells it.
+        workflow.logger.warning("resume signal refused", extra={"request_id": request.request_id})
         self.refused = (*self.refused, f"{request.request_id}: {why}")[-_REFUSALS_KEPT:]
         self._note_failure(request, self._refused(why))
 

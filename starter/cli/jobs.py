@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.forms import form_fields
 from mnestic.memory.jobs import JobDescription, JobResult
-from mnestic.memory.waits import RESUMED, ResumeReceipt
+from mnestic.memory.waits import RESUMED, JobWait, ResumeReceipt
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import (
     AsJson,
@@ -202,6 +203,19 @@ def _print_job(job: JobDescription, link: str | None) -> None:
         for wait in job.waits
     ]
     print_table(("wait", "key", "state", "deadline", "snapshot"), rows, empty="No waits so far.")
+    for wait in job.waits:
+        if wait.state == "waiting":
+            _print_asked(wait)
+
+
+def _print_asked(wait: JobWait) -> None:
+    """What an open wait asks a person, and what the answer has to hold."""
+    if wait.ask:
+        out.print(f"Asks: {wait.ask}", soft_wrap=True)
+    if wait.form is None:
+        return
+    rows = [(f.name, f.kind, "required" if f.required else None) for f in form_fields(wait.form)]
+    print_table(("payload", "is", ""), rows, empty="")
 
 
 def print_receipt(job_id: str, receipt: ResumeReceipt | None, *, as_json: bool) -> None:

@@ -32,6 +32,7 @@ from mnestic.stores.postgres.schema import (
     never_migrated,
 )
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
+from mnestic.stores.postgres.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.unit import Unit
 from mnestic.stores.postgres.usage import PostgresUsageStore
 from mnestic.stores.postgres.waits import PostgresWaitStore
@@ -58,6 +59,7 @@ class PostgresTransaction:
         self.resources = PostgresResourceStore(unit)
         self.plans = PostgresPlanStore(unit)
         self.usage = PostgresUsageStore(unit)
+        self.tool_results = PostgresToolResultStore(unit)
 
     async def now(self) -> datetime:
         """See the port."""

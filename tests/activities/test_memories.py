@@ -13,6 +13,7 @@ from mnestic.activities.memories import (
     RememberInput,
     RememberResult,
 )
+from mnestic.activities.tools import KeepResultInput, ToolActivities
 from mnestic.memory.language import ChatMessage, Summary, TokenUsage
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
@@ -367,3 +368,41 @@ async def test_episodes_are_recalled_by_agent_session_or_job(
     result = await recall(9, RecallQuery(episodes=EpisodeSelection(of=of)))
 
     assert len(result.episode_ids) == found
+
+
+async def test_a_template_reaches_into_results_that_the_job_names(
+    activities: MemoryActivities,
+    memory: Memory,
+    summariser: CountingSummariser,
+    scope: Scope,
+    operation: Make,
+    working: Working,
+) -> None:
+    kept = await ActivityEnvironment().run(
+        ToolActivities(memory).keep_result,
+        KeepResultInput(
+            scope=scope,
+            operation=operation(1, "keep_result"),
+            node="look",
+            result={"rows": [{"name": "Mara"}], "long": "x" * 20_000},
+        ),
+    )
+    write = {
+        "message": {"content": "${memory.results.look.rows.0.name}, ${memory.results.n.x}"},
+        "episode": {"last_messages": 1, "payload": {"rows": "${memory.results.look.rows}"}},
+    }
+
+    await ActivityEnvironment().run(
+        activities.remember,
+        RememberInput(
+            scope=scope,
+            operation=operation(2),
+            write=MemoryWrite.model_validate(write),
+            templates=True,
+            results={"look": kept.model_dump(mode="json"), "n": {"x": 7}},
+        ),
+    )
+
+    state = await working()
+    assert [message.content for message in state.messages] == ["Mara, 7"]
+    assert len(summariser.asked) == 1

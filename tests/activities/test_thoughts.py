@@ -308,3 +308,16 @@ async def test_a_budget_is_one_jobs_alone(
     await think(asked.model_copy(update=other))
 
     assert model.caps == [64, 1]
+
+
+async def test_a_prompt_reaches_into_results_that_the_job_names(
+    think: Callable[[ThinkInput], Awaitable[object]], model: CountingModel, asked: ThinkInput
+) -> None:
+    changes = {
+        "prompt": "Read ${memory.results.look.rows.1}.",
+        "results": {"look": {"rows": [1, 2]}},
+    }
+
+    await think(asked.model_copy(update=changes))
+
+    assert model.asked[0][-1].content == "Read 2."

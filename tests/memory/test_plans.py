@@ -1,3 +1,4 @@
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -5,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mnestic.memory.plans import Plan, check_plan
+from mnestic.memory.plans import Plan, ToolNode, WaitNode, check_plan
+from mnestic.memory.retries import Retry
 
 
 def emit(node_id: str, next_: Any) -> dict[str, Any]:
@@ -14,6 +16,10 @@ def emit(node_id: str, next_: Any) -> dict[str, Any]:
 
 def wait(node_id: str, **on: str) -> dict[str, Any]:
     return {"id": node_id, "kind": "wait", "key": "k", "timeout": "1d", "on": on}
+
+
+def tool(node_id: str = "a", **fields: Any) -> dict[str, Any]:
+    return {"id": node_id, "kind": "tool", "activity": "x", "next": "end"} | fields
 
 
 def plan(*nodes: dict[str, Any]) -> Plan:
@@ -70,6 +76,24 @@ def test_a_sound_plan_has_no_problems() -> None:
         ([emit("a", "end"), emit("b", "end")], [(1, "node 'b' is never reached")]),
         ([wait("w", resumed="end")], [(0, "wait 'w' names no successor for 'timeout'")]),
         ([wait("w", timeout="end")], [(0, "wait 'w' names no successor but 'timeout'")]),
+        (
+            [emit("a", "end") | {"catch": "gone"}],
+            [(0, "node 'a' goes on to 'gone', which is not a node")],
+        ),
+        ([emit("a", "end") | {"catch": "a"}], [(0, "node 'a' is in a loop without a wait")]),
+        (
+            [wait("w", resumed="end", timeout="end") | {"form": {"type": "strng"}}],
+            [
+                (
+                    0,
+                    "wait 'w': form.type: \"strng\" is not valid under any of the schemas listed in the 'anyOf' keyword",
+                )
+            ],
+        ),
+        (
+            [emit("a", "end") | {"content": "${memory.results}"}],
+            [(0, "node 'a' has a template ${memory.results} without a node's id")],
+        ),
         (
             [emit("a", "end") | {"content": "${imput.x}"}],
             [
@@ -148,6 +172,55 @@ def test_a_wait_may_loop_to_itself() -> None:
     assert found == []
 
 
+def test_a_node_that_is_reached_by_a_catch_is_reached() -> None:
+    found = problems(emit("a", "end") | {"catch": "b"}, emit("b", "end"))
+
+    assert found == []
+
+
+def test_nothing_is_filled_in_in_a_form() -> None:
+    form = {"pattern": "^x$", "default": "${imput.x}"}
+
+    found = problems(wait("w", resumed="end", timeout="end") | {"form": form})
+
+    assert found == []
+
+
+def test_a_tool_of_version_0_1_0_keeps_its_attempts() -> None:
+    (old,) = plan(tool(attempts=2)).nodes
+
+    assert isinstance(old, ToolNode)
+    assert old.retry == Retry(attempts=2)
+    assert Plan.model_validate_json(plan(tool(attempts=2)).model_dump_json()).nodes == (old,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"attempts": 2, "retry": {"attempts": 3}}, "attempts stands in retry"),
+        ({"attempts": "many"}, "retry.attempts"),
+        ({"heartbeat": "2m"}, "heartbeat is longer than timeout"),
+        ({"retry": {"backoff": 0}}, "backoff"),
+        ({"store_above": -1}, "store_above"),
+        ({"queue_timeout": "0s"}, "at least a second"),
+        ({"catch": "no node"}, "catch"),
+    ],
+)
+def test_a_tool_that_makes_no_sense_is_refused_in_words(fields: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        plan(tool(**fields))
+
+
+def test_a_tool_says_how_long_each_part_may_take() -> None:
+    times = {"timeout": "5m", "heartbeat": "10s", "queue_timeout": "1h", "total_timeout": "1d"}
+
+    (node,) = plan(tool(**times)).nodes
+
+    assert isinstance(node, ToolNode)
+    assert (node.timeout, node.heartbeat) == (timedelta(minutes=5), timedelta(seconds=10))
+    assert (node.queue_timeout, node.total_timeout) == (timedelta(hours=1), timedelta(days=1))
+
+
 @pytest.mark.parametrize("node_id", ["", "1a", "a b", "ä", "a" * 65, "a/b", "a\n"])
 def test_an_id_of_other_characters_is_refused(node_id: str) -> None:
     with pytest.raises(ValidationError, match="id"):
@@ -181,6 +254,50 @@ def comes_back(ids: list[str], waits: set[str], following: dict[str, tuple[str, 
             for b in ids:
                 step[a, b] = step[a, b] or (step[a, via] and step[via, b])
     return {node_id for node_id in ids if step[node_id, node_id]}
+
+
+TEXT = st.sampled_from(
+    ["x", "${input.x}", "${imput}", "${memory.results}", "${memory.results.n0.y}", "$", "${a | b}"]
+)
+FORM = st.none() | st.dictionaries(
+    st.sampled_from(["type", "$ref", "properties", "required", "pattern"]),
+    st.sampled_from(["object", "#", "[", 3, None, [], {}, ["x"]]),
+    max_size=3,
+)
+
+
+@st.composite
+def random_plans(draw: st.DrawFn) -> Plan:
+    """Plans of which some are sound: nodes that name each other, themselves or nothing that is there."""
+    ids = [f"n{number}" for number in range(draw(st.integers(1, 6)))]
+    target = st.sampled_from([*ids, "end", *(["gone"] if draw(st.booleans()) else [])])
+    nodes = []
+    for node_id in ids:
+        if draw(st.booleans()):
+            outcomes = {"resumed": draw(target), "timeout": draw(target)}
+            nodes.append(wait(node_id, **outcomes) | {"form": draw(FORM), "ask": draw(TEXT)})
+            continue
+        branch = {"on": draw(TEXT), "cases": {"x": draw(target)}, "otherwise": draw(target)}
+        following = draw(target) if draw(st.booleans()) else branch
+        catch = {"catch": draw(st.none() | target), "content": draw(TEXT)}
+        nodes.append(emit(node_id, following) | catch)
+    return plan(*nodes)
+
+
+@given(random_plans(), st.data())
+def test_a_plan_that_is_accepted_ends_or_waits_whatever_its_nodes_do(
+    made: Plan, data: st.DataObject
+) -> None:
+    if check_plan(made):
+        return
+    node_id = data.draw(st.sampled_from([node.id for node in made.nodes]))
+
+    walked = 0
+    while node_id != "end" and not isinstance(made.node(node_id), WaitNode):
+        node_id = data.draw(st.sampled_from(made.node(node_id).successors()))
+        walked += 1
+
+    assert walked <= len(made.nodes)
 
 
 def test_the_decision_id_is_of_the_plan_and_not_of_how_it_was_written() -> None:

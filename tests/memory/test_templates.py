@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.templates import resolve, resolve_early, roots_of
+from mnestic.memory.templates import names_under, resolve, resolve_early, roots_of
 
 ROOTS: dict[str, Any] = {
     "input": {"name": "Mara", "age": 41, "tags": ["a", {"b": "c"}], "none": None, "o'clock": 9},
@@ -103,3 +103,19 @@ def test_roots_are_found_at_any_depth() -> None:
 
     assert list(found) == [{"input"}, {"memory", "results"}, {"job"}]
     assert list(roots_of([1, None, "plain", {}])) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ("${memory.results.a.x} and ${memory.results.b}", {"a", "b"}),
+        ({"x": ["${memory.results.a | memory.results.c.0}"]}, {"a", "c"}),
+        ("${memory.results}", {""}),
+        ("$${memory.results.a} ${memory.resultsx.a} ${results.a}", set()),
+        ([1, None, "plain"], set()),
+    ],
+)
+def test_the_names_at_a_place_are_found_at_any_depth(value: object, names: set[str]) -> None:
+    found = names_under(value, "memory.results")
+
+    assert found == names

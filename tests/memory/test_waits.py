@@ -66,3 +66,30 @@ def test_a_resume_is_taken_or_refused_in_words(
     told = refusal(request, job_id="j1", open_wait=open_wait)
 
     assert told == why
+
+
+@pytest.mark.parametrize(
+    ("payload", "why"),
+    [
+        ({"amount": 3}, None),
+        ({"amount": -3}, "payload.amount: -3 is less than the minimum of 0"),
+        (None, 'payload: null is not of type "object"'),
+    ],
+)
+def test_a_payload_is_held_to_the_form_of_its_wait(payload: Any, why: str | None) -> None:
+    form = {"type": "object", "properties": {"amount": {"minimum": 0}}}
+    request = ResumeRequest(request_id="r1", outcome="approved", payload=payload)
+
+    told = refusal(request, job_id="j1", open_wait=OPEN.model_copy(update={"form": form}))
+
+    assert told == why
+
+
+def test_where_a_request_goes_wrong_is_told_before_its_payload() -> None:
+    request = ResumeRequest(request_id="r1", outcome="no", payload=3)
+
+    told = refusal(
+        request, job_id="j1", open_wait=OPEN.model_copy(update={"form": {"type": "string"}})
+    )
+
+    assert told == "wait j1/w2 has no outcome 'no'; it has approved, rejected"

@@ -117,6 +117,46 @@ nodes:
             "line 3: node 'hello' has a template ${imput...}; templates begin with input, job, memory, results",
         ),
         ("    key: approval", "    key: approval\n    key: again", "line 11: 'key' is there twice"),
+        (
+            "    channel: chat",
+            "    channel: chat\n    catch: gone",
+            "line 3: node 'hello' goes on to 'gone', which is not a node",
+        ),
+        (
+            "    channel: chat",
+            "    channel: chat\n    retry:\n      attempts: 3\n      backoff: 0",
+            "line 8: node 'hello': retry.backoff: ",
+        ),
+        (
+            "    channel: chat",
+            "    channel: chat\n    retry:\n      times: 3",
+            "line 7: node 'hello': retry.times: 'times' is not a field here",
+        ),
+        (
+            "    channel: chat",
+            "    channel: chat\n    retry: {first_delay: 2s, max_delay: 1s}",
+            "line 6: node 'hello': retry: max_delay is shorter than first_delay",
+        ),
+        (
+            "    key: approval",
+            "    key: approval\n    retry: {attempts: 3}",
+            "line 11: node 'approval': retry: 'retry' is not a field here",
+        ),
+        (
+            "    key: approval",
+            "    key: approval\n    form:\n      type: strng",
+            "line 8: wait 'approval': form.type: ",
+        ),
+        (
+            "    key: approval",
+            "    key: approval\n    form: text",
+            "line 11: node 'approval': form: ",
+        ),
+        (
+            "    kind: emit\n    channel: chat\n    content: hello",
+            "    kind: tool\n    activity: x\n    heartbeat: 2m",
+            "line 3: node 'hello': heartbeat is longer than timeout",
+        ),
         ("name: greeting", "name: greeting\nname: again", "line 2: 'name' is there twice"),
         ("name: greeting\n", "", "line 1: name: is missing"),
         (

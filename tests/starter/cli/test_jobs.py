@@ -54,6 +54,36 @@ async def test_a_person_is_told_the_same_in_words(waiting: str, ask: Ask) -> Non
     assert f"Job {waiting} completed after 1 waits." in result.out
 
 
+@pytest.fixture
+def asking(plan: Path, start: tuple[str, ...]) -> tuple[str, ...]:
+    """The command that starts the plan, whose wait asks for a form."""
+    form = "{properties: {word: {type: string}, by: {enum: [Ana, Bo]}}, required: [word]}"
+    asked = f"    ask: Which word, ${{input.name}}?\n    form: {form}\n    timeout: 21d"
+    text = plan.read_text(encoding="utf-8").replace("    timeout: 21d", asked)
+    plan.write_text(text, encoding="utf-8")
+    return start
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_person_is_shown_what_is_asked_and_what_the_answer_holds(
+    asking: tuple[str, ...], ask: Ask, until_state: UntilState
+) -> None:
+    job_id = (await ask(*asking, "--json")).document["job_id"]
+    await until_state(job_id, "waiting")
+
+    shown = await ask("job", "show", job_id)
+    refused = await ask("job", "resume", job_id, "--payload", "{}")
+    await ask("job", "resume", job_id, "--payload", '{"word": "dear"}')
+    over = await ask("job", "show", job_id)
+
+    lines = [" ".join(line.split()) for line in shown.out.splitlines()]
+    assert "Asks: Which word, Mara?" in lines
+    assert "word string required" in lines
+    assert "by Ana or Bo" in lines
+    assert 'payload: "word" is a required property' in refused.error(code=2)
+    assert "Asks:" not in over.out
+
+
 async def test_a_job_that_is_cancelled_says_so_and_has_no_result(
     waiting: str, ask: Ask, until_state: UntilState
 ) -> None:

@@ -1,0 +1,23 @@
+"""Results of tools that are too large to travel with a job, which holds a reference instead."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+
+class ToolResultRef(BaseModel):
+    """Where a result is kept, and the hash that it is verified by: of its canonical JSON."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ref: str = Field(pattern=r"^[0-9a-f-]{36}$")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    size_bytes: int = Field(ge=0)
+
+
+def find_reference(result: Any) -> ToolResultRef | None:
+    """The reference that stands in a result's place, or None if it is the result itself."""
+    try:
+        return ToolResultRef.model_validate(result, strict=True)
+    except ValidationError:
+        return None

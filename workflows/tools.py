@@ -1,0 +1,92 @@
+"""Calling a tool: any Temporal activity, and what becomes of its result."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+
+from mnestic.activities.tools import KeepResultInput, ToolActivities
+from mnestic.memory.canonical import canonical_json, check_json
+from mnestic.memory.operations import Operation
+from mnestic.memory.plans import ToolNode
+from mnestic.memory.scope import Scope
+from mnestic.memory.tool_results import find_reference
+from mnestic.memory.working import ToolCall
+from mnestic.memory.writes import MemoryWrite
+from mnestic.workflows.agent_memory import AgentMemory
+from mnestic.workflows.retries import OURS, TOOLS, retry_policy
+
+
+class ToolCaller:
+    """Calls the tools of one job."""
+
+    def __init__(self, memory: AgentMemory, *, scope: Scope, max_result_bytes: int) -> None:
+        self._memory, self._scope, self._max_result_bytes = memory, scope, max_result_bytes
+
+    async def call(self, node: ToolNode, arguments: Any, *, operation: Operation) -> Any:
+        """Runs the activity, and keeps the call in working memory.
+
+        Returns:
+            The activity's result, or a reference to it if it is too large to travel with the job.
+
+        Raises:
+            InvalidInputError: the result cannot be stored.
+        """
+        result = await workflow.execute_activity(
+            node.activity,
+            args=[] if node.arguments is None else [arguments],
+            task_queue=node.task_queue,
+            start_to_close_timeout=node.timeout,
+            schedule_to_start_timeout=node.queue_timeout,
+            schedule_to_close_timeout=node.total_timeout,
+            heartbeat_timeout=node.heartbeat,
+            retry_policy=retry_policy(node.retry, usual=TOOLS),
+            summary=node.id,
+        )
+        if self._is_to_keep(node, result):
+            result = await self._kept(node, result)
+        else:
+            check_json(result, what="result")
+        call = ToolCall(
+            id=operation.key, activity=node.activity, arguments=arguments, result=result
+        )
+        await self._memory.remember(MemoryWrite(), tool_call=call)
+        return result
+
+    def _is_to_keep(self, node: ToolNode, result: Any) -> bool:
+        """Whether the job holds a reference; also to what looks like one, so that none is forged."""
+        limit = self._max_result_bytes
+        if node.store_above is not None:
+            limit = min(limit, node.store_above)
+        return _size(result) > limit or find_reference(result) is not None
+
+    async def _kept(self, node: ToolNode, result: Any) -> dict[str, Any]:
+        """Keeps the result by a local activity, whose input is not written to the history again."""
+        asked = KeepResultInput(
+            scope=self._scope,
+            operation=self._memory.next_operation("keep_result"),
+            node=node.id,
+            result=result,
+        )
+        ref = await workflow.execute_local_activity_method(
+            ToolActivities.keep_result,
+            asked,
+            start_to_close_timeout=timedelta(seconds=60),
+            retry_policy=OURS,
+            cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+        )
+        if workflow.cancellation_reason() is not None:  # Temporal told of it, and will not again
+            raise asyncio.CancelledError
+        return ref.model_dump()
+
+
+def _size(result: Any) -> int:
+    """Bytes of the result; 0 of what is no JSON, of which `check_json` says more.
+
+    That check takes too long for a workflow when a result is large; the store does it then.
+    """
+    try:
+        return len(canonical_json(result))
+    except (ValueError, TypeError, RecursionError):
+        return 0
