@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from mnestic.memory.episodes import Episode
 from mnestic.memory.language import ChatMessage, ChatReply, Summary
-from mnestic.memory.operations import Operation
+from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.plans import Plan
 from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
@@ -289,6 +289,12 @@ class Transaction(Protocol):
         """
         ...
 
+    async def list_operations(
+        self, job_id: str, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[LedgerEntry, ...], str | None]:
+        """The operations of a job in the order they were done, and the cursor of the next page."""
+        ...
+
     def note(self, action: str, target: str, *, reason: str | None = None) -> None:
         """Adds a row to the audit log for what the stores do not note by themselves."""
         ...
@@ -314,6 +320,14 @@ class Memory(Protocol):
 
         Raises:
             DatabaseUnavailableError: Postgres does not answer; nothing was written.
+        """
+        ...
+
+    async def find_agent(self, *, tenant_id: str, job_id: str) -> str | None:
+        """The agent whose memory a job has written, or None; for jobs that Temporal forgot.
+
+        Raises:
+            DatabaseUnavailableError: Postgres does not answer.
         """
         ...
 
