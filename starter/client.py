@@ -37,7 +37,9 @@ from mnestic.memory.names import AGENT_JOB, job_workflow_id
 from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope, check_id
+from mnestic.memory.timeline import JobTimeline
 from mnestic.memory.waits import RESUMED, ResumeReceipt, ResumeRequest, check_request_id
+from mnestic.starter.job_history import job_history
 from mnestic.starter.job_listing import describe_job, list_jobs
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.plans import require_sound
@@ -219,6 +221,21 @@ class MnesticClient:
         """
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
             return await describe_job(self._handle(job_id), job_id=job_id, memory=self._memory)
+
+    async def job_history(self, job_id: str) -> JobTimeline:
+        """What happened to a job, from Temporal's history and our rows. Needs no worker.
+
+        Raises:
+            NotFoundError: there is no such job.
+        """
+        check_id(job_id, what="job id")
+        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
+            return await job_history(
+                self.temporal,
+                job_id=job_id,
+                tenant_id=self.settings.tenant_id,
+                memory=self._memory,
+            )
 
     async def cancel_job(self, job_id: str) -> None:
         """Asks a job to end; it writes its episode first.
