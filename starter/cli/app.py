@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mnestic.memory.errors import MnesticError
-from mnestic.starter.cli import config, demo, doctor, jobs, memories, servers
+from mnestic.starter.cli import config, demo, doctor, job_reports, jobs, memories, servers
 from mnestic.starter.cli.output import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -30,6 +30,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+jobs.app.command("history")(job_reports.history)
 app.add_typer(jobs.app, name="job")
 app.add_typer(memories.app, name="memory")
 app.command("up")(servers.up)
