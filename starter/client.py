@@ -26,6 +26,7 @@ from temporalio.exceptions import (
 )
 
 from mnestic.memory.canonical import canonical_json, check_size
+from mnestic.memory.differences import JobDifference
 from mnestic.memory.errors import (
     AlreadyExistsError,
     JobFailedError,
@@ -39,6 +40,7 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope, check_id
 from mnestic.memory.timeline import JobTimeline
 from mnestic.memory.waits import RESUMED, ResumeReceipt, ResumeRequest, check_request_id
+from mnestic.starter.job_diff import diff_job
 from mnestic.starter.job_history import job_history
 from mnestic.starter.job_listing import describe_job, list_jobs
 from mnestic.starter.memory_client import MemoryClient
@@ -234,6 +236,28 @@ class MnesticClient:
                 self.temporal,
                 job_id=job_id,
                 tenant_id=self.settings.tenant_id,
+                memory=self._memory,
+            )
+
+    async def diff_job(self, job_id: str, wait: int | str | None = None) -> JobDifference:
+        """A snapshot of a job against its memory now. Needs no worker.
+
+        Args:
+            job_id: The job.
+            wait: The wait whose snapshot it is, by number or id; the open one, else the latest.
+
+        Raises:
+            SnapshotCorruptedError: the stored snapshot is not what was written.
+            InvalidInputError: the job has no such wait, or did not wait yet.
+            NotFoundError: there is no such job.
+        """
+        check_id(job_id, what="job id")
+        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
+            return await diff_job(
+                self.temporal,
+                job_id=job_id,
+                tenant_id=self.settings.tenant_id,
+                wait=wait,
                 memory=self._memory,
             )
 

@@ -31,6 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 jobs.app.command("history")(job_reports.history)
+jobs.app.command("diff")(job_reports.diff)
 app.add_typer(jobs.app, name="job")
 app.add_typer(memories.app, name="memory")
 app.command("up")(servers.up)

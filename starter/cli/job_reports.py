@@ -1,9 +1,12 @@
 """`mnestic job history` and `mnestic job diff`: what happened to a job, and to its memory."""
 
-from typing import Annotated
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 
+from mnestic.memory.differences import JobDifference, WorkingMemoryChange
 from mnestic.memory.timeline import JobTimeline, TimelineEntry
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.job_lines import about, title
@@ -32,6 +35,101 @@ def history(
             _print_timeline(timeline, shown, earlier=earlier)
 
     run(work())
+
+
+def diff(
+    job_id: JobId,
+    wait: Annotated[
+        str | None,
+        typer.Option(metavar="N|ID", help="The wait; the open one, else the latest, without it."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what changed in a job's memory since its snapshot."""
+    wanted = int(wait) if wait is not None and wait.isdecimal() else wait
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            found = await client.diff_job(job_id, wanted)
+        if as_json:
+            print_json(found.model_dump(mode="json"))
+        else:
+            _print_difference(found)
+
+    run(work())
+
+
+def _print_difference(found: JobDifference) -> None:
+    now = found.working_memory
+    out.print(
+        f"Job {found.job_id} · wait {found.wait_id} ({found.key}, {found.state}) · snapshot of "
+        f"{found.snapshot_at:%Y-%m-%d %H:%M} UTC, verified {found.snapshot_sha256[:12]}…",
+        soft_wrap=True,
+    )
+    out.print(_verdict(found), soft_wrap=True)
+    records = [
+        (
+            f"{change.namespace}/{change.key}",
+            f"{change.kind} {change.snapshot_version} → {change.current_version}",
+            *_values(change.before, change.now),
+        )
+        for change in found.records
+    ]
+    empty = f"No record changed; the job has read {found.records_compared}."
+    out.print()
+    print_table(("record", "change", "before", "now"), records, empty=empty, cut=("before", "now"))
+    out.print()
+    if now.snapshot_version == now.current_version:
+        out.print("Working memory is as it was.")
+        return
+    print_table(
+        ("working memory", "change", "before", "now"),
+        _working_rows(now),
+        empty="Working memory was written, and is as it was.",
+        cut=("before", "now"),
+    )
+
+
+def _verdict(found: JobDifference) -> str:
+    policies = ", ".join(
+        f"{policy} {'goes on' if passes else 'parks the job'}"
+        for policy, passes in found.passes.items()
+    )
+    changes = "1 change" if found.drift_count == 1 else f"{found.drift_count} changes"
+    return f"{changes} since; the wait's policy is {found.policy} ({policies})."
+
+
+def _working_rows(change: WorkingMemoryChange) -> Iterator[tuple[str, str, str, str]]:
+    for what, came, went in (
+        ("messages", change.messages_added, change.messages_removed),
+        ("tool calls", change.tool_calls_added, change.tool_calls_removed),
+    ):
+        if came or went:
+            counts = [f"{len(came)} added"] * bool(came) + [f"{len(went)} removed"] * bool(went)
+            yield what, ", ".join(counts), "", ""
+    for variable in change.variables:
+        values = _values(variable.before, variable.now)
+        yield (f"variable {variable.name}", variable.kind, *values)
+    if change.task_changed:
+        yield ("task", "changed", *_values(change.task_before, change.task_now))
+    if change.scratchpad_changed:
+        yield "scratchpad", "changed", "", ""
+
+
+def _values(before: Any, now: Any) -> tuple[str, str]:
+    """Two values, each as a line of JSON, which holds no control characters.
+
+    Of two objects only the fields that differ are shown.
+    """
+    if isinstance(before, dict) and isinstance(now, dict):
+        fields = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+        before = {name: before[name] for name in fields if name in before}
+        now = {name: now[name] for name in fields if name in now}
+    return _value(before), _value(now)
+
+
+def _value(value: Any) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _print_timeline(

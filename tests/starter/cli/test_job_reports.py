@@ -1,6 +1,7 @@
-"""`mnestic job history`: what happened to a job, for people and for programs."""
+"""`mnestic job history` and `mnestic job diff`, for people and for programs."""
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,3 +84,74 @@ def test_a_limit_that_is_none_is_refused(wired: Cli, limit: str) -> None:
 
     assert refused.code == 2
     assert "--limit" in refused.err
+
+
+async def test_a_difference_in_json_holds_the_values_before_and_now(waiting: str, ask: Ask) -> None:
+    await ask("memory", "set", "profile", "name", "Maria", "--agent", "ada")
+
+    document = (await ask("job", "diff", waiting, "--json")).document
+
+    assert (document["wait_id"], document["drift_count"]) == (f"{waiting}/w1", 1)
+    (record,) = document["records"]
+    assert (record["key"], record["before"], record["now"]) == ("name", "Mara", "Maria")
+    assert document["passes"] == {"pinned": True, "rebase": True, "strict": False}
+    assert document["working_memory"]["variables"] == []
+
+
+async def test_a_difference_in_words_is_cut_to_the_terminal(waiting: str, ask: Ask) -> None:
+    await ask("memory", "set", "profile", "name", "x" * 500, "--agent", "ada")
+
+    told = await ask("job", "diff", waiting, "--wait", "1")
+
+    assert told.code == 0
+    assert f"wait {waiting}/w1 (approval, waiting)" in told.out
+    assert "1 change since; the wait's policy is rebase" in told.out
+    assert 'profile/name  changed 1 → 2  "Mara"' in told.out
+    assert "Working memory is as it was." in told.out
+    assert max(len(line) for line in told.out.splitlines()) <= 200
+
+
+async def test_nothing_that_changed_is_told_as_nothing(waiting: str, ask: Ask) -> None:
+    told = await ask("job", "diff", waiting, "--wait", f"{waiting}/w1")
+
+    assert "0 changes since" in told.out
+    assert "No record changed; the job has read 1." in told.out
+
+
+@pytest.mark.parametrize(
+    ("wait", "told"),
+    [
+        ("2", "wait 2: is not there; job ID has one wait, 1"),
+        ("0", "wait 0: is not there"),
+        ("other/w1", "wait other/w1: is not a wait of job ID"),
+        ("w1", "wait w1: is not a wait of job ID"),
+        ("ID/w7", "wait ID/w7: is not there; job ID has one wait, 1"),
+    ],
+)
+async def test_a_wait_that_the_job_does_not_have_is_refused(
+    waiting: str, ask: Ask, wait: str, told: str
+) -> None:
+    refused = await ask("job", "diff", waiting, "--wait", wait.replace("ID", waiting))
+
+    assert told.replace("ID", waiting) in refused.error(code=2)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_that_did_not_wait_has_no_snapshot_to_compare(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "short.yaml"
+    path.write_text(
+        "name: short\nnodes: [{id: say, kind: emit, channel: chat, content: hello, next: end}]\n",
+        encoding="utf-8",
+    )
+    who = ("--agent", "a", "--session", "s", "--job-id", "short")
+    await ask("job", "start", str(path), *who, "--wait")
+
+    refused = await ask("job", "diff", "short")
+
+    assert "job short: has not waited yet" in refused.error(code=2)
+
+
+def test_a_difference_of_no_job_is_refused(wired: Cli) -> None:
+    refused = wired("job", "diff", "nobody")
+
+    assert "no job nobody" in refused.error(code=2)
