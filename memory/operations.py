@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
 
@@ -23,3 +23,13 @@ class Operation(BaseModel):
     def request_hash(self, request: Any) -> str:
         """SHA-256 of what was asked for, in canonical form, under this operation's name."""
         return sha256_hex(canonical_json([self.name, request]))
+
+
+class LedgerEntry(BaseModel):
+    """An operation that was done, as the ledger keeps it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    key: str
+    name: str
+    created_at: AwareDatetime

@@ -185,8 +185,11 @@ class Plan(BaseModel):
 
     @property
     def decision_id(self) -> str:
-        """SHA-256 of the plan: which plan it was that decided."""
-        return sha256_hex(canonical_json(self.model_dump(mode="json")))
+        """SHA-256 of the plan: which plan it was that decided.
+
+        Defaults are left out, so that a field of a later version does not change it.
+        """
+        return sha256_hex(canonical_json(self.model_dump(mode="json", exclude_defaults=True)))
 
 
 class Problem(BaseModel):

@@ -9,18 +9,18 @@ from typing import Any, Literal, Self
 from temporalio.client import (
     Client,
     WorkflowExecutionStatus,
-    WorkflowFailureError,
     WorkflowHandle,
 )
-from temporalio.exceptions import ApplicationError, CancelledError, TerminatedError
 
 from mnestic.memory.canonical import check_size
-from mnestic.memory.errors import JobFailedError, NotFoundError
+from mnestic.memory.differences import JobDifference
+from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs import JobDescription, JobInput, JobResult, JobSummary
 from mnestic.memory.names import PAUSE, POKE, UNPAUSE, job_workflow_id
 from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
+from mnestic.memory.timeline import JobTimeline
 from mnestic.memory.waits import (
     RESUMED,
     ResumeReceipt,
@@ -30,7 +30,10 @@ from mnestic.memory.waits import (
 )
 from mnestic.starter.extending import extend_wait
 from mnestic.starter.forking import ForkTerms, fork_input
+from mnestic.starter.job_diff import diff_job
+from mnestic.starter.job_history import job_history
 from mnestic.starter.job_listing import describe_job, list_jobs
+from mnestic.starter.job_results import job_result
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.plans import require_sound
 from mnestic.starter.resuming import override_request, resume_job
@@ -126,11 +129,10 @@ class MnesticClient:
         as_job: str | None = None,
         session_id: str | None = None,
         plan: Plan | None = None,
-        agent_id: str | None = None,
     ) -> str:
         """Starts a job at a wait of another, with the memory of its snapshot; returns the new id.
 
-        The other job may be running or over; it is left alone.
+        The other job may be running, over, or forgotten by Temporal; it is left alone.
 
         Args:
             job_id: The job to fork.
@@ -138,7 +140,6 @@ class MnesticClient:
             as_job: The new job's id; made up without it.
             session_id: The new job's session, in which nothing was written; the new id without it.
             plan: Another plan, which has the wait's node too.
-            agent_id: The job's agent, for a job that Temporal has forgotten.
 
         Raises:
             NotFoundError: there is no such job or wait.
@@ -150,13 +151,10 @@ class MnesticClient:
             wait=wait,
             as_job=as_job,
             session_id=session_id,
-            agent_id=agent_id,
             plan=plan,
         )
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            asked = await fork_input(
-                self._handle(job_id), self._memory, terms, settings=self.settings
-            )
+            asked = await fork_input(self.temporal, self._memory, terms, settings=self.settings)
         require_sound(asked.plan)
         return await self._start(asked)
 
@@ -289,6 +287,43 @@ class MnesticClient:
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
             return await describe_job(self._handle(job_id), job_id=job_id, memory=self._memory)
 
+    async def job_history(self, job_id: str) -> JobTimeline:
+        """What happened to a job, from Temporal's history and our rows. Needs no worker.
+
+        Raises:
+            NotFoundError: there is no such job.
+        """
+        check_id(job_id, what="job id")
+        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
+            return await job_history(
+                self.temporal,
+                job_id=job_id,
+                tenant_id=self.settings.tenant_id,
+                memory=self._memory,
+            )
+
+    async def diff_job(self, job_id: str, wait: int | str | None = None) -> JobDifference:
+        """A snapshot of a job against its memory now. Needs no worker.
+
+        Args:
+            job_id: The job.
+            wait: The wait whose snapshot it is, by number or id; the open one, else the latest.
+
+        Raises:
+            SnapshotCorruptedError: the stored snapshot is not what was written.
+            InvalidInputError: the job has no such wait, or did not wait yet.
+            NotFoundError: there is no such job.
+        """
+        check_id(job_id, what="job id")
+        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
+            return await diff_job(
+                self.temporal,
+                job_id=job_id,
+                tenant_id=self.settings.tenant_id,
+                wait=wait,
+                memory=self._memory,
+            )
+
     async def cancel_job(self, job_id: str) -> None:
         """Asks a job to end; it writes its episode first.
 
@@ -309,10 +344,7 @@ class MnesticClient:
             NotFoundError: there is no such job.
         """
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            try:
-                return await self._handle(job_id).result()
-            except WorkflowFailureError as error:
-                raise _failed(job_id, error) from None
+            return await job_result(self._handle(job_id), job_id=job_id)
 
     def job_link(self, job_id: str) -> str | None:
         """The job's page in the Temporal UI, if the UI's address is known."""
@@ -353,13 +385,3 @@ class MnesticClient:
         check_id(job_id, what="job id")
         workflow_id = job_workflow_id(self.settings.tenant_id, job_id)
         return self.temporal.get_workflow_handle(workflow_id, result_type=JobResult)
-
-
-def _failed(job_id: str, error: WorkflowFailureError) -> JobFailedError:
-    cause = error.cause
-    if isinstance(cause, CancelledError):
-        return JobFailedError(job_id=job_id, how="was cancelled", why="someone asked for it")
-    if isinstance(cause, TerminatedError):
-        return JobFailedError(job_id=job_id, how="was terminated", why=str(cause))
-    why = cause.message if isinstance(cause, ApplicationError) else str(cause)
-    return JobFailedError(job_id=job_id, how="failed", why=why)

@@ -2,8 +2,8 @@
 
 import base64
 import binascii
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, TypeVar
 
 from temporalio.client import (
     Client,
@@ -16,9 +16,12 @@ from temporalio.common import SearchAttributeKey
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs import JobDescription, JobSummary
-from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
-from mnestic.memory.waits import JobState, JobWait
+from mnestic.memory.waits import JobState
+
+_PAGE = 1000  # rows
+Row = TypeVar("Row")
 
 _ENDED: dict[WorkflowExecutionStatus, JobState] = {
     WorkflowExecutionStatus.COMPLETED: "completed",
@@ -62,7 +65,7 @@ async def describe_job(
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
-        waits = await list_all_waits(transaction, job_id)
+        waits = await every(transaction.waits.list_by_job, job_id)
     return JobDescription(
         **summary.model_dump(),
         plan=memo.get("plan", ""),
@@ -73,15 +76,17 @@ async def describe_job(
     )
 
 
-async def list_all_waits(transaction: Transaction, job_id: str) -> tuple[JobWait, ...]:
-    """All waits of a job, in the order they were opened."""
-    waits: list[JobWait] = []
+async def every(
+    list_page: Callable[..., Awaitable[tuple[tuple[Row, ...], str | None]]], job_id: str
+) -> tuple[Row, ...]:
+    """All pages of a list."""
+    rows: list[Row] = []
     cursor = None
     while True:
-        page, cursor = await transaction.waits.list_by_job(job_id, limit=1000, cursor=cursor)
-        waits.extend(page)
+        page, cursor = await list_page(job_id, limit=_PAGE, cursor=cursor)
+        rows.extend(page)
         if cursor is None:
-            return tuple(waits)
+            return tuple(rows)
 
 
 def agent_of(found: WorkflowExecutionDescription) -> tuple[str, str]:

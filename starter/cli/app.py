@@ -12,7 +12,16 @@ from typing import Annotated, NoReturn
 import typer
 
 from mnestic.memory.errors import MnesticError
-from mnestic.starter.cli import config, demo, doctor, jobs, memories, servers, steering
+from mnestic.starter.cli import (
+    config,
+    demo,
+    doctor,
+    job_reports,
+    jobs,
+    memories,
+    servers,
+    steering,
+)
 from mnestic.starter.cli.output import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -32,7 +41,9 @@ app = typer.Typer(
 )
 app.add_typer(jobs.app, name="job")
 app.add_typer(memories.app, name="memory")
-for _steer in (
+for _command in (
+    job_reports.history,
+    job_reports.diff,
     steering.override,
     steering.extend,
     steering.pause,
@@ -40,7 +51,7 @@ for _steer in (
     steering.poke,
     steering.fork,
 ):
-    jobs.app.command()(_steer)
+    jobs.app.command()(_command)
 app.command("up")(servers.up)
 app.command("worker")(servers.worker)
 app.command("migrate")(servers.migrate_schema)

@@ -47,11 +47,19 @@ def print_json(document: Any) -> None:
     sys.stdout.flush()
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) -> None:
-    """Prints rows as a table, or the sentence that there are none."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str, cut: Sequence[str] = ()
+) -> None:
+    """Prints rows as a table, or the sentence that there are none.
+
+    The columns in `cut` are kept to one line, whatever is in them.
+    """
+    table = Table(box=None, pad_edge=False, header_style="bold", expand=bool(cut))
     for column in columns:
-        table.add_column(column, overflow="fold")
+        if column in cut:  # they share the room that the others leave
+            table.add_column(column, overflow="ellipsis", no_wrap=True, ratio=1)
+        else:
+            table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
     if table.row_count:

@@ -105,9 +105,6 @@ def fork(
     plan: Annotated[
         Path | None, typer.Option(metavar="PLAN.yaml", help="Go on by another plan.")
     ] = None,
-    agent: Annotated[
-        str | None, typer.Option(help="The job's agent, if Temporal has forgotten the job.")
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Start a job at a wait of another, with the memory of that time; the other is left alone."""
@@ -116,7 +113,7 @@ def fork(
     async def work() -> None:
         async with await connect_client() as client:
             forked = await client.fork_job(
-                job_id, wait=wait, as_job=as_job, session_id=session, plan=parsed, agent_id=agent
+                job_id, wait=wait, as_job=as_job, session_id=session, plan=parsed
             )
             link = client.job_link(forked)
         if as_json:

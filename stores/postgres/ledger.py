@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.errors import IdempotencyConflictError
-from mnestic.memory.operations import Operation
+from mnestic.memory.operations import LedgerEntry, Operation
+from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.tables import OperationRow, table
 from mnestic.stores.postgres.unit import Unit
 
@@ -64,6 +65,25 @@ class PostgresLedger:
         await self._unit.run(
             update(OPERATION).where(self._is(operation)).values(result=dict(result))
         )
+
+    async def list_operations(
+        self, job_id: str, *, limit: int, cursor: str | None
+    ) -> tuple[tuple[LedgerEntry, ...], str | None]:
+        """See `mnestic.memory.ports.Transaction.list_operations`."""
+        done = select(OPERATION.c.key, OPERATION.c.name, OPERATION.c.created_at)
+        done = done.where(self._unit.owned(OPERATION), OPERATION.c.job_id == job_id)
+        if cursor is not None:
+            after = decode_time_cursor(cursor)
+            done = done.where(tuple_(OPERATION.c.created_at, OPERATION.c.key) > after)
+        done = done.order_by(OPERATION.c.created_at, OPERATION.c.key).limit(check_limit(limit) + 1)
+        rows = await self._unit.rows(done)
+        self._unit.read("operation.list", job_id)
+        entries = tuple(
+            LedgerEntry.model_validate(row, from_attributes=True) for row in rows[:limit]
+        )
+        if len(rows) <= limit:
+            return entries, None
+        return entries, encode_cursor(entries[-1].created_at.isoformat(), entries[-1].key)
 
     def _is(self, operation: Operation) -> Any:
         return (OPERATION.c.tenant_id == self._unit.tenant_id) & (OPERATION.c.key == operation.key)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from psycopg.errors import InvalidParameterValue
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.exc import (
     DataError,
     DBAPIError,
@@ -18,9 +18,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError, InvalidInputError
-from mnestic.memory.operations import Operation
+from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
-from mnestic.stores.postgres.ledger import PostgresLedger
+from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.records import PostgresRecordStore
 from mnestic.stores.postgres.resources import PostgresResourceStore
@@ -79,6 +79,12 @@ class PostgresTransaction:
         """See the port."""
         return await self._ledger.find_result(operation, request_hash)
 
+    async def list_operations(
+        self, job_id: str, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[LedgerEntry, ...], str | None]:
+        """See the port."""
+        return await self._ledger.list_operations(job_id, limit=limit, cursor=cursor)
+
     def note(self, action: str, target: str, *, reason: str | None = None) -> None:
         """See the port."""
         self._unit.wrote(action, target, reason=reason)
@@ -126,6 +132,19 @@ class PostgresMemory:
                 await unit.finish()
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
+
+    async def find_agent(self, *, tenant_id: str, job_id: str) -> str | None:
+        """See the port."""
+        owner = select(OPERATION.c.agent_id).where(
+            OPERATION.c.tenant_id == tenant_id, OPERATION.c.job_id == job_id
+        )
+        try:
+            async with self._engine.begin() as connection:
+                await _become_application(connection, tenant_id)
+                found: str | None = (await connection.execute(owner.limit(1))).scalar_one_or_none()
+        except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+            raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
+        return found
 
     async def check(self) -> None:
         """Connects and compares the schema's version with this code's.

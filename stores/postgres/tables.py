@@ -191,8 +191,8 @@ class OperationRow(Table, table=True):
 
     __tablename__ = "operation"
     __table_args__ = (
-        # serves list_operations
-        Index("operation_by_job", "tenant_id", "agent_id", "job_id", "created_at", "key"),
+        # serves list_operations and find_agent
+        Index("operation_by_job", "tenant_id", "job_id", "created_at", "key"),
     )
 
     key: str = _text(key=True)
@@ -244,7 +244,7 @@ class ToolResultRow(Table, table=True):
     node: str = _text()
     sha256: str = _text()
     size_bytes: int = Field(sa_type=BigInteger)
-    body: Any = Field(sa_column=Column(JSONB, nullable=False))
+    body: bytes = Field(sa_type=LargeBinary)
     created_at: datetime = _instant()
 
 

@@ -33,8 +33,7 @@ class PostgresToolResultStore:
             node=node,
             sha256=ref.sha256,
             size_bytes=ref.size_bytes,
-            # As text inside of the JSON: jsonb writes numbers anew, and the hash would not be theirs.
-            body=body.decode(),
+            body=body,  # jsonb would write numbers anew, and the hash would not be theirs
             created_at=func.now(),
         )
         if not await self._unit.run(statement.on_conflict_do_nothing()):
@@ -51,9 +50,7 @@ class PostgresToolResultStore:
             raise NotFoundError(what="tool result", name=ref.ref)
         self._unit.read("tool_result.get", ref.ref)
         what = f"tool result {ref.ref}"
-        if not isinstance(row.body, str):
-            raise StoredValueError(what=what, why="its body is not text")
-        found = sha256_hex(row.body.encode())
+        found = sha256_hex(row.body)
         if found != ref.sha256:
             why = f"its sha256 is {found}, it was written as {ref.sha256}"
             raise StoredValueError(what=what, why=why)

@@ -9,9 +9,9 @@ import psycopg
 import pytest
 from psycopg.rows import TupleRow
 
-from mnestic.memory.errors import IdempotencyConflictError
+from mnestic.memory.errors import IdempotencyConflictError, InvalidInputError
 from mnestic.memory.operations import Operation
-from mnestic.memory.ports import Transaction
+from mnestic.memory.ports import Memory, Transaction
 from mnestic.starter.settings import Settings
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
@@ -26,6 +26,13 @@ async def write_once(begin: Begin, *, request: str = "h1", agent: str = "ada") -
         record = await transaction.records.set("n", "k", "value")
         await transaction.complete(SET, {"version": record.version})
         return {"version": record.version}
+
+
+async def write(begin: Begin, *keys: str, job_id: str | None = "j1", agent: str = "ada") -> None:
+    for key in keys:
+        async with begin(agent=agent) as transaction:
+            operation = Operation(key=key, name=key.rpartition("/")[2], job_id=job_id)
+            await transaction.replay(operation, "h1")
 
 
 async def test_an_operation_that_comes_again_gets_its_first_result(begin: Begin) -> None:
@@ -141,3 +148,49 @@ async def test_audit_rows_of_an_operation_name_it(
         [settings.tenant_id],
     ).fetchall()
     assert rows == [("test", "record.set", SET.key)]
+
+
+async def test_the_operations_of_a_job_are_listed_in_the_order_they_were_done(begin: Begin) -> None:
+    await write(begin, "j1/0/10/think", "j1/0/9/remember", "j1/1/1/end")
+    await write(begin, "j2/0/1/remember", job_id="j2")
+    await write(begin, "client/1", job_id=None)
+
+    async with begin(write=False) as transaction:
+        first, cursor = await transaction.list_operations("j1", limit=2)
+        rest, end = await transaction.list_operations("j1", limit=2, cursor=cursor)
+
+    assert [(done.key, done.name) for done in (*first, *rest)] == [
+        ("j1/0/10/think", "think"),
+        ("j1/0/9/remember", "remember"),
+        ("j1/1/1/end", "end"),
+    ]
+    assert first[0].created_at < rest[0].created_at
+    assert end is None
+
+
+async def test_a_cursor_from_elsewhere_lists_no_operations(
+    begin: Begin, bad_time_cursor: str
+) -> None:
+    with pytest.raises(InvalidInputError, match="cursor"):
+        async with begin(write=False) as transaction:
+            await transaction.list_operations("j1", cursor=bad_time_cursor)
+
+
+async def test_operations_of_another_agent_and_tenant_are_not_listed(begin: Begin) -> None:
+    await write(begin, "j1/0/1/remember")
+
+    for stranger in (begin(agent="eve", write=False), begin(tenant="other", write=False)):
+        async with stranger as transaction:
+            assert await transaction.list_operations("j1") == ((), None)
+
+
+async def test_the_agent_of_a_job_is_found_by_what_the_job_wrote(
+    begin: Begin, memory: Memory, settings: Settings
+) -> None:
+    await write(begin, "j1/0/1/remember", "j1/0/2/end", agent="eve")
+
+    found = await memory.find_agent(tenant_id=settings.tenant_id, job_id="j1")
+
+    assert found == "eve"
+    assert await memory.find_agent(tenant_id=settings.tenant_id, job_id="j2") is None
+    assert await memory.find_agent(tenant_id="other", job_id="j1") is None

@@ -99,3 +99,10 @@ async def test_a_job_that_needs_attention_can_be_cancelled(
     shown = (await ask("job", "show", waiting, "--json")).document
     assert [wait["state"] for wait in shown["waits"]] == ["cancelled"]
     assert rows()["episode"] == episodes + 1
+
+
+@pytest.mark.usefixtures("corruption")
+async def test_a_difference_to_it_is_refused(waiting: str, ask: Ask) -> None:
+    refused = await ask("job", "diff", waiting)
+
+    assert "is corrupted: its sha256 is" in refused.error(code=1)

@@ -23,7 +23,7 @@ ALTER TABLE mnestic.job_wait
 
 ALTER TABLE mnestic.audit_log ADD COLUMN reason text;
 
-CREATE INDEX operation_by_job ON mnestic.operation (tenant_id, agent_id, job_id, created_at, key);
+CREATE INDEX operation_by_job ON mnestic.operation (tenant_id, job_id, created_at, key);
 """
 
 TABLES = """
@@ -43,7 +43,7 @@ CREATE TABLE mnestic.tool_result (
     node text NOT NULL,
     sha256 text NOT NULL,
     size_bytes bigint NOT NULL,
-    body jsonb NOT NULL,
+    body bytea NOT NULL,
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, id)
 );

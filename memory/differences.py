@@ -1,0 +1,166 @@
+"""Differences: what a snapshot holds, against memory as it is now.
+
+Pure, and apart from snapshots, since a restore needs to know only that something changed, and a
+person wants to see what.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from mnestic.memory.records import LongTermRecord
+from mnestic.memory.snapshots import Drift, MemorySnapshot, compare
+from mnestic.memory.waits import JobWait, WaitPolicy, WaitState
+from mnestic.memory.working import WorkingMemory
+
+
+class RecordChange(Drift):
+    """A record of the read set that changed, with its values; None: it was not there."""
+
+    before: Any = None
+    now: Any = None
+
+
+class VariableChange(BaseModel):
+    """A variable of working memory that changed."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    kind: Literal["added", "changed", "removed"]
+    before: Any = None
+    now: Any = None
+
+
+class WorkingMemoryChange(BaseModel):
+    """What changed in a session's working memory; messages and tool calls by their ids."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    snapshot_version: int
+    current_version: int
+    messages_added: tuple[str, ...] = ()
+    messages_removed: tuple[str, ...] = ()
+    tool_calls_added: tuple[str, ...] = ()
+    tool_calls_removed: tuple[str, ...] = ()
+    variables: tuple[VariableChange, ...] = ()
+    scratchpad_changed: bool = False
+    task_changed: bool = False
+    task_before: str | None = None
+    task_now: str | None = None
+
+
+class JobDifference(BaseModel):
+    """A wait's snapshot, which was verified, against memory now.
+
+    `passes` tells by policy whether a restore would let the job go on with this drift.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    job_id: str
+    wait_id: str
+    key: str
+    state: WaitState
+    policy: WaitPolicy
+    snapshot_id: str
+    snapshot_sha256: str
+    snapshot_at: AwareDatetime
+    compared_at: AwareDatetime
+    records_compared: int
+    drift_count: int
+    records: tuple[RecordChange, ...]
+    working_memory: WorkingMemoryChange
+    passes: dict[WaitPolicy, bool]
+
+
+def difference(
+    wait: JobWait,
+    snapshot: MemorySnapshot,
+    *,
+    sha256: str,
+    working: WorkingMemory,
+    records: Mapping[tuple[str, str], LongTermRecord],
+    versions: Mapping[tuple[str, str], int],
+    now: AwareDatetime,
+) -> JobDifference:
+    """Compares a wait's snapshot with memory as it is now.
+
+    Args:
+        wait: The wait that the snapshot was taken for.
+        snapshot: The memory as it was.
+        sha256: The hash by which it was verified.
+        working: The session's working memory now.
+        records: The live records of the read set, by namespace and key.
+        versions: The versions of all rows of the read set, deleted and expired ones included.
+        now: When memory was read.
+    """
+    drift = compare(
+        snapshot,
+        working_version=working.version,
+        records=dict(records),
+        versions=dict(versions),
+    )
+    before = {(read.namespace, read.key): read.value for read in snapshot.read_set}
+    changes = []
+    for change in drift:
+        name = (change.namespace, change.key)
+        if name in before:
+            live = records.get(name)
+            values = {"before": before[name], "now": live.value if live else None}
+            changes.append(RecordChange(**change.model_dump(), **values))
+    return JobDifference(
+        job_id=wait.job_id,
+        wait_id=wait.wait_id,
+        key=wait.key,
+        state=wait.state,
+        policy=wait.policy,
+        snapshot_id=wait.snapshot_id,
+        snapshot_sha256=sha256,
+        snapshot_at=snapshot.snapshot_at,
+        compared_at=now,
+        records_compared=len(snapshot.read_set),
+        drift_count=len(drift),
+        records=tuple(changes),
+        working_memory=_working(snapshot.working_memory, working),
+        passes={"pinned": True, "rebase": True, "strict": not drift},
+    )
+
+
+def _working(before: WorkingMemory, now: WorkingMemory) -> WorkingMemoryChange:
+    messages_added, messages_removed = _ids(before.messages, now.messages)
+    calls_added, calls_removed = _ids(before.tool_calls, now.tool_calls)
+    return WorkingMemoryChange(
+        snapshot_version=before.version,
+        current_version=now.version,
+        messages_added=messages_added,
+        messages_removed=messages_removed,
+        tool_calls_added=calls_added,
+        tool_calls_removed=calls_removed,
+        variables=_variables(before.variables, now.variables),
+        scratchpad_changed=before.scratchpad != now.scratchpad,
+        task_changed=before.current_task != now.current_task,
+        task_before=before.current_task,
+        task_now=now.current_task,
+    )
+
+
+def _ids(before: tuple[Any, ...], now: tuple[Any, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids that came and those that went."""
+    was, is_ = {item.id for item in before}, {item.id for item in now}
+    came = tuple(item.id for item in now if item.id not in was)
+    return came, tuple(item.id for item in before if item.id not in is_)
+
+
+def _variables(before: dict[str, Any], now: dict[str, Any]) -> tuple[VariableChange, ...]:
+    changes = []
+    for name in sorted({*before, *now}):
+        was, is_ = before.get(name), now.get(name)
+        if name not in before:
+            changes.append(VariableChange(name=name, kind="added", now=is_))
+        elif name not in now:
+            changes.append(VariableChange(name=name, kind="removed", before=was))
+        elif was != is_:
+            changes.append(VariableChange(name=name, kind="changed", before=was, now=is_))
+    return tuple(changes)

@@ -1,0 +1,274 @@
+"""The ports of the stores: what one transaction reads and writes, by kind.
+
+They stand apart from the other ports, which are about whole transactions and about models. All
+methods work inside the transaction they came from and belong to its tenant and agent.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from mnestic.memory.episodes import Episode
+from mnestic.memory.plans import Plan
+from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
+from mnestic.memory.resources import Resource
+from mnestic.memory.snapshots import MemorySnapshot, SnapshotRef
+from mnestic.memory.tool_results import ToolResultRef
+from mnestic.memory.usage import ModelCall, UsageTotal
+from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
+from mnestic.memory.working import WorkingMemory
+
+
+class WorkingMemoryStore(Protocol):
+    """Working memory by session."""
+
+    async def load(self, session_id: str, *, lock: bool = False) -> WorkingMemory:
+        """The session's state; an empty one, version 0, if nothing was written.
+
+        With `lock`, nobody else writes this session until the transaction ends.
+        """
+        ...
+
+    async def save(self, session_id: str, state: WorkingMemory) -> WorkingMemory:
+        """Writes a state that was derived from the stored one; returns it with its new version.
+
+        Raises:
+            StaleVersionError: `state.version` is not the stored version; holds what is stored.
+        """
+        ...
+
+
+class RecordStore(Protocol):
+    """Long-term records of the agent, by namespace and key."""
+
+    async def get(self, namespace: str, key: str) -> LongTermRecord:
+        """The live record.
+
+        Raises:
+            NotFoundError: there is none, or it is deleted or expired.
+        """
+        ...
+
+    async def find(self, namespace: str, key: str) -> LongTermRecord | None:
+        """The live record, or None."""
+        ...
+
+    async def set(
+        self,
+        namespace: str,
+        key: str,
+        value: Any,
+        *,
+        ttl: timedelta | None = None,
+        expected_version: int | None = None,
+    ) -> LongTermRecord:
+        """Writes a value. `expected_version` 0 means: only if there is no live record.
+
+        Raises:
+            StaleVersionError: the stored version is not the expected one; holds the stored record.
+            InvalidInputError: the value is None or cannot be stored.
+        """
+        ...
+
+    async def delete(
+        self, namespace: str, key: str, *, expected_version: int | None = None
+    ) -> RecordRef:
+        """Deletes the live record; the key's version goes on counting.
+
+        Raises:
+            NotFoundError: there is none.
+            StaleVersionError: the stored version is not the expected one.
+        """
+        ...
+
+    async def list_by_namespace(
+        self, namespace: str | None, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[LongTermRecord, ...], str | None]:
+        """Live records in the order of namespace and key, and the cursor of the next page."""
+        ...
+
+    async def select(
+        self, names: Sequence[tuple[str, str]]
+    ) -> tuple[dict[tuple[str, str], LongTermRecord], dict[tuple[str, str], int]]:
+        """The live records of these names, and the versions of all their rows, dead ones included."""
+        ...
+
+    async def add_reads(self, job_id: str, reads: Sequence[ReadRecord]) -> None:
+        """Puts records into a job's read set; what is seen later replaces what was seen earlier."""
+        ...
+
+    async def list_reads(self, job_id: str, *, pinned: bool = False) -> tuple[ReadRecord, ...]:
+        """A job's read set, or what is pinned of it, in the order of namespace and key."""
+        ...
+
+    async def remove_reads(self, job_id: str) -> None:
+        """Forgets a job's read set, once the job is over."""
+        ...
+
+
+class EpisodeStore(Protocol):
+    """Episodes of the agent, newest first."""
+
+    async def append(self, episode: Episode) -> Episode:
+        """Keeps an episode.
+
+        Raises:
+            AlreadyExistsError: an episode of that id is kept already.
+            InvalidInputError: it is of another agent or cannot be stored.
+        """
+        ...
+
+    async def list_by_agent(
+        self, *, limit: int = 20, cursor: str | None = None
+    ) -> tuple[tuple[Episode, ...], str | None]:
+        """Episodes of the agent, and the cursor of the next page."""
+        ...
+
+    async def list_by_session(
+        self, session_id: str, *, limit: int = 20, cursor: str | None = None
+    ) -> tuple[tuple[Episode, ...], str | None]:
+        """Episodes of one session."""
+        ...
+
+    async def list_by_job(
+        self, job_id: str, *, limit: int = 20, cursor: str | None = None
+    ) -> tuple[tuple[Episode, ...], str | None]:
+        """Episodes of one job."""
+        ...
+
+
+class SnapshotStore(Protocol):
+    """Immutable memory snapshots."""
+
+    async def put(self, snapshot_id: str, snapshot: MemorySnapshot, *, job_id: str) -> SnapshotRef:
+        """Seals a snapshot and keeps it.
+
+        Raises:
+            AlreadyExistsError: a snapshot of that id is kept already.
+        """
+        ...
+
+    async def get(self, snapshot_id: str, *, sha256: str) -> MemorySnapshot:
+        """Verifies the stored bytes against the hash that the caller was given, and reads them.
+
+        Raises:
+            NotFoundError: there is no such snapshot.
+            SnapshotCorruptedError: the bytes are not those that were written.
+            SchemaVersionError: a newer version wrote them.
+        """
+        ...
+
+
+class WaitStore(Protocol):
+    """The waits of jobs."""
+
+    async def open(self, wait: JobWait) -> None:
+        """Keeps a new wait.
+
+        Raises:
+            AlreadyExistsError: the wait is kept already.
+        """
+        ...
+
+    async def get(self, wait_id: str) -> JobWait:
+        """A wait.
+
+        Raises:
+            NotFoundError: there is none of that id.
+        """
+        ...
+
+    async def close(
+        self, wait_id: str, state: WaitState, *, receipt: ResumeReceipt | None
+    ) -> JobWait:
+        """Ends a wait that is open; closing it again with the same state changes nothing.
+
+        Raises:
+            NotFoundError: there is none of that id.
+            StaleVersionError: it was ended in another way.
+            AlreadyExistsError: the receipt's request has resumed another wait of the job.
+        """
+        ...
+
+    async def extend(self, wait_id: str, deadline: datetime) -> JobWait:
+        """Moves the deadline of a wait that is open.
+
+        Raises:
+            NotFoundError: there is none of that id.
+            StaleVersionError: it is over.
+        """
+        ...
+
+    async def cancel_open(self, job_id: str) -> int:
+        """Ends the waits of a job that are still open, as cancelled; returns how many there were."""
+        ...
+
+    async def find_receipt(self, job_id: str, request_id: str) -> ResumeReceipt | None:
+        """The receipt that a resume of this job got, or None."""
+        ...
+
+    async def list_by_job(
+        self, job_id: str, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[JobWait, ...], str | None]:
+        """The waits of a job in the order they were opened."""
+        ...
+
+
+class PlanStore(Protocol):
+    """The plans that jobs were started with, by the hash that their waits name."""
+
+    async def put(self, plan: Plan) -> None:
+        """Keeps a plan, if it is not kept already."""
+        ...
+
+    async def find(self, decision_id: str) -> Plan | None:
+        """The plan of that hash, or None."""
+        ...
+
+
+class UsageStore(Protocol):
+    """Calls of language models, append-only."""
+
+    async def add(self, call: ModelCall) -> None:
+        """Keeps a call."""
+        ...
+
+    async def sum_by_job(self, job_id: str) -> UsageTotal:
+        """What all calls of a job took together; nothing for a job that is not known."""
+        ...
+
+
+class ResourceStore(Protocol):
+    """Raw messages, append-only."""
+
+    async def append(self, resources: Sequence[Resource]) -> int:
+        """Keeps those that are new by session and source id; returns how many were."""
+        ...
+
+    async def list_by_session(
+        self, session_id: str, *, limit: int = 1000, cursor: str | None = None
+    ) -> tuple[tuple[Resource, ...], str | None]:
+        """The messages of a session in the order of their time."""
+        ...
+
+
+class ToolResultStore(Protocol):
+    """Results of tools that are too large to travel with a job."""
+
+    async def put(self, result_id: str, result: Any, *, job_id: str, node: str) -> ToolResultRef:
+        """Keeps a result.
+
+        Raises:
+            AlreadyExistsError: a result of that id is kept already.
+            InvalidInputError: it cannot be stored.
+        """
+        ...
+
+    async def get(self, ref: ToolResultRef) -> Any:
+        """The result, verified against the hash of its reference.
+
+        Raises:
+            NotFoundError: there is none.
+            StoredValueError: it is not what was kept.
+        """
+        ...

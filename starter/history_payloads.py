@@ -1,0 +1,65 @@
+"""What is inside an event of Temporal's history, as far as a timeline tells of it.
+
+It stands alone because here texts are left behind: what comes out is short, and fit for a terminal.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from temporalio.api.common.v1 import Payload
+from temporalio.api.failure.v1 import Failure
+from temporalio.api.history.v1 import HistoryEvent
+
+from mnestic.memory.names import EXTEND_WAIT, OVERRIDE, PAUSE, POKE, RESUME, UNPAUSE
+
+_LONGEST = 200  # characters of a cause or a reason
+_OURS = frozenset({RESUME, OVERRIDE, EXTEND_WAIT, PAUSE, UNPAUSE, POKE})
+_TOLD = ("request_id", "wait_id", "outcome", "until", "reason", "by", "policy")
+
+
+def at_of(event: HistoryEvent) -> datetime:
+    """When the event happened, by the job's clock."""
+    return event.event_time.ToDatetime(tzinfo=UTC)
+
+
+def value_of(payloads: Sequence[Payload]) -> Any:
+    """The first value, or None if there is none, or if it is no JSON."""
+    if not payloads or payloads[0].metadata.get("encoding") != b"json/plain":
+        return None
+    return json.loads(payloads[0].data)
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a value; none if it has none."""
+    return value if isinstance(value, dict) else {}
+
+
+def summary_of(event: HistoryEvent) -> str | None:
+    """The summary that the workflow gave the event."""
+    told = value_of([event.user_metadata.summary])
+    return told if isinstance(told, str) else None
+
+
+def cause_of(failure: Failure) -> str:
+    """The innermost cause of a failure."""
+    while failure.HasField("cause"):
+        failure = failure.cause
+    kind = failure.application_failure_info.type
+    message = failure.message or failure.WhichOneof("failure_info") or ""
+    return short(f"{kind}: {message}" if kind else message)
+
+
+def short(text: str) -> str:
+    """One printable line."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def request_of(name: str, value: Any) -> dict[str, Any]:
+    """What a signal or an update asks for: its name, and of ours who, what and why."""
+    asked: Mapping[str, Any] = fields_of(value) if name in _OURS else {}
+    told = {**asked, **fields_of(asked.get("override"))}
+    found = {key: told[key] for key in _TOLD if isinstance(told.get(key), str)}
+    return {"name": short(name), **{key: short(text) for key, text in found.items()}}

@@ -1,0 +1,39 @@
+"""A job's snapshot against its memory now: finding the wait, its hash, and what is stored."""
+
+from temporalio.client import Client
+
+from mnestic.memory.differences import JobDifference, difference
+from mnestic.memory.names import job_workflow_id
+from mnestic.memory.ports import Memory
+from mnestic.starter.job_history import find_job, owner_of
+from mnestic.starter.job_listing import every
+from mnestic.starter.job_waits import choose_wait, hash_of_snapshot
+
+
+async def diff_job(
+    temporal: Client, *, job_id: str, tenant_id: str, wait: int | str | None, memory: Memory
+) -> JobDifference:
+    """Compares a snapshot with now; see `MnesticClient.diff_job`."""
+    found = await find_job(temporal, job_workflow_id(tenant_id, job_id))
+    agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
+    async with memory.transaction(
+        tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
+    ) as transaction:
+        waits = await every(transaction.waits.list_by_job, job_id)
+    asked = choose_wait(waits, wait, job_id=job_id)
+    sha256 = await hash_of_snapshot(asked, found, temporal=temporal, memory=memory)
+    async with memory.transaction(
+        tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
+    ) as transaction:
+        snapshot = await transaction.snapshots.get(asked.snapshot_id, sha256=sha256)
+        names = [(read.namespace, read.key) for read in snapshot.read_set]
+        records, versions = await transaction.records.select(names)
+        return difference(
+            asked,
+            snapshot,
+            sha256=sha256,
+            working=await transaction.working.load(asked.scope.session_id),
+            records=records,
+            versions=versions,
+            now=await transaction.now(),
+        )

@@ -1,0 +1,103 @@
+"""A job's timeline: Temporal's history of all its runs, joined with our rows."""
+
+from typing import TypeVar
+
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.client import Client, WorkflowExecutionDescription
+from temporalio.service import RPCError, RPCStatusCode
+
+from mnestic.memory.errors import NotFoundError
+from mnestic.memory.names import job_workflow_id
+from mnestic.memory.ports import Memory
+from mnestic.memory.timeline import JobTimeline, join_rows
+from mnestic.starter.history_payloads import cause_of
+from mnestic.starter.job_events import entries_of
+from mnestic.starter.job_listing import agent_of, every
+from mnestic.starter.job_steps import Attempts
+
+_PAGE = 1000  # rows
+
+Row = TypeVar("Row")
+Run = list[HistoryEvent]
+
+
+async def job_history(
+    temporal: Client, *, job_id: str, tenant_id: str, memory: Memory
+) -> JobTimeline:
+    """What happened to a job; see `MnesticClient.job_history`."""
+    workflow_id = job_workflow_id(tenant_id, job_id)
+    found = await find_job(temporal, workflow_id)
+    agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
+    runs, complete = await _runs(temporal, found) if found else ([], False)
+    async with memory.transaction(
+        tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
+    ) as transaction:
+        waits = await every(transaction.waits.list_by_job, job_id)
+        operations = await every(transaction.list_operations, job_id)
+        episodes = await every(transaction.episodes.list_by_job, job_id)
+    entries = join_rows(
+        entries_of(runs, pending=_pending(found) if found else None),
+        waits=waits,
+        operations=operations,
+        episodes=episodes,
+    )
+    return JobTimeline(job_id=job_id, entries=entries, complete=complete)
+
+
+async def find_job(temporal: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
+    """The job as Temporal knows it, or None when it has forgotten it."""
+    try:
+        return await temporal.get_workflow_handle(workflow_id).describe()
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return None
+
+
+async def owner_of(
+    found: WorkflowExecutionDescription | None, *, job_id: str, tenant_id: str, memory: Memory
+) -> str:
+    """The agent of a job, also of one that Temporal has forgotten.
+
+    Raises:
+        NotFoundError: there is no such job.
+    """
+    agent_id = agent_of(found)[0] if found else ""
+    agent_id = agent_id or await memory.find_agent(tenant_id=tenant_id, job_id=job_id) or ""
+    if not agent_id:
+        raise NotFoundError(what="job", name=job_id)
+    return agent_id
+
+
+async def _runs(temporal: Client, last: WorkflowExecutionDescription) -> tuple[list[Run], bool]:
+    """The runs of a job that Temporal keeps, the first one first, and whether these are all."""
+    runs: list[Run] = []
+    run_id = last.run_id
+    while run_id:
+        run = await _run(temporal, last.id, run_id)
+        if not run:
+            return runs, False
+        runs.insert(0, run)
+        run_id = run[0].workflow_execution_started_event_attributes.continued_execution_run_id
+    return runs, True
+
+
+async def _run(temporal: Client, workflow_id: str, run_id: str) -> Run:
+    """The events of a run; none when Temporal has dropped them."""
+    handle = temporal.get_workflow_handle(workflow_id, run_id=run_id)
+    try:
+        return [event async for event in handle.fetch_history_events()]
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return []
+
+
+def _pending(found: WorkflowExecutionDescription) -> dict[str, Attempts]:
+    return {
+        pending.activity_id: Attempts(
+            pending.attempt,
+            cause_of(pending.last_failure) if pending.HasField("last_failure") else None,
+        )
+        for pending in found.raw_description.pending_activities
+    }

@@ -1,0 +1,70 @@
+"""Which wait of a job is meant, and the hash that its snapshot must have."""
+
+from collections.abc import Sequence
+
+from temporalio.client import Client, WorkflowExecutionDescription
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.names import wait_id
+from mnestic.memory.ports import Memory
+from mnestic.memory.waits import JobWait
+from mnestic.starter.job_history import job_history
+
+
+async def hash_of_snapshot(
+    wait: JobWait,
+    found: WorkflowExecutionDescription | None,
+    *,
+    temporal: Client,
+    memory: Memory,
+) -> str:
+    """The hash of a wait's snapshot, from where it was kept beside the snapshot.
+
+    Raises:
+        InvalidInputError: it was not; a wait of 0.1.0 that Temporal has forgotten.
+    """
+    known = await _known_hash(wait, found)
+    if known is not None:
+        return known
+    timeline = await job_history(
+        temporal, job_id=wait.job_id, tenant_id=wait.scope.tenant_id, memory=memory
+    )
+    told = [e.detail for e in timeline.entries if e.detail.get("wait_id") == wait.wait_id]
+    sha256: str | None = next((detail["sha256"] for detail in told if "sha256" in detail), None)
+    if sha256 is None:
+        why = "nobody knows its snapshot's sha256 any more, so it cannot be verified"
+        raise InvalidInputError(what=f"wait {wait.wait_id}", why=why)
+    return sha256
+
+
+def choose_wait(waits: Sequence[JobWait], wait: int | str | None, *, job_id: str) -> JobWait:
+    """The wait that is meant: the open one, else the latest, unless one is named.
+
+    Raises:
+        InvalidInputError: there is no such wait of this job.
+    """
+    if not waits:
+        why = "has not waited yet, so it has no snapshot"
+        raise InvalidInputError(what=f"job {job_id}", why=why)
+    if wait is None:
+        return next((one for one in waits if one.state == "waiting"), waits[-1])
+    number = isinstance(wait, int) or wait.isdecimal()
+    wanted = wait_id(job_id, int(wait)) if number else wait
+    named = [one for one in waits if one.wait_id == wanted]
+    if named:
+        return named[0]
+    if not number and str(wait).rpartition("/")[0] != job_id:
+        raise InvalidInputError(what=f"wait {wait}", why=f"is not a wait of job {job_id}")
+    known = f"waits 1 to {len(waits)}" if len(waits) > 1 else "one wait, 1"
+    raise InvalidInputError(what=f"wait {wait}", why=f"is not there; job {job_id} has {known}")
+
+
+async def _known_hash(wait: JobWait, found: WorkflowExecutionDescription | None) -> str | None:
+    """The hash that the wait knows: by its receipt, its context, or what the job publishes."""
+    if wait.receipt is not None:
+        return wait.receipt.snapshot_sha256
+    if wait.context.memory_snapshot is not None:
+        return wait.context.memory_snapshot.sha256
+    header = (await found.memo()).get("mnestic", {}) if found else {}
+    sha256: str | None = header.get("sha256")
+    return sha256 if header.get("wait_id") == wait.wait_id else None
