@@ -100,11 +100,16 @@ class MnesticClient:
         session_id: str,
         inputs: Mapping[str, Any] | None = None,
         job_id: str | None = None,
+        priority: int | None = None,
     ) -> str:
         """Starts a job and returns its id.
 
+        Of jobs that queue for a worker, those of priority 1 go first and those of 5 last (3 without
+        it); jobs of one priority take turns by tenant.
+
         Raises:
-            InvalidInputError: the plan is unsound, an id is malformed or the inputs are too large.
+            InvalidInputError: the plan is unsound, an id is malformed, there is no such priority or
+                the inputs are too large.
             AlreadyExistsError: a job of that id was started before.
             TemporalUnavailableError: Temporal does not answer.
         """
@@ -116,7 +121,7 @@ class MnesticClient:
             job_id=job_id,
             settings=self.settings,
         )
-        return await self._start(asked)
+        return await self._start(asked, priority=priority)
 
     async def fork_job(
         self,
@@ -322,9 +327,11 @@ class MnesticClient:
         namespace = self.endpoints.temporal_namespace
         return f"{self.endpoints.temporal_ui}/namespaces/{namespace}/workflows/{workflow_id}"
 
-    async def _start(self, asked: JobInput) -> str:
+    async def _start(self, asked: JobInput, *, priority: int | None = None) -> str:
         with rpc_errors(self.endpoints.temporal_address, job_id=asked.job_id):
-            await start_job(self.temporal, self._memory, asked, settings=self.settings)
+            await start_job(
+                self.temporal, self._memory, asked, settings=self.settings, priority=priority
+            )
         return asked.job_id
 
     async def _send(

@@ -28,6 +28,12 @@ class Settings(BaseSettings):
     )
     tenant_id: str = Field("default", description="The tenant of every read and write")
     task_queue: str = Field("mnestic", description="Temporal task queue of jobs and activities")
+    tenant_weight: float | None = Field(
+        None,
+        ge=0.001,
+        le=1000,
+        description="Share of the workers that the tenant's jobs get beside other tenants'; default: 1",
+    )
     database_url: SecretStr | None = Field(
         None, description="Postgres of your own; without it the embedded one is used"
     )
