@@ -12,9 +12,15 @@ from datetime import timedelta
 from typing import Any, NoReturn
 
 from temporalio.client import Client
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
-from temporalio.worker import ResourceBasedSlotConfig, Worker, WorkerTuner
+from temporalio.worker import (
+    ResourceBasedSlotConfig,
+    Worker,
+    WorkerDeploymentConfig,
+    WorkerTuner,
+)
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.conversations import ConversationActivities
@@ -94,7 +100,22 @@ def make_worker(
         tuner=tuner,
         graceful_shutdown_timeout=timedelta(seconds=settings.worker_shutdown_s),
         sticky_queue_schedule_to_start_timeout=_STICKY,
+        deployment_config=_deployment(settings),
         **options,
+    )
+
+
+def _deployment(settings: Settings) -> WorkerDeploymentConfig | None:
+    """The worker's build, to which jobs are pinned; without one the worker is not versioned.
+
+    It is said here and not at the workflows: a worker without builds refuses workflows that have it.
+    """
+    if settings.build_id is None:
+        return None
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(settings.deployment, settings.build_id),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.PINNED,
     )
 
 
@@ -108,6 +129,7 @@ async def run_worker(settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     endpoints = find_endpoints(settings)
+    told = {"task_queue": settings.task_queue, "build_id": settings.build_id}
     async with AsyncExitStack() as stack:
         memory = open_memory(endpoints)
         stack.push_async_callback(memory.close)
@@ -118,10 +140,10 @@ async def run_worker(settings: Settings) -> None:
         )
         activities = activities_of(memory, model=model, summariser=summariser)
         async with make_worker(client, settings, activities=activities):
-            log.info("worker ready", extra={"task_queue": settings.task_queue})
+            log.info("worker ready", extra=told)
             await stop.wait()
-            log.info("worker stopping", extra={"task_queue": settings.task_queue})
-    log.info("worker stopped", extra={"task_queue": settings.task_queue})
+            log.info("worker stopping", extra=told)
+    log.info("worker stopped", extra=told)
 
 
 def _runtime(settings: Settings) -> Runtime | None:

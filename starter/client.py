@@ -28,6 +28,7 @@ from mnestic.memory.waits import (
     WaitExtended,
     check_request_id,
 )
+from mnestic.starter.deployments import Deployment
 from mnestic.starter.extending import extend_wait
 from mnestic.starter.forking import ForkTerms, fork_input
 from mnestic.starter.job_listing import describe_job, list_jobs
@@ -262,12 +263,17 @@ class MnesticClient:
         await self._signal(job_id, UNPAUSE)
 
     async def poke_job(self, job_id: str) -> None:
-        """Has a job go on in a new run at its wait, by the newest build of the worker.
+        """Has a job go on in a new run at its wait, by the current build of the worker.
+
+        A job whose own build has no worker left is moved to the current build first.
 
         Raises:
             NotFoundError: there is no such job, or it is over.
         """
         await self._signal(job_id, POKE)
+        address = self.endpoints.temporal_address
+        deployment = Deployment(self.temporal, settings=self.settings, address=address)
+        await deployment.move_if_stranded(job_id)
 
     async def list_jobs(
         self, *, waiting: bool = False, limit: int = 50, cursor: str | None = None

@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mnestic.memory.errors import MnesticError
-from mnestic.starter.cli import config, demo, doctor, jobs, memories, servers, steering
+from mnestic.starter.cli import config, demo, deploy, doctor, jobs, memories, servers, steering
 from mnestic.starter.cli.output import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -43,6 +43,7 @@ for _steer in (
     jobs.app.command()(_steer)
 app.command("up")(servers.up)
 app.command("worker")(servers.worker)
+app.command("deploy")(deploy.deploy)
 app.command("migrate")(servers.migrate_schema)
 app.command("doctor")(doctor.doctor)
 app.command("config")(config.config)
