@@ -13,9 +13,15 @@ from decimal import Decimal
 from typing import Any, NoReturn
 
 from temporalio.client import Client
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
-from temporalio.worker import ResourceBasedSlotConfig, Worker, WorkerTuner
+from temporalio.worker import (
+    ResourceBasedSlotConfig,
+    Worker,
+    WorkerDeploymentConfig,
+    WorkerTuner,
+)
 
 from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
@@ -139,7 +145,22 @@ def make_worker(
         tuner=tuner,
         graceful_shutdown_timeout=timedelta(seconds=settings.worker_shutdown_s),
         sticky_queue_schedule_to_start_timeout=_STICKY,
+        deployment_config=_deployment(settings),
         **options,
+    )
+
+
+def _deployment(settings: Settings) -> WorkerDeploymentConfig | None:
+    """The worker's build, to which jobs are pinned; without one the worker is not versioned.
+
+    It is said here and not at the workflows: a worker without builds refuses workflows that have it.
+    """
+    if settings.build_id is None:
+        return None
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(settings.deployment, settings.build_id),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.PINNED,
     )
 
 
@@ -153,16 +174,17 @@ async def run_worker(settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     endpoints = find_endpoints(settings)
+    told = {"task_queue": settings.task_queue, "build_id": settings.build_id}
     async with AsyncExitStack() as stack:
         activities = await stack.enter_async_context(_open_activities(settings))
         client = await connect_temporal(
             endpoints, plugins=_tracing(settings, stack), runtime=_runtime(settings)
         )
         async with make_worker(client, settings, activities=activities):
-            log.info("worker ready", extra={"task_queue": settings.task_queue})
+            log.info("worker ready", extra=told)
             await stop.wait()
-            log.info("worker stopping", extra={"task_queue": settings.task_queue})
-    log.info("worker stopped", extra={"task_queue": settings.task_queue})
+            log.info("worker stopping", extra=told)
+    log.info("worker stopped", extra=told)
 
 
 def _runtime(settings: Settings) -> Runtime | None:

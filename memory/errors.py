@@ -25,6 +25,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── TemporalUnavailableError
     │   ├── ModelUnavailableError
     │   ├── WorkerUnavailableError    no worker takes a request to a job
+    │   ├── BuildUnavailableError     no worker of a build polls
     │   ├── JobStuckError             its workflow code fails on the worker; needs a mended worker
     │   ├── PartCrashedError          a part of the embedded runtime ended by itself
     │   └── ProvisioningError         Temporal's server could not be found or built
@@ -229,6 +230,17 @@ class WorkerUnavailableError(UnavailableError):
         super().__init__(
             f"no worker answers for job {job_id} within {limit.total_seconds():.0f} s; "
             "start one with `mnestic worker`, and repeat the request"
+        )
+
+
+class BuildUnavailableError(UnavailableError):
+    """No worker of a build polls, so no job can be sent to it."""
+
+    def __init__(self, *, build_id: str, why: str) -> None:
+        self.build_id = build_id
+        super().__init__(
+            f"no worker of build {build_id} is ready ({why}); "
+            f"start one: mnestic worker --build-id {build_id}"
         )
 
 

@@ -28,6 +28,7 @@ from mnestic.memory.waits import (
     WaitExtended,
     check_request_id,
 )
+from mnestic.starter.deployments import Deployment
 from mnestic.starter.extending import extend_wait
 from mnestic.starter.forking import ForkTerms, fork_input
 from mnestic.starter.job_diff import diff_job
@@ -103,11 +104,16 @@ class MnesticClient:
         session_id: str,
         inputs: Mapping[str, Any] | None = None,
         job_id: str | None = None,
+        priority: int | None = None,
     ) -> str:
         """Starts a job and returns its id.
 
+        Of jobs that queue for a worker, those of priority 1 go first and those of 5 last (3 without
+        it); jobs of one priority take turns by tenant.
+
         Raises:
-            InvalidInputError: the plan is unsound, an id is malformed or the inputs are too large.
+            InvalidInputError: the plan is unsound, an id is malformed, there is no such priority or
+                the inputs are too large.
             AlreadyExistsError: a job of that id was started before.
             TemporalUnavailableError: Temporal does not answer.
         """
@@ -119,7 +125,7 @@ class MnesticClient:
             job_id=job_id,
             settings=self.settings,
         )
-        return await self._start(asked)
+        return await self._start(asked, priority=priority)
 
     async def fork_job(
         self,
@@ -255,12 +261,17 @@ class MnesticClient:
         await self._signal(job_id, UNPAUSE)
 
     async def poke_job(self, job_id: str) -> None:
-        """Has a job go on in a new run at its wait, by the newest build of the worker.
+        """Has a job go on in a new run at its wait, by the current build of the worker.
+
+        A job whose own build has no worker left is moved to the current build first.
 
         Raises:
             NotFoundError: there is no such job, or it is over.
         """
         await self._signal(job_id, POKE)
+        address = self.endpoints.temporal_address
+        deployment = Deployment(self.temporal, settings=self.settings, address=address)
+        await deployment.move_if_stranded(job_id)
 
     async def list_jobs(
         self, *, waiting: bool = False, limit: int = 50, cursor: str | None = None
@@ -354,9 +365,11 @@ class MnesticClient:
         namespace = self.endpoints.temporal_namespace
         return f"{self.endpoints.temporal_ui}/namespaces/{namespace}/workflows/{workflow_id}"
 
-    async def _start(self, asked: JobInput) -> str:
+    async def _start(self, asked: JobInput, *, priority: int | None = None) -> str:
         with rpc_errors(self.endpoints.temporal_address, job_id=asked.job_id):
-            await start_job(self.temporal, self._memory, asked, settings=self.settings)
+            await start_job(
+                self.temporal, self._memory, asked, settings=self.settings, priority=priority
+            )
         return asked.job_id
 
     async def _send(

@@ -135,7 +135,7 @@ class Steps:
     ) -> _Activity:
         activity = _Activity(len(self._entries), at_of(event), name, activity_id, asked)
         self._entries.append(None)
-        if name == "mnestic.remember" and asked.get("tool_call"):
+        if name == "mnestic.keep_result" or (name == "mnestic.remember" and asked.get("tool_call")):
             activity.tool = self._tool
         elif self._walk is not None:
             node = self._walk.node_of(name, asked, summary=summary_of(event))
@@ -171,7 +171,7 @@ class Steps:
         tool = self._entries[place]
         if tool is None:
             return False
-        keys = [*tool.detail.get("operations", ()), *activity.detail["operations"]]
+        keys = [*tool.detail.get("operations", ()), *activity.detail.get("operations", ())]
         self._entries[place] = tool.with_detail(operations=keys)
         return True
 

@@ -30,6 +30,22 @@ class Settings(BaseSettings):
     )
     tenant_id: str = Field("default", description="The tenant of every read and write")
     task_queue: str = Field("mnestic", description="Temporal task queue of jobs and activities")
+    deployment: str = Field(
+        "mnestic",
+        pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$",
+        description="Name of the workers' deployment, whose builds Temporal tells apart",
+    )
+    build_id: str | None = Field(
+        None,
+        pattern="^[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}$",
+        description="Build of a worker's code, to which its jobs are pinned; default: not versioned",
+    )
+    tenant_weight: float | None = Field(
+        None,
+        ge=0.001,
+        le=1000,
+        description="Share of the workers that the tenant's jobs get beside other tenants'; default: 1",
+    )
     database_url: SecretStr | None = Field(
         None, description="Postgres of your own; without it the embedded one is used"
     )

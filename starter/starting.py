@@ -21,6 +21,7 @@ from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope, check_id
 from mnestic.starter.plans import require_sound
+from mnestic.starter.priorities import priority_of
 from mnestic.starter.settings import Settings
 
 LARGEST_PLAN_BYTES = 262_144
@@ -64,14 +65,21 @@ def new_job_id() -> str:
 
 
 async def start_job(
-    temporal: Client, memory: Memory, asked: JobInput, *, settings: Settings
+    temporal: Client,
+    memory: Memory,
+    asked: JobInput,
+    *,
+    settings: Settings,
+    priority: int | None = None,
 ) -> None:
     """Keeps the plan, for forks of the job when Temporal has forgotten it, and starts the workflow.
 
     Raises:
+        InvalidInputError: there is no such priority.
         AlreadyExistsError: a job of that id was started before.
     """
     scope = asked.scope
+    order = priority_of(tenant_id=scope.tenant_id, level=priority, weight=settings.tenant_weight)
     async with memory.transaction(
         tenant_id=scope.tenant_id, agent_id=scope.agent_id, actor="client", write=True
     ) as transaction:
@@ -86,6 +94,7 @@ async def start_job(
             id=job_workflow_id(scope.tenant_id, asked.job_id),
             task_queue=settings.task_queue,
             id_reuse_policy=_NEVER_AGAIN,
+            priority=order,
             memo=memo,
             search_attributes=_search_attributes(scope),
             static_summary=f"{asked.plan.name} of {scope.agent_id}",

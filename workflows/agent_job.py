@@ -13,6 +13,7 @@ from temporalio.exceptions import (
 )
 from temporalio.workflow import ContinueAsNewVersioningBehavior
 
+from mnestic.memory.canonical import canonical_json
 from mnestic.memory.errors import MnesticError
 from mnestic.memory.jobs import AgentMemoryState, JobInput, JobProgress, JobResult, JobStatus
 from mnestic.memory.names import AGENT_JOB, STATUS
@@ -37,6 +38,9 @@ from mnestic.workflows.node_failures import NodeFailure, failure_of
 from mnestic.workflows.publishing import publish_ended, publish_started
 from mnestic.workflows.retries import OURS, retry_policy
 from mnestic.workflows.tools import ToolCaller
+
+_LARGEST_INPUT = 2_000_000  # bytes, just below Temporal's 2 MiB
+_RESULTS_BYTES = 1_048_576  # of all nodes; the plan and the queued requests take the rest
 
 
 @workflow.defn(name=AGENT_JOB)
@@ -191,7 +195,7 @@ class AgentJob:
         caller = ToolCaller(
             self._memory,
             scope=self._asked.scope,
-            max_result_bytes=self._asked.max_payload_bytes,
+            max_result_bytes=min(self._asked.max_payload_bytes, self._room_for_results()),
         )
         return await caller.call(node, arguments, operation=operation)
 
@@ -266,9 +270,19 @@ class AgentJob:
             self._origin = None
 
     def _continue_as_new(self, memory: AgentMemoryState) -> None:
-        """Goes on in a new run, by the newest build of the worker."""
+        """Goes on in a new run, by the newest build of the worker.
+
+        What Temporal would not carry stays in this run.
+        """
         progress = JobProgress(cursor=self._cursor, results=self._results, memory=memory)
+        carried = self._asked.model_copy(update={"progress": progress, "origin": self._origin})
+        if len(carried.model_dump_json()) > _LARGEST_INPUT:
+            workflow.logger.warning("the job carries too much to continue as new")
+            return
         workflow.continue_as_new(
-            self._asked.model_copy(update={"progress": progress, "origin": self._origin}),
-            initial_versioning_behavior=ContinueAsNewVersioningBehavior.AUTO_UPGRADE,
+            carried, initial_versioning_behavior=ContinueAsNewVersioningBehavior.AUTO_UPGRADE
         )
+
+    def _room_for_results(self) -> int:
+        """Bytes that results may still take before the next are kept by reference."""
+        return max(0, _RESULTS_BYTES - len(canonical_json(self._results)))

@@ -92,7 +92,8 @@ class AgentMemory:
             max_payload_bytes: Largest payload of a resume, as canonical JSON.
             continue_as_new: Called at a wait, also while parked, when the history is long, a newer
                 build of the worker is there, or somebody pokes the job; carries `state` into a new
-                run, which has to come to the same wait again. Without it the workflow stays in one run.
+                run, which has to come to the same wait again. Without it, or when it returns, the
+                workflow stays in its run.
         """
         state = state or AgentMemoryState()
         self._scope = scope

@@ -1,6 +1,8 @@
 """The idempotency keys of a job's memory writes, counted in the workflow."""
 
-from mnestic.memory.names import operation_key, wait_operation_key
+from datetime import datetime
+
+from mnestic.memory.names import EXTEND_WAIT, operation_key, wait_operation_key
 from mnestic.memory.operations import Operation
 
 
@@ -16,10 +18,15 @@ class OperationKeys:
         key = operation_key(self.job_id, epoch=self.epoch, step=self.step, name=name)
         return Operation(key=key, name=name, job_id=self.job_id)
 
-    def of_wait(self, wait: str, name: str, *, counts: bool = True) -> Operation:
+    def of_wait(self, wait: str, name: str) -> Operation:
         """What happens once to a wait, whichever attempt or request brings it about.
 
         It counts as a step, as it did in 0.1.0, whose jobs go on counting.
         """
-        self.step += counts
+        self.step += 1
         return Operation(key=wait_operation_key(wait, name), name=name, job_id=self.job_id)
+
+    def of_extension(self, wait: str, until: datetime) -> Operation:
+        """A deadline that a wait gets once."""
+        key = f"{wait_operation_key(wait, EXTEND_WAIT)}/{until.isoformat()}"
+        return Operation(key=key, name=EXTEND_WAIT, job_id=self.job_id)

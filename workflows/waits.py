@@ -125,7 +125,7 @@ class JobWaits:
         wait = wait_id(self._keys.job_id, number)
         asked = OpenWaitInput(
             scope=self._scope,
-            operation=self._keys.of_wait(wait, "open"),
+            operation=self._keys.of_wait(wait, "open_wait"),
             wait_id=wait,
             key=terms.key,
             policy=terms.policy,
@@ -247,7 +247,8 @@ class JobWaits:
     async def _go_on_in_a_new_run(self, *, patient: bool) -> None:
         """Continues as new once all handlers have ended, unless a request comes first.
 
-        Handlers of the workflow's own that do not end put it off to the next wait.
+        Handlers of the workflow's own that do not end put it off to the next wait, as does a
+        workflow that stays in its run.
         """
         assert self._renew is not None
         if not patient and not workflow.all_handlers_finished():
@@ -258,9 +259,10 @@ class JobWaits:
                 await workflow.wait_condition(workflow.all_handlers_finished, timeout=_DRAIN)
         except TimeoutError:
             workflow.logger.warning("handlers are still at work, so the job stays in its run")
-            self._controls.poked, self._put_off = False, True
+            self._put_off = True
         if self._inbox.taken is None and not self._put_off:
             self._renew()
+            self._put_off = True  # what the job carries was too large
         self._inbox.hold()
 
     def _publish(self) -> None:
@@ -294,9 +296,7 @@ class JobWaits:
                 return WaitExtended(wait_id=wait.wait_id, deadline=wait.deadline)
             asked = ExtendWaitInput(
                 scope=self._scope,
-                operation=self._keys.of_wait(
-                    wait.wait_id, f"extend/{request.until.isoformat()}", counts=False
-                ),
+                operation=self._keys.of_extension(wait.wait_id, request.until),
                 wait_id=wait.wait_id,
                 request=request,
             )

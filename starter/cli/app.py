@@ -15,6 +15,7 @@ from mnestic.memory.errors import MnesticError
 from mnestic.starter.cli import (
     config,
     demo,
+    deploy,
     doctor,
     job_reports,
     jobs,
@@ -54,6 +55,7 @@ for _command in (
     jobs.app.command()(_command)
 app.command("up")(servers.up)
 app.command("worker")(servers.worker)
+app.command("deploy")(deploy.deploy)
 app.command("migrate")(servers.migrate_schema)
 app.command("doctor")(doctor.doctor)
 app.command("config")(config.config)

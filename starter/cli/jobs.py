@@ -40,6 +40,9 @@ def start(
         list[str] | None, typer.Option("--input", metavar="K=V", help="An input; V may be JSON.")
     ] = None,
     job_id: Annotated[str | None, typer.Option(help="The job's id; made up without it.")] = None,
+    priority: Annotated[
+        int | None, typer.Option(help="1 goes first, 5 last, when jobs queue; default 3.")
+    ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait until the job is over.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +53,12 @@ def start(
     async def work() -> None:
         async with await connect_client() as client:
             started = await client.start_job(
-                parsed, agent_id=agent, session_id=session, inputs=given, job_id=job_id
+                parsed,
+                agent_id=agent,
+                session_id=session,
+                inputs=given,
+                job_id=job_id,
+                priority=priority,
             )
             if wait:
                 _print_result(await _result(client, started), as_json=as_json)

@@ -29,12 +29,15 @@ def up(
 
 
 def worker(
+    build_id: Annotated[
+        str | None, typer.Option(help="Build of this worker's code; jobs stay with their build.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write logs as JSON lines.")] = False,
 ) -> None:
     """Run a worker alone, for a cluster; SIGTERM stops it once its activities have ended."""
     from mnestic.worker import run_worker
 
-    settings = command_settings(log_format="json" if as_json else None)
+    settings = command_settings(build_id=build_id, log_format="json" if as_json else None)
     configure_logs(settings)
     run(run_worker(settings))
 

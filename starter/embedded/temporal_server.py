@@ -113,6 +113,10 @@ def _spec(program: Path, data_dir: Path, address: TemporalAddress) -> PartSpec:
         ("--sqlite-pragma", "journal_mode=WAL"),  # five times as fast as the default,
         ("--sqlite-pragma", "synchronous=FULL"),  # and just as durable
         ("--dynamic-config-value", "frontend.WorkflowTimeSkippingEnabled=true"),
+        ("--dynamic-config-value", "matching.enableFairness=true"),
+        # Turns and priorities hold within a partition. All four are still read: tasks of an earlier
+        # version may be there.
+        ("--dynamic-config-value", "matching.numTaskqueueWritePartitions=1"),
         *(
             ("--search-attribute", f"{name}={kind.capitalize()}")
             for name, kind in SEARCH_ATTRIBUTES.items()

@@ -30,7 +30,7 @@ def test_the_commands_are_those_that_are_promised() -> None:
     promised = {
         *(("job", name) for name in ("start", "list", "show", "resume", "cancel", "result")),
         *(("memory", name) for name in ("get", "set", "list")),
-        *((name,) for name in ("up", "worker", "migrate", "doctor", "config", "demo")),
+        *((name,) for name in ("up", "worker", "deploy", "migrate", "doctor", "config", "demo")),
     }
 
     assert promised <= set(ALL)

@@ -1,0 +1,67 @@
+"""`mnestic deploy`: which build new jobs go to, and what is left to do for the others."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnestic.starter.cli.output import AsJson, err, out, print_json, print_table, run
+from mnestic.starter.cli.overrides import command_settings
+from mnestic.starter.settings import Settings
+
+if TYPE_CHECKING:
+    from mnestic.starter.deployments import Build
+
+
+def deploy(
+    build_id: Annotated[
+        str | None, typer.Argument(metavar="BUILD", help="The build; without it, list them.")
+    ] = None,
+    wait: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait for a worker of the build.")
+    ] = 30.0,
+    as_json: AsJson = False,
+) -> None:
+    """Send new jobs, and jobs that continue as new, to a build of the workers; or list the builds."""
+    settings = command_settings()
+    builds = run(_deploy(settings, build_id, wait=timedelta(seconds=wait)))
+    if as_json:
+        listed = [build.model_dump(mode="json") for build in builds]
+        print_json({"deployment": settings.deployment, "builds": listed})
+        return
+    if build_id is not None:
+        out.print(f"New jobs, and jobs that continue as new, go to build {build_id} from now on.")
+    _print_builds(builds)
+
+
+async def _deploy(
+    settings: Settings, build_id: str | None, *, wait: timedelta
+) -> "tuple[Build, ...]":
+    from mnestic.starter.deployments import Deployment
+    from mnestic.starter.wiring import connect_temporal, find_endpoints
+
+    endpoints = find_endpoints(settings)
+    temporal = await connect_temporal(endpoints)
+    deployment = Deployment(temporal, settings=settings, address=endpoints.temporal_address)
+    if build_id is not None:
+        with err.status(f"Waiting for a worker of build {build_id} …"):
+            await deployment.make_current(build_id, limit=wait)
+    return await deployment.list_builds()
+
+
+def _print_builds(builds: "tuple[Build, ...]") -> None:
+    rows = [
+        (
+            build.build_id,
+            "current" if build.current else "",
+            build.running_jobs,
+            build.workers,
+            f"{build.since:%Y-%m-%d %H:%M} UTC",
+        )
+        for build in builds
+    ]
+    columns = ("build", "", "running jobs", "workers", "since")
+    print_table(columns, rows, empty="No builds: no worker with a build id has polled.")
+    for build in builds:
+        if build.running_jobs and not build.workers:
+            out.print(f"Build {build.build_id} has running jobs and no worker.")

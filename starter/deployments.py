@@ -1,0 +1,238 @@
+"""The builds of the workers: which one new jobs go to, and what the others still have to do.
+
+It stands alone because Temporal's SDK has no methods for it: these are calls of its service.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+from google.protobuf.field_mask_pb2 import FieldMask
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.deployment.v1 import WorkerDeploymentInfo
+from temporalio.api.enums.v1 import (
+    RoutingConfigUpdateState,
+    TaskQueueType,
+    VersioningBehavior,
+)
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflow.v1 import VersioningOverride, WorkflowExecutionOptions
+from temporalio.api.workflowservice.v1 import (
+    DescribeTaskQueueRequest,
+    DescribeWorkerDeploymentRequest,
+    SetWorkerDeploymentCurrentVersionRequest,
+    UpdateWorkflowExecutionOptionsRequest,
+)
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from mnestic.memory.errors import BuildUnavailableError
+from mnestic.memory.names import job_workflow_id
+from mnestic.memory.scope import check_id
+from mnestic.starter.rpc import rpc_errors
+from mnestic.starter.settings import Settings
+
+# A worker polls anew each minute; one that has ended, however it did, is listed for some minutes more.
+_POLLS_WITHIN = timedelta(minutes=2)
+_ASK_AGAIN_S = 0.2
+_TOLD_WITHIN_S = 10.0
+_ON_ITS_WAY = RoutingConfigUpdateState.ROUTING_CONFIG_UPDATE_STATE_IN_PROGRESS
+_NOT_YET = frozenset({RPCStatusCode.NOT_FOUND, RPCStatusCode.FAILED_PRECONDITION})
+
+
+class Build(BaseModel):
+    """One build of the workers. Without workers and running jobs it is over."""
+
+    model_config = ConfigDict(frozen=True)
+
+    build_id: str
+    current: bool
+    running_jobs: int
+    workers: int
+    since: AwareDatetime
+
+
+class Deployment:
+    """The workers of the settings' deployment and task queue, build by build.
+
+    A worker counts as long as its last poll is no older than `polls_within`.
+    """
+
+    def __init__(
+        self,
+        temporal: Client,
+        *,
+        settings: Settings,
+        address: str,
+        polls_within: timedelta = _POLLS_WITHIN,
+    ) -> None:
+        self._temporal, self._settings, self._address = temporal, settings, address
+        self._polls_within = polls_within
+
+    async def list_builds(self) -> tuple[Build, ...]:
+        """All builds whose workers Temporal remembers, latest first. Needs no worker.
+
+        Jobs are counted where lists of jobs come from, which is a second behind.
+
+        Raises:
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        with rpc_errors(self._address, job_id="*"):
+            found = await self._describe()
+            if found is None:
+                return ()
+            workers = await self._workers()
+            builds = [
+                Build(
+                    build_id=(build_id := version.deployment_version.build_id),
+                    current=build_id == _current(found),
+                    running_jobs=await self._running_jobs(build_id),
+                    workers=workers[build_id],
+                    since=version.create_time.ToDatetime(UTC),
+                )
+                for version in found.version_summaries
+            ]
+        return tuple(sorted(builds, key=lambda build: build.since, reverse=True))
+
+    async def make_current(
+        self, build_id: str, *, limit: timedelta = timedelta(seconds=30)
+    ) -> None:
+        """Sends new jobs, and jobs that continue as new, to a build from now on.
+
+        Jobs that run stay with their build. Waits for a worker of the build, for so long.
+
+        Raises:
+            InvalidInputError: the id is malformed.
+            BuildUnavailableError: no worker of the build polls; nothing has changed.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        check_id(build_id, what="build id")
+        deadline = time.monotonic() + limit.total_seconds()
+        with rpc_errors(self._address, job_id="*"):
+            while (why := await self._try_to_make_current(build_id)) is not None:
+                if time.monotonic() > deadline:
+                    raise BuildUnavailableError(build_id=build_id, why=why)
+                await asyncio.sleep(_ASK_AGAIN_S)
+            await self._until_told()
+
+    async def move_if_stranded(self, job_id: str) -> bool:
+        """Moves a job to the current build if no worker of its own build is left; says whether.
+
+        The current build then replays the job's history, as every worker without builds does.
+
+        Raises:
+            NotFoundError: there is no such job, or it is over.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        with rpc_errors(self._address, job_id=job_id):
+            build_id = await self._pinned_to(job_id)
+            found = await self._describe()
+            if build_id is None or found is None or build_id == _current(found):
+                return False
+            if (await self._workers())[build_id]:
+                return False
+            await self.move(job_id)
+        return True
+
+    async def move(self, job_id: str) -> None:
+        """Moves a job to the current build, at its next workflow task, which may be due already.
+
+        It is not pinned until it continues as new; the new run is. So `poke` goes before.
+
+        Raises:
+            NotFoundError: there is no such job, or it is over.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        override = VersioningOverride(
+            behavior=VersioningBehavior.VERSIONING_BEHAVIOR_AUTO_UPGRADE, auto_upgrade=True
+        )
+        request = UpdateWorkflowExecutionOptionsRequest(
+            namespace=self._temporal.namespace,
+            workflow_execution=WorkflowExecution(workflow_id=self._workflow_id(job_id)),
+            workflow_execution_options=WorkflowExecutionOptions(versioning_override=override),
+            update_mask=FieldMask(paths=["versioning_override"]),
+        )
+        with rpc_errors(self._address, job_id=job_id):
+            await self._temporal.workflow_service.update_workflow_execution_options(request)
+
+    async def _try_to_make_current(self, build_id: str) -> str | None:
+        """Makes the build current; returns why that cannot be yet."""
+        found = await self._describe()
+        if found is not None and build_id == _current(found):
+            return None
+        if not (await self._workers())[build_id]:
+            return "none polls"  # Temporal itself is content with a worker that was there once
+        request = SetWorkerDeploymentCurrentVersionRequest(
+            namespace=self._temporal.namespace,
+            deployment_name=self._settings.deployment,
+            build_id=build_id,
+        )
+        try:
+            await self._temporal.workflow_service.set_worker_deployment_current_version(request)
+        except RPCError as error:
+            if error.status in _NOT_YET:
+                return error.message
+            raise
+        return None
+
+    async def _until_told(self) -> None:
+        """Waits until the task queues know; should that take long, they learn it without us."""
+        deadline = time.monotonic() + _TOLD_WITHIN_S
+        while (found := await self._describe()) is not None and time.monotonic() < deadline:
+            if found.routing_config_update_state != _ON_ITS_WAY:
+                return
+            await asyncio.sleep(_ASK_AGAIN_S)
+
+    async def _describe(self) -> WorkerDeploymentInfo | None:
+        """The deployment, None while no worker of it has polled."""
+        request = DescribeWorkerDeploymentRequest(
+            namespace=self._temporal.namespace, deployment_name=self._settings.deployment
+        )
+        service = self._temporal.workflow_service
+        try:
+            return (await service.describe_worker_deployment(request)).worker_deployment_info
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return None
+            raise
+
+    async def _workers(self) -> Counter[str]:
+        """How many workers of each build poll the task queue."""
+        request = DescribeTaskQueueRequest(
+            namespace=self._temporal.namespace,
+            task_queue=TaskQueue(name=self._settings.task_queue),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        )
+        answer = await self._temporal.workflow_service.describe_task_queue(request)
+        oldest = datetime.now(UTC) - self._polls_within
+        polling = {
+            (poller.identity, poller.deployment_options.build_id)
+            for poller in answer.pollers
+            if poller.deployment_options.deployment_name == self._settings.deployment
+            and poller.last_access_time.ToDatetime(UTC) > oldest
+        }
+        return Counter(build_id for _, build_id in polling)
+
+    async def _running_jobs(self, build_id: str) -> int:
+        counted = await self._temporal.count_workflows(
+            f"TemporalWorkerDeploymentVersion = '{self._settings.deployment}:{build_id}' "
+            "AND ExecutionStatus = 'Running'"
+        )
+        return counted.count
+
+    async def _pinned_to(self, job_id: str) -> str | None:
+        """The build of a job; None when it is on none yet, or on workers without builds."""
+        found = await self._temporal.get_workflow_handle(self._workflow_id(job_id)).describe()
+        info = found.raw_description.workflow_execution_info.versioning_info
+        return info.deployment_version.build_id or None
+
+    def _workflow_id(self, job_id: str) -> str:
+        check_id(job_id, what="job id")
+        return job_workflow_id(self._settings.tenant_id, job_id)
+
+
+def _current(found: WorkerDeploymentInfo) -> str:
+    """The build that new jobs go to; empty for workers without builds."""
+    return found.routing_config.current_deployment_version.build_id

@@ -1,0 +1,44 @@
+"""In which order jobs that queue for a worker get one: by priority, and fairly between tenants.
+
+It stands alone because Temporal's limits on keys are nobody else's business.
+"""
+
+import hashlib
+
+from temporalio.common import Priority
+
+from mnestic.memory.errors import InvalidInputError
+
+FIRST, LAST = 1, 5
+_LONGEST_KEY = 64  # bytes; Source: temporalio.common.Priority
+_DIGEST = 32
+
+
+def priority_of(*, tenant_id: str, level: int | None, weight: float | None) -> Priority:
+    """A job's priority; its activities, and the runs it continues in, inherit it.
+
+    Args:
+        tenant_id: Tenants get turns, also when one has queued far more than the others.
+        level: 1 goes first, 5 last; without it, 3.
+        weight: How many turns the tenant gets for one of a tenant with weight 1.
+
+    Raises:
+        InvalidInputError: there is no such level.
+    """
+    if level is not None and not FIRST <= level <= LAST:
+        why = f"must be from {FIRST}, which goes first, to {LAST}, not {level}"
+        raise InvalidInputError(what="priority", why=why)
+    return Priority(
+        priority_key=level, fairness_key=_fairness_key(tenant_id), fairness_weight=weight
+    )
+
+
+def _fairness_key(tenant_id: str) -> str:
+    """The tenant's id; one that is too long is cut and told apart by its digest.
+
+    No id holds a `~`, so that a cut one is never that of another tenant.
+    """
+    if len(tenant_id.encode()) <= _LONGEST_KEY:
+        return tenant_id
+    digest = hashlib.sha256(tenant_id.encode()).hexdigest()[:_DIGEST]
+    return f"{tenant_id[: _LONGEST_KEY - _DIGEST - 1]}~{digest}"

@@ -1,0 +1,76 @@
+"""`mnestic deploy`: which build new jobs go to."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.starter.client import MnesticClient
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.worker import activities_of, make_worker
+
+Ask = Callable[..., Awaitable[Any]]
+OfBuild = Callable[[str], AbstractAsyncContextManager[None]]
+
+
+@pytest.fixture
+def worker_of(
+    client: MnesticClient, memory: PostgresMemory, monkeypatch: pytest.MonkeyPatch
+) -> OfBuild:
+    """Runs a worker of a build, in a deployment that only this test uses."""
+    name = client.settings.task_queue
+    monkeypatch.setenv("MNESTIC_DEPLOYMENT", name)
+
+    @asynccontextmanager
+    async def run(build_id: str) -> AsyncIterator[None]:
+        changes = {"build_id": build_id, "deployment": name}
+        settings = client.settings.model_copy(update=changes)
+        activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
+        async with make_worker(client.temporal, settings, activities=activities):
+            yield
+
+    return run
+
+
+async def test_a_build_is_deployed_and_listed_with_what_it_has_to_do(
+    ask: Ask, worker_of: OfBuild
+) -> None:
+    async with worker_of("2026.11"):
+        deployed = await ask("deploy", "2026.11", "--json")
+        listed = await ask("deploy", "--json")
+        told = await ask("deploy", "2026.11")
+
+    assert deployed.document == listed.document
+    [build] = listed.document["builds"]
+    assert (build["build_id"], build["current"]) == ("2026.11", True)
+    assert (build["running_jobs"], build["workers"]) == (0, 1)
+    assert "go to build 2026.11 from now on" in told.out
+    assert "current" in told.out
+
+
+@pytest.mark.usefixtures("worker_of")
+async def test_without_builds_the_list_says_so(ask: Ask) -> None:
+    told = await ask("deploy")
+    listed = await ask("deploy", "--json")
+
+    assert told.code == 0
+    assert "No builds" in told.out
+    assert listed.document["builds"] == []
+
+
+@pytest.mark.usefixtures("worker_of")
+async def test_a_build_without_a_worker_is_not_deployed_and_the_command_says_how_to_start_one(
+    ask: Ask,
+) -> None:
+    told = (await ask("deploy", "7", "--wait", "0.2")).error(code=3)
+
+    assert "no worker of build 7 is ready" in told
+    assert "mnestic worker --build-id 7" in told
+
+
+async def test_a_build_id_that_is_none_is_refused(ask: Ask) -> None:
+    told = (await ask("deploy", "no build")).error(code=2)
+
+    assert "build id" in told

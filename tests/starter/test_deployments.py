@@ -1,0 +1,222 @@
+"""Builds of workers, side by side: which one takes which job."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+
+import pytest
+
+from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.memory.errors import (
+    BuildUnavailableError,
+    ConfigurationError,
+    InvalidInputError,
+    NotFoundError,
+)
+from mnestic.memory.names import job_workflow_id
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.deployments import Deployment
+from mnestic.starter.plans import parse_plan
+from mnestic.starter.settings import Settings, load_settings
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.worker import activities_of, make_worker
+
+PLAN = """
+name: parked
+nodes:
+  - {id: word, kind: wait, key: word, timeout: 21d, on: {resumed: end, timeout: end}}
+"""
+
+OfBuild = Callable[[str], AbstractAsyncContextManager[None]]
+Start = Callable[[], Awaitable[str]]
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Settings of a deployment that only this test uses."""
+    return settings.model_copy(update={"deployment": settings.task_queue})
+
+
+@pytest.fixture
+def deployment(client: MnesticClient) -> Deployment:
+    """This test's deployment."""
+    address = client.endpoints.temporal_address
+    return Deployment(client.temporal, settings=client.settings, address=address)
+
+
+@pytest.fixture
+def worker_of(client: MnesticClient, memory: PostgresMemory) -> OfBuild:
+    """Runs a worker of a build, for as long as a block."""
+
+    @asynccontextmanager
+    async def run(build_id: str) -> AsyncIterator[None]:
+        settings = client.settings.model_copy(update={"build_id": build_id})
+        activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
+        async with make_worker(client.temporal, settings, activities=activities):
+            yield
+
+    return run
+
+
+@pytest.fixture
+def start(client: MnesticClient) -> Start:
+    """Starts a job and returns its id once it is parked."""
+
+    async def start() -> str:
+        plan = parse_plan(PLAN, source="test")
+        job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
+        async with asyncio.timeout(30):
+            while (job := await client.describe_job(job_id)).state != "waiting":
+                assert job.closed_at is None
+                await asyncio.sleep(0.05)
+        return job_id
+
+    return start
+
+
+async def counted(deployment: Deployment, build_id: str, *, running_jobs: int) -> None:
+    """Waits until lists of jobs have caught up."""
+    async with asyncio.timeout(30):
+        while True:
+            builds = {build.build_id: build for build in await deployment.list_builds()}
+            if builds[build_id].running_jobs == running_jobs:
+                return
+            await asyncio.sleep(0.1)
+
+
+async def build_of(client: MnesticClient, job_id: str) -> str:
+    """The build that a job is on."""
+    workflow_id = job_workflow_id(client.settings.tenant_id, job_id)
+    found = await client.temporal.get_workflow_handle(workflow_id).describe()
+    info = found.raw_description.workflow_execution_info.versioning_info
+    return info.deployment_version.build_id
+
+
+async def test_a_job_stays_with_its_build_and_new_ones_go_to_the_current(
+    client: MnesticClient, deployment: Deployment, worker_of: OfBuild, start: Start
+) -> None:
+    async with worker_of("1"), worker_of("2"):
+        await deployment.make_current("1")
+        first = await start()
+        await deployment.make_current("2")
+        second = await start()
+        await client.resume_job(first, {})
+        await client.wait_for_result(first)
+        await counted(deployment, "1", running_jobs=0)
+        await counted(deployment, "2", running_jobs=1)
+        builds = await deployment.list_builds()
+
+    assert [await build_of(client, job_id) for job_id in (first, second)] == ["1", "2"]
+    assert {build.build_id: (build.current, build.workers) for build in builds} == {
+        "1": (False, 1),
+        "2": (True, 1),
+    }
+
+
+async def test_a_build_is_made_current_twice_as_once(
+    deployment: Deployment, worker_of: OfBuild
+) -> None:
+    async with worker_of("1"):
+        await deployment.make_current("1")
+        await deployment.make_current("1")
+        builds = await deployment.list_builds()
+
+    assert [build.build_id for build in builds if build.current] == ["1"]
+
+
+async def test_a_build_without_workers_is_not_made_current(
+    deployment: Deployment, worker_of: OfBuild
+) -> None:
+    none = await deployment.list_builds()
+    with pytest.raises(BuildUnavailableError, match="mnestic worker --build-id 2"):
+        await deployment.make_current("2", limit=timedelta(seconds=0.3))
+    async with worker_of("1"):
+        await deployment.make_current("1")
+        with pytest.raises(BuildUnavailableError, match="build 2"):
+            await deployment.make_current("2", limit=timedelta(0))
+        builds = await deployment.list_builds()
+
+    assert none == ()
+    assert [(build.build_id, build.current) for build in builds] == [("1", True)]
+
+
+async def test_a_job_whose_build_has_no_workers_is_moved_and_goes_on(
+    client: MnesticClient, deployment: Deployment, worker_of: OfBuild, start: Start
+) -> None:
+    address = client.endpoints.temporal_address
+    later = Deployment(
+        client.temporal, settings=client.settings, address=address, polls_within=timedelta(0)
+    )
+
+    async with worker_of("1"):
+        await deployment.make_current("1")
+        stranded = await start()
+    async with worker_of("2"):
+        await deployment.make_current("2")
+        at_home = await start()
+        await client.resume_job(stranded, {}, by="signal")
+
+        moved = await later.move_if_stranded(stranded)
+        async with asyncio.timeout(30):
+            result = await client.wait_for_result(stranded)
+
+        assert moved
+        assert result.waits == 1
+        assert await build_of(client, stranded) == "2"
+        assert not await later.move_if_stranded(at_home)
+
+
+async def test_a_job_whose_build_has_workers_is_left_with_them(
+    client: MnesticClient, deployment: Deployment, worker_of: OfBuild, start: Start
+) -> None:
+    async with worker_of("1"), worker_of("2"):
+        await deployment.make_current("1")
+        job_id = await start()
+        await deployment.make_current("2")
+
+        moved = await deployment.move_if_stranded(job_id)
+
+        assert not moved
+        assert await build_of(client, job_id) == "1"
+
+
+async def test_a_job_of_workers_without_builds_is_not_moved_but_taken_by_the_first_build(
+    client: MnesticClient,
+    deployment: Deployment,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    worker_of: OfBuild,
+    start: Start,
+) -> None:
+    async with run_worker():
+        job_id = await start()
+
+    moved = await deployment.move_if_stranded(job_id)
+    async with worker_of("1"):
+        await deployment.make_current("1")
+        await client.resume_job(job_id, {})
+        await client.wait_for_result(job_id)
+
+    assert not moved
+    assert await build_of(client, job_id) == "1"
+
+
+async def test_a_job_or_a_build_that_cannot_be_is_refused(deployment: Deployment) -> None:
+    with pytest.raises(NotFoundError, match="no job nonesuch"):
+        await deployment.move_if_stranded("nonesuch")
+    with pytest.raises(NotFoundError, match="no job nonesuch"):
+        await deployment.move("nonesuch")
+    with pytest.raises(InvalidInputError, match="build id"):
+        await deployment.make_current("1' OR '1")
+
+
+@pytest.mark.parametrize(
+    "name", ["MNESTIC_DEPLOYMENT", "MNESTIC_BUILD_ID", "MNESTIC_TENANT_WEIGHT"]
+)
+def test_a_setting_that_temporal_would_refuse_is_refused_first(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "-.0/")
+
+    with pytest.raises(ConfigurationError, match=name):
+        load_settings()
