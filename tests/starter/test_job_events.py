@@ -88,13 +88,14 @@ def test_each_recorded_history_has_a_beginning_an_end_and_an_order(name: str) ->
     entries = recorded(name)
 
     assert entries[0].what in ("started", "continued")
-    assert entries[-1].what == "ended"
+    assert entries[-1].what == "ended" or name == "0.2.0-poked", "that run goes on in another"
     assert [entry.at for entry in entries] == sorted(entry.at for entry in entries)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_step_of_a_recorded_plan_finds_its_node(name: str) -> None:
-    steps = [entry for entry in recorded(name) if entry.what in ("step", "wait_opened")]
+    told = [entry for entry in recorded(name) if entry.what in ("step", "wait_opened")]
+    steps = [entry for entry in told if entry.detail.get("kind") != "fork"]  # which is no node
 
     assert steps
     assert [step for step in steps if "node" not in step.detail] == []

@@ -26,3 +26,12 @@ def test_every_way_a_wait_ends_is_recorded() -> None:
     kinds = {name.partition("-")[2] for name in HISTORIES}
 
     assert kinds >= {"update", "signal", "timeout", "cancelled", "needs-attention", "continued"}
+    assert kinds >= {
+        "poked",
+        "continued-parked",
+        "fork",
+        "override",
+        "pinned",
+        "extended",
+        "paused",
+    }
