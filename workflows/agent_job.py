@@ -119,14 +119,19 @@ class AgentJob:
             where = ".".join(str(part) for part in first["loc"])
             self._fail(node, f"{where}: {first['msg']}", type_="InvalidInputError")
         except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            cause = error.cause
-            type_ = cause.type if isinstance(cause, ApplicationError) else None
-            self._fail(node, str(cause or error), type_=type_ or "NodeFailedError")
+            self._fail_by(error, what=f"node {node.id}")
 
     def _fail(self, node: Node, why: str, *, type_: str) -> NoReturn:
         raise ApplicationError(f"node {node.id} failed: {why}", type=type_, non_retryable=True)
+
+    def _fail_by(self, error: ActivityError, *, what: str) -> NoReturn:
+        """Fails the job by the cause of a failed activity, which tells more than the activity."""
+        if is_cancelled_exception(error):
+            raise error
+        cause = error.cause
+        type_ = cause.type if isinstance(cause, ApplicationError) else None
+        why = f"{what} failed: {cause or error}"
+        raise ApplicationError(why, type=type_ or "NodeFailedError", non_retryable=True)
 
     async def _result_of(self, node: Node) -> Any:
         match node:
@@ -244,9 +249,12 @@ class AgentJob:
         """A fork begins with the memory of the wait that it comes from."""
         if self._origin is not None:
             scope = self._asked.scope
-            await self._memory.fork(
-                self._origin, job_id=self._asked.job_id, session_id=scope.session_id
-            )
+            try:
+                await self._memory.fork(
+                    self._origin, job_id=self._asked.job_id, session_id=scope.session_id
+                )
+            except ActivityError as error:
+                self._fail_by(error, what=f"the fork of wait {self._origin.wait_id}")
             self._origin = None
 
     def _continue_as_new(self, memory: AgentMemoryState) -> None:
