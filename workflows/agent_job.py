@@ -66,7 +66,8 @@ class AgentJob:
                 publish_started(asked.scope)
             await self._take_over_memory()
             while self._cursor != END:
-                await self._memory.until_unpaused()
+                if self._memory.open_wait is None:  # one that is open is held by itself
+                    await self._memory.until_unpaused()
                 self._cursor = await self._run_node(asked.plan.node(self._cursor))
         except (asyncio.CancelledError, FailureError) as error:
             if is_cancelled_exception(error):

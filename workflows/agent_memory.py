@@ -235,7 +235,8 @@ class AgentMemory:
             form: JSON Schema that a payload is held to when it comes.
             payload_type: Type of the payload; its schema is the form, unless one is given.
         """
-        await self.until_unpaused()
+        if self._waits.open is None:
+            await self.until_unpaused()
         adapter = None if payload_type is None else TypeAdapter(payload_type)
         if form is None and adapter is not None:
             form = adapter.json_schema()
