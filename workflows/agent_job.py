@@ -70,7 +70,8 @@ class AgentJob:
                 publish_started(asked.scope)
             await self._take_over_memory()
             while self._cursor != END:
-                await self._memory.until_unpaused()
+                if self._memory.open_wait is None:  # one that is open is held by itself
+                    await self._memory.until_unpaused()
                 self._cursor = await self._run_node(asked.plan.node(self._cursor))
         except (asyncio.CancelledError, FailureError) as error:
             if is_cancelled_exception(error):
@@ -264,9 +265,16 @@ class AgentJob:
         """A fork begins with the memory of the wait that it comes from."""
         if self._origin is not None:
             scope = self._asked.scope
-            await self._memory.fork(
-                self._origin, job_id=self._asked.job_id, session_id=scope.session_id
-            )
+            try:
+                await self._memory.fork(
+                    self._origin, job_id=self._asked.job_id, session_id=scope.session_id
+                )
+            except ActivityError as error:
+                if is_cancelled_exception(error):
+                    raise
+                failure = failure_of(error)
+                why = f"the fork of wait {self._origin.wait_id} failed: {failure.message}"
+                raise ApplicationError(why, type=failure.type, non_retryable=True) from error
             self._origin = None
 
     def _continue_as_new(self, memory: AgentMemoryState) -> None:

@@ -263,7 +263,8 @@ class AgentMemory:
         Raises:
             InvalidInputError: the form is no JSON Schema.
         """
-        await self.until_unpaused()
+        if self._waits.open is None:
+            await self.until_unpaused()
         adapter = None if payload_type is None else TypeAdapter(payload_type)
         if form is None and adapter is not None:
             form = adapter.json_schema()

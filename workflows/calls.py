@@ -76,7 +76,7 @@ async def run_soon(method: Method[Asked, Result], asked: Asked) -> Result:
     if not is_of_this_version():
         return await run_activity(method, asked)
     try:
-        return await _settled(_run_local(method, asked))
+        return await _settled(run_local(method, asked, give_up_after=_SOON))
     except ActivityError as error:
         cause = error.cause
         if isinstance(cause, ApplicationError) and cause.non_retryable:
@@ -84,10 +84,26 @@ async def run_soon(method: Method[Asked, Result], asked: Asked) -> Result:
     return await run_activity(method, asked)
 
 
-async def _run_local(method: Method[Asked, Result], asked: Asked) -> Result:
+async def run_local(
+    method: Method[Asked, Result],
+    asked: Asked,
+    *,
+    give_up_after: timedelta | None = None,
+    cancellation: workflow.ActivityCancellationType = workflow.ActivityCancellationType.TRY_CANCEL,
+) -> Result:
+    """Runs an activity inside the workflow task; what it is asked is not written to the history.
+
+    Raises:
+        ActivityError: with the cause, as an ordinary activity does.
+    """
     try:
         return await workflow.execute_local_activity_method(
-            method, asked, schedule_to_close_timeout=_SOON, retry_policy=OURS
+            method,
+            asked,
+            schedule_to_close_timeout=give_up_after,
+            start_to_close_timeout=_TIMEOUT,
+            retry_policy=OURS,
+            cancellation_type=cancellation,
         )
     except (
         ApplicationError,

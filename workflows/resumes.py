@@ -190,19 +190,23 @@ class ResumeInbox:
             why = self._refusal(request)
         if why is None:
             self._take(request)
-            return
-        # Not why: it may quote the payload. The status tells it.
-        workflow.logger.warning("resume signal refused", extra={"request_id": request.request_id})
-        self.refused = (*self.refused, f"{request.request_id}: {why}")[-_REFUSALS_KEPT:]
-        self._note_failure(request, self._refused(why))
+        else:
+            self._refuse_signal(request, why)
 
     def _turn_away(self, request: ResumeRequest, receipt: ResumeReceipt | None) -> None:
         """A request that was taken for a wait which had ended before."""
         by = f"was resumed by {receipt.request_id}" if receipt else "is over, its time was up"
         why = f"wait {self._wait.wait_id if self._wait else ''} {by}"
-        is_signal = request.request_id not in self._updating
-        if not is_signal or request.wait_id is not None or self._keep(request) is not None:
+        if request.request_id in self._updating:
             self._note_failure(request, self._refused(why))
+        elif request.wait_id is not None or self._keep(request) is not None:
+            self._refuse_signal(request, why)
+
+    def _refuse_signal(self, request: ResumeRequest, why: str) -> None:
+        """Nobody hears an answer, so the status tells why; the log does not, as it may quote the payload."""
+        workflow.logger.warning("resume signal refused", extra={"request_id": request.request_id})
+        self.refused = (*self.refused, f"{request.request_id}: {why}")[-_REFUSALS_KEPT:]
+        self._note_failure(request, self._refused(why))
 
     def _is_busy(self) -> bool:
         """Whether no wait is free, so that a signal which names none is kept for the next."""

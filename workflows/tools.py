@@ -1,7 +1,6 @@
 """Calling a tool: any Temporal activity, and what becomes of its result."""
 
 import asyncio
-from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
@@ -15,7 +14,8 @@ from mnestic.memory.tool_results import find_reference
 from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite
 from mnestic.workflows.agent_memory import AgentMemory
-from mnestic.workflows.retries import OURS, TOOLS, retry_policy
+from mnestic.workflows.calls import run_local
+from mnestic.workflows.retries import TOOLS, retry_policy
 
 
 class ToolCaller:
@@ -69,12 +69,10 @@ class ToolCaller:
             node=node.id,
             result=result,
         )
-        ref = await workflow.execute_local_activity_method(
+        ref = await run_local(
             ToolActivities.keep_result,
             asked,
-            start_to_close_timeout=timedelta(seconds=60),
-            retry_policy=OURS,
-            cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+            cancellation=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         )
         if workflow.cancellation_reason() is not None:  # Temporal told of it, and will not again
             raise asyncio.CancelledError

@@ -197,12 +197,10 @@ class JobWaits:
         try:
             restored = await run_soon(WaitActivities.restore, asked)
         except ActivityError as error:
-            cause = error.cause
-            if not isinstance(cause, ApplicationError):
-                raise
-            self._inbox.fail(ApplicationError(cause.message, type=cause.type, non_retryable=True))
-            if cause.type != "ResumeRefusedError":
-                self._need_attention(cause.message)
+            failure = _of_the_cause(error)
+            self._inbox.fail(failure)
+            if failure.type != "ResumeRefusedError":
+                self._need_attention(failure.message)
                 self._publish()
             return None
         self._need_attention(None)
@@ -300,7 +298,10 @@ class JobWaits:
                 wait_id=wait.wait_id,
                 request=request,
             )
-            extended = await run_activity(WaitActivities.extend_wait, asked)
+            try:
+                extended = await run_activity(WaitActivities.extend_wait, asked)
+            except ActivityError as error:
+                raise _of_the_cause(error) from error
             self.open = wait.model_copy(update={"deadline": extended.deadline})
             self._extended = True
             self._publish()
@@ -311,6 +312,14 @@ class JobWaits:
         if self._context is None or self.open is None:
             return None
         return self._context.model_copy(update={"memory_snapshot": self.open.snapshot})
+
+
+def _of_the_cause(error: ActivityError) -> ApplicationError:
+    """What failed an activity, as the failure of a request to the job."""
+    cause = error.cause
+    if not isinstance(cause, ApplicationError):
+        raise error
+    return ApplicationError(cause.message, type=cause.type, non_retryable=True)
 
 
 def _decision(taken: ResumeRequest | None, restored: Restored) -> ResumeRequest | None:

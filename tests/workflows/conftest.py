@@ -1,4 +1,4 @@
-"""Plans, and jobs that wait in them."""
+"""Plans, jobs that wait in them, and what an adversary does to those."""
 
 import asyncio
 import time
@@ -6,8 +6,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from temporalio.client import WorkflowHandle
 
+from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 
@@ -25,6 +28,12 @@ def greeting() -> str:
 def loop() -> str:
     """A plan that waits and keeps a text, until it is told the last one."""
     return (PLANS / "loop.yaml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def recheck() -> str:
+    """A plan that recalls a price before a wait of policy `rebase`, and again after it."""
+    return (PLANS / "recheck.yaml").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -62,3 +71,30 @@ def start_waiting(
         return job_id
 
     return start
+
+
+@pytest.fixture
+def handle_of(client: MnesticClient) -> Callable[[str], WorkflowHandle[Any, Any]]:
+    """Temporal's own handle of a job."""
+
+    def handle(job_id: str) -> WorkflowHandle[Any, Any]:
+        workflow_id = job_workflow_id(client.settings.tenant_id, job_id)
+        return client.temporal.get_workflow_handle(workflow_id)
+
+    return handle
+
+
+@pytest.fixture
+def rot(admin_url: str, client: MnesticClient) -> Callable[[], None]:
+    """Flips a bit of the tenant's snapshots, past their trigger."""
+
+    def flip() -> None:
+        with psycopg.connect(admin_url) as connection:
+            connection.execute("SET LOCAL session_replication_role = replica")
+            connection.execute(
+                "UPDATE mnestic.memory_snapshot SET body = set_byte(body, 9, get_byte(body, 9) # 1)"
+                " WHERE tenant_id = %s",
+                [client.settings.tenant_id],
+            )
+
+    return flip

@@ -1,0 +1,475 @@
+"""A state machine of the wait: whatever comes, in whatever order, it ends once, as was decided first.
+
+The model is plain Python beside the real tables. Each step asks the activities as a workflow would, or
+as an attempt of it that was lost, and compares all that the job has in mind.
+"""
+
+import asyncio
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from psycopg.errors import RaiseException
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.clients.local import LocalSummariser
+from mnestic.activities.endings import EndingActivities, EndJobInput
+from mnestic.activities.memories import MemoryActivities, RecallInput, RememberInput
+from mnestic.activities.waits import ExtendWaitInput, OpenWaitInput, RestoreInput, WaitActivities
+from mnestic.memory.names import wait_operation_key
+from mnestic.memory.operations import Operation
+from mnestic.memory.recalls import RecallQuery
+from mnestic.memory.records import ReadRecord
+from mnestic.memory.scope import Scope
+from mnestic.memory.snapshots import Drift
+from mnestic.memory.waits import (
+    ExtendRequest,
+    OpenWait,
+    Override,
+    Restored,
+    ResumeRequest,
+    ResumptionContext,
+    WaitPolicy,
+    WaitState,
+    extension_refusal,
+)
+from mnestic.memory.working import WorkingMemory
+from mnestic.memory.writes import MemoryWrite
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.retrieval import ScopeRetriever
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+QUICK = hypothesis_settings(
+    max_examples=40, stateful_step_count=30, derandomize=True, database=None, deadline=None
+)
+FAST = "&options=-c%20synchronous_commit%3Doff"  # no power fails here
+KEYS = st.sampled_from(["a", "b", "c"])
+VALUES = st.integers(0, 9)
+CHANGES = st.lists(st.tuples(KEYS, st.none() | VALUES), max_size=3)
+POLICIES = st.sampled_from(["pinned", "rebase", "strict"])
+OVERRIDES = st.builds(
+    Override,
+    reason=st.sampled_from(["seen", "agreed"]),
+    policy=st.sampled_from(["rebase", "pinned"]),
+)
+REQUESTS = st.builds(
+    ResumeRequest,
+    request_id=st.integers(1, 9).map("r{}".format),
+    outcome=st.sampled_from(["approved", "refused"]),
+    payload=VALUES,
+    override=st.none() | OVERRIDES,
+)
+
+
+@dataclass
+class Wait:
+    """A wait in the model: what was sealed when it opened, and how it ended."""
+
+    open: OpenWait
+    seen: dict[str, ReadRecord]
+    kept: WorkingMemory
+    body: bytes
+    state: WaitState = "waiting"
+    decided: Restored | None = None
+    corrupted: bool = False
+
+
+class WaitMachine(RuleBasedStateMachine):
+    """One job of one session, a worker whose attempts may be lost, and other clients."""
+
+    def __init__(self, url: str, admin_url: str) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.memory = PostgresMemory(url, pool_size=2)
+        self.owner = psycopg.connect(admin_url, autocommit=True)
+        self.scope = Scope(tenant_id=f"t-{uuid.uuid4().hex[:12]}", agent_id="ada", session_id="s1")
+        self.waiting = WaitActivities(self.memory)
+        self.remembering = MemoryActivities(self.memory, ScopeRetriever(), LocalSummariser())
+        self.ending = EndingActivities(self.memory, LocalSummariser())
+        self.step, self.over = 0, False
+        self.records: dict[str, tuple[int, Any]] = {}
+        self.reads: dict[str, ReadRecord] = {}
+        self.state = WorkingMemory()
+        self.waits: list[Wait] = []
+        self.used: dict[str, str] = {}
+        self.extended: dict[str, datetime] = {}
+        self.reasons: list[tuple[str, str, str]] = []
+        self.aside: dict[str, WorkingMemory] = {}
+
+    def teardown(self) -> None:
+        self.runner.run(self.memory.close())
+        self.runner.close()
+        self.owner.close()
+
+    # The job between its waits.
+
+    @initialize(keys=st.sets(KEYS, min_size=2), policy=POLICIES)
+    def the_job_begins_to_wait(self, keys: set[str], policy: WaitPolicy) -> None:
+        self.others_write_and_delete([("a", 0), ("b", 1)], note=True)
+        self.the_job_recalls(keys)
+        self.the_wait_opens(policy)
+
+    def runs(self) -> bool:
+        return not self.over and not self.waits_now()
+
+    def waits_now(self) -> bool:
+        return bool(self.waits) and self.waits[-1].state == "waiting"
+
+    @precondition(runs)
+    @rule(keys=st.sets(KEYS, min_size=2))
+    def the_job_recalls(self, keys: set[str]) -> None:
+        query = RecallQuery.model_validate({"records": [{"namespace": "p", "keys": sorted(keys)}]})
+        asked = RecallInput(
+            scope=self.scope, operation=self.next("recall"), query=query, save_as="seen"
+        )
+
+        self.run(self.remembering.recall, asked)
+
+        for key in keys:
+            if not (key in self.reads and self.reads[key].pinned):
+                self.reads[key] = self.now(key)
+        values = {key: self.reads[key].value for key in keys if self.reads[key].value is not None}
+        found = {"records": {"p": values} if values else {}, "episodes": []}
+        self.state = bumped(self.state.with_variables({"seen": found}))
+
+    @precondition(runs)
+    @rule(key=KEYS, value=VALUES)
+    def the_job_writes(self, key: str, value: int) -> None:
+        write = {"records": [{"namespace": "p", "key": key, "value": value}]}
+        asked = RememberInput(
+            scope=self.scope,
+            operation=self.next("remember"),
+            write=MemoryWrite.model_validate(write),
+        )
+
+        self.run(self.remembering.remember, asked)
+
+        self.records[key] = (self.now(key).version + 1, value)
+        self.reads[key] = self.now(key)
+
+    # What others do to memory, at any time.
+
+    @rule(changes=CHANGES, note=st.booleans())
+    def others_write_and_delete(self, changes: list[tuple[str, int | None]], note: bool) -> None:
+        for key, value in changes:
+            now = self.now(key)
+            if value is not None:
+                self.transact(lambda tx, to=(key, value): tx.records.set("p", *to))
+            elif now.value is not None:
+                self.transact(lambda tx, key=key: tx.records.delete("p", key))
+            if (value, now.value) != (None, None):
+                self.records[key] = (now.version + 1, value)
+        if note:
+            noted = self.state.with_note("hello")
+            self.state = self.transact(lambda tx: tx.working.save("s1", noted))
+
+    @precondition(waits_now)
+    @rule()
+    def the_snapshot_rots_or_is_mended(self) -> None:
+        wait = self.waits[-1]
+        change = (
+            "UPDATE mnestic.memory_snapshot SET body = set_byte(body, 9, get_byte(body, 9) # 1)"
+            " WHERE tenant_id = %s AND id = %s"
+        )
+        row = [self.scope.tenant_id, wait.open.snapshot.id]
+        with pytest.raises(RaiseException, match="immutable"):
+            self.owner.execute(change, row)
+        with self.owner.transaction():
+            self.owner.execute("SET LOCAL session_replication_role = replica")
+            assert self.owner.execute(change, row).rowcount == 1
+        wait.corrupted = not wait.corrupted
+
+    # The wait.
+
+    @precondition(runs)
+    @rule(policy=POLICIES)
+    def the_wait_opens(self, policy: WaitPolicy) -> None:
+        asked = self.opening(len(self.waits) + 1, policy)
+
+        ref = self.run(self.waiting.open_wait, asked)
+
+        self.state = bumped(self.state.with_checkpoint(ref.id))
+        wait = OpenWait(
+            wait_id=asked.wait_id,
+            key=asked.key,
+            outcomes=asked.outcomes,
+            policy=asked.policy,
+            deadline=asked.deadline,
+            snapshot=ref,
+        )
+        body = self.bodies()[ref.id]
+        self.waits.append(Wait(wait, seen=dict(self.reads), kept=self.state, body=body))
+        sealed = json.loads(body)
+        assert sealed["working_memory"] == self.state.model_dump(mode="json")
+        assert [read["key"] for read in sealed["read_set"]] == sorted(self.reads)
+
+    @precondition(lambda self: self.waits)
+    @rule(data=st.data(), late=st.integers(0, 9))
+    def an_attempt_that_was_lost_opens_it_again(self, data: st.DataObject, late: int) -> None:
+        number = data.draw(st.integers(1, len(self.waits)))
+        wait = self.waits[number - 1].open
+
+        ref = self.run(self.waiting.open_wait, self.opening(number, wait.policy, late=late))
+
+        assert ref == wait.snapshot
+
+    @precondition(waits_now)
+    @rule(changes=CHANGES, note=st.booleans(), request=REQUESTS | REQUESTS | st.none())
+    def memory_changes_and_it_is_resumed_or_its_time_is_up(
+        self, changes: list[tuple[str, int | None]], note: bool, request: ResumeRequest | None
+    ) -> None:
+        self.others_write_and_delete(changes, note=note)
+        self.restore(self.waits[-1], request)
+
+    @precondition(lambda self: self.waits)
+    @rule(data=st.data(), request=st.none() | REQUESTS)
+    def an_attempt_that_was_lost_restores_it(self, data: st.DataObject, request: Any) -> None:
+        self.restore(data.draw(st.sampled_from(self.waits)), request)
+
+    @precondition(lambda self: self.used)
+    @rule(data=st.data())
+    def the_request_that_resumed_a_wait_comes_again(self, data: st.DataObject) -> None:
+        resumed = [wait for wait in self.waits if wait.decided and wait.decided.request]
+        wait = data.draw(st.sampled_from(resumed))
+        assert wait.decided is not None
+        self.restore(wait, wait.decided.request)
+
+    @precondition(lambda self: self.waits)
+    @rule(days=st.integers(-1, 2))
+    def its_deadline_is_moved(self, days: int) -> None:
+        wait = self.waits[-1]
+        request = ExtendRequest(until=wait.open.deadline + timedelta(days=days))
+        is_open = wait.state == "waiting"
+        why = extension_refusal(
+            request, open_wait=wait.open if is_open else None, now=NOON, ends=False
+        )
+        assert (why is None) == (is_open and days >= 0)
+        if is_open and days <= 0:
+            return
+        operation = self.of_wait(wait.open.wait_id, f"extend/{request.until.isoformat()}")
+        asked = ExtendWaitInput(
+            scope=self.scope, operation=operation, wait_id=wait.open.wait_id, request=request
+        )
+        if not is_open and operation.key not in self.extended:
+            self.refused(self.waiting.extend_wait, asked, type_="ResumeRefusedError")
+            return
+        extended = self.run(self.waiting.extend_wait, asked)
+        assert extended.deadline == self.extended.setdefault(operation.key, request.until)
+        if is_open:
+            wait.open = wait.open.model_copy(update={"deadline": request.until})
+
+    @precondition(lambda self: len(self.waits) > 1)
+    @rule()
+    def the_job_is_cancelled(self) -> None:
+        operation = Operation(key="j1/0/end", name="end", job_id="j1")
+        asked = EndJobInput(
+            scope=self.scope, operation=operation, plan="p", outcome="cancelled", waits=2
+        )
+        self.run(self.ending.end_job, asked)
+        if self.waits_now():
+            self.waits[-1].state = "cancelled"
+        self.over, self.reads = True, {}
+
+    # What is true after each step.
+
+    @invariant()
+    def memory_is_what_the_model_says(self) -> None:
+        state, reads, waits = self.transact(look)
+        assert state == self.state
+        assert {read.key: read for read in reads} == self.reads
+        assert [(w.wait_id, w.state, w.deadline, w.receipt) for w in waits] == [
+            (w.open.wait_id, w.state, w.open.deadline, w.decided.receipt if w.decided else None)
+            for w in self.waits
+        ]
+        resumed = [wait.receipt.request_id for wait in waits if wait.receipt]
+        assert len(set(resumed)) == len(resumed)
+
+    @invariant()
+    def snapshots_are_as_they_were_sealed_and_reasons_are_kept(self) -> None:
+        bodies = self.bodies()
+        sealed = {wait.open.snapshot.id: wait for wait in self.waits}
+        assert bodies.keys() == sealed.keys() | self.aside.keys()
+        assert all((bodies[name] == wait.body) != wait.corrupted for name, wait in sealed.items())
+        for name, state in self.aside.items():
+            kept = json.loads(bodies[name])["working_memory"]
+            assert kept == state.model_dump(mode="json")
+        told = self.owner.execute(
+            "SELECT action, target, reason FROM mnestic.audit_log"
+            " WHERE tenant_id = %s AND reason IS NOT NULL ORDER BY id",
+            [self.scope.tenant_id],
+        ).fetchall()
+        assert told == self.reasons
+
+    # How a restore is foretold.
+
+    def restore(self, wait: Wait, request: ResumeRequest | None) -> None:
+        wait_id = wait.open.wait_id
+        asked = RestoreInput(
+            scope=self.scope,
+            operation=self.of_wait(wait_id, "restore"),
+            wait=wait.open,
+            request=request,
+            restored_at=NOON + timedelta(hours=self.step),
+        )
+        refusal = self.refusal(wait, request)
+        if refusal is not None:
+            self.refused(self.waiting.restore, asked, type_=refusal)
+            return
+        restored = self.run(self.waiting.restore, asked)
+        if wait.decided is None:
+            self.decide(wait, request, restored, aside=asked.new_id("set-aside"))
+        assert restored == wait.decided
+
+    def refusal(self, wait: Wait, request: ResumeRequest | None) -> str | None:
+        """The error that a restore ends with, or None if it gives what was decided, or decides."""
+        if wait.decided is not None:
+            return None
+        override = request.override if request else None
+        policy = override.policy if override else wait.open.policy
+        if request and self.used.get(request.request_id, wait.open.wait_id) != wait.open.wait_id:
+            return "ResumeRefusedError"
+        if wait.corrupted and not (override and policy == "rebase"):
+            return "SnapshotCorruptedError"
+        if policy == "strict" and self.drift(wait):
+            return "MemoryDriftedError"
+        return "StaleVersionError" if wait.state == "cancelled" else None
+
+    def decide(
+        self, wait: Wait, request: ResumeRequest | None, restored: Restored, *, aside: str
+    ) -> None:
+        """The first restore of a wait: what it decided, and what is in the job's mind after it."""
+        told, override = self.drift(wait), request.override if request else None
+        policy = override.policy if override else wait.open.policy
+        assert restored.request == request
+        assert list(restored.drift) == [change for change, _ in told]
+        if policy == "pinned":
+            if self.state.version != wait.kept.version:
+                self.aside[aside] = self.state
+                self.state = bumped(wait.kept.model_copy(update={"version": self.state.version}))
+            pinned = {"pinned": True}
+            self.reads = {key: read.model_copy(update=pinned) for key, read in wait.seen.items()}
+        else:
+            values = [change.model_dump(mode="json") | values for change, values in told]
+            with_drift = self.state.with_variables({"drift": values or None})
+            self.state = self.state if with_drift == self.state else bumped(with_drift)
+            self.reads = {key: self.now(key) for key in self.reads}
+        wait.state, wait.decided = "resumed" if request else "timed_out", restored
+        assert (restored.receipt is None) == (request is None)
+        if request is None or restored.receipt is None:
+            return
+        receipt = restored.receipt
+        assert (receipt.request_id, receipt.outcome) == (request.request_id, request.outcome)
+        assert (receipt.verified, receipt.override) == (not wait.corrupted, override)
+        self.used[request.request_id] = wait.open.wait_id
+        if override:
+            action = f"wait.override.{policy}"
+            self.reasons.append((action, wait.open.wait_id, override.reason))
+
+    def drift(self, wait: Wait) -> list[tuple[Drift, dict[str, Any]]]:
+        """What changed since the snapshot, with the values that the job is told."""
+        told = []
+        for key, read in sorted(wait.seen.items()):
+            now = self.now(key)
+            if read.version == now.version or (read.value, now.value) == (None, None):
+                continue
+            changed = "created" if read.value is None else "changed"
+            kind = changed if now.value is not None else "deleted"
+            told.append(drift(kind, "p", key, was=read.version, now=now.version))
+            told[-1][1].update({"before": read.value, "now": now.value})
+        was, now_at = wait.kept.version, self.state.version
+        if not wait.corrupted and was != now_at:
+            told.append(drift("changed", "", "working_memory", was=was, now=now_at))
+        return told
+
+    # Means.
+
+    def run(self, activity: Callable[..., Any], asked: Any) -> Any:
+        self.step += 1
+        return self.runner.run(ActivityEnvironment().run(activity, asked))
+
+    def refused(self, activity: Callable[..., Any], asked: Any, *, type_: str) -> None:
+        with pytest.raises(ApplicationError) as caught:
+            self.run(activity, asked)
+        assert (caught.value.type, caught.value.non_retryable) == (type_, True)
+
+    def transact(self, work: Callable[[Any], Any]) -> Any:
+        async def transaction() -> Any:
+            async with self.memory.transaction(
+                tenant_id=self.scope.tenant_id, agent_id="ada", actor="other", write=True
+            ) as transaction:
+                return await work(transaction)
+
+        return self.runner.run(transaction())
+
+    def now(self, key: str) -> ReadRecord:
+        version, value = self.records.get(key, (0, None))
+        return ReadRecord(namespace="p", key=key, version=version, value=value)
+
+    def next(self, name: str) -> Operation:
+        return Operation(key=f"j1/0/{self.step}/{name}", name=name, job_id="j1")
+
+    def of_wait(self, wait_id: str, name: str) -> Operation:
+        return Operation(key=wait_operation_key(wait_id, name), name=name, job_id="j1")
+
+    def opening(self, number: int, policy: WaitPolicy, *, late: int = 0) -> OpenWaitInput:
+        opened_at = NOON + timedelta(days=number + late)
+        return OpenWaitInput(
+            scope=self.scope,
+            operation=self.of_wait(f"j1/w{number}", "open"),
+            wait_id=f"j1/w{number}",
+            key="approval",
+            policy=policy,
+            context=ResumptionContext(cursor_node="w", plan_decision_id="p"),
+            outcomes=("approved", "refused"),
+            opened_at=opened_at,
+            deadline=opened_at + timedelta(days=21),
+        )
+
+    def bodies(self) -> dict[str, bytes]:
+        rows = self.owner.execute(
+            "SELECT id, body FROM mnestic.memory_snapshot WHERE tenant_id = %s",
+            [self.scope.tenant_id],
+        )
+        return dict(rows.fetchall())
+
+
+def bumped(state: WorkingMemory) -> WorkingMemory:
+    return state.model_copy(update={"version": state.version + 1})
+
+
+def drift(
+    kind: str, namespace: str, key: str, *, was: int, now: int
+) -> tuple[Drift, dict[str, Any]]:
+    fields = {"kind": kind, "namespace": namespace, "key": key}
+    versions = {"snapshot_version": was, "current_version": now}
+    return Drift.model_validate(fields | versions), {"before": None, "now": None}
+
+
+async def look(transaction: Any) -> tuple[Any, Any, Any]:
+    state = await transaction.working.load("s1")
+    waits, _ = await transaction.waits.list_by_job("j1")
+    return state, await transaction.records.list_reads("j1"), waits
+
+
+def test_a_wait_ends_once_as_it_was_decided_first(settings: Settings, admin_url: str) -> None:
+    assert settings.database_url is not None
+    url = settings.database_url.get_secret_value() + FAST
+
+    run_state_machine_as_test(lambda: WaitMachine(url, admin_url), settings=QUICK)
