@@ -26,8 +26,9 @@ class PlanWalk:
     def __init__(self, plan: Plan, cursor: str | None) -> None:
         """Begins at the node `cursor`, or at the plan's first."""
         self._plan = plan
-        self._at: Node | None = None
         self._ahead = self._nodes([cursor or plan.nodes[0].id])
+        # A run that continues a parked job goes on behind a wait which it did not open.
+        self._at = next(iter(self._ahead), None)
 
     def node_of(
         self, activity: str, asked: Mapping[str, Any], *, summary: str | None

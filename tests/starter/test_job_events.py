@@ -101,6 +101,12 @@ def test_each_step_of_a_recorded_plan_finds_its_node(name: str) -> None:
     assert [step for step in steps if "node" not in step.detail] == []
 
 
+def test_a_step_behind_a_wait_that_an_earlier_run_opened_finds_its_node() -> None:
+    steps = [entry for entry in recorded("0.2.0-continued-parked") if entry.what == "step"]
+
+    assert [step.detail["node"] for step in steps] == ["keep"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_text_of_a_recorded_job_is_told(name: str) -> None:
     document = json.dumps([entry.model_dump(mode="json") for entry in recorded(name)])
