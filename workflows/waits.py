@@ -164,11 +164,14 @@ class JobWaits:
             if not decided or self._controls.paused:
                 continue
             async with self._lock:
-                if self._extended and self._inbox.taken is None:
-                    continue
-                restored = await self._restore(self._opened, self._inbox.taken)
+                is_later = self._extended and self._inbox.taken is None
+                restored = (
+                    None if is_later else await self._restore(self._opened, self._inbox.taken)
+                )
             if restored is not None:
                 return _decision(self._inbox.taken, restored), restored
+            if modern:
+                self._inbox.open(self._opened)  # for requests that were kept meanwhile
 
     async def _restore(self, wait: OpenWait, request: ResumeRequest | None) -> Restored | None:
         """Restores, or tells who asked why not."""
