@@ -5,8 +5,10 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from temporalio.client import WorkflowHandle, WorkflowUpdateRPCTimeoutOrCancelledError
+from temporalio.service import RPCError, RPCStatusCode
 
 Answer = TypeVar("Answer")
+_PAUSES_S = (0.05, 0.2, 0.5)
 
 
 async def send_update(
@@ -20,13 +22,13 @@ async def send_update(
     """The answer, or None when no worker gives one within the limit.
 
     In a task of its own: the SDK polls for longer than any time limit of a call, and turns a
-    cancellation into an error of its own.
+    cancellation into an error of its own. The request may be sent more than once.
 
     Raises:
         WorkflowUpdateFailedError: the job refuses it.
         RPCError: Temporal does.
     """
-    sending = asyncio.create_task(handle.execute_update(name, request, result_type=result_type))
+    sending = asyncio.create_task(_execute(handle, name, request, result_type=result_type))
     try:
         await asyncio.wait({sending}, timeout=limit.total_seconds())
         answered = sending.done()
@@ -40,3 +42,21 @@ async def send_update(
     except WorkflowUpdateRPCTimeoutOrCancelledError:
         return None
     return answer
+
+
+async def _execute(
+    handle: WorkflowHandle[Any, Any], name: str, request: Any, *, result_type: type[Answer]
+) -> Answer:
+    """Sends an update, and again if the workflow task that took it came to nothing.
+
+    That happens to a job in good health, when a signal comes just while it goes on in a new run. Where
+    the job's code fails, it happens each time.
+    """
+    for pause_s in _PAUSES_S:
+        try:
+            return await handle.execute_update(name, request, result_type=result_type)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.FAILED_PRECONDITION:
+                raise
+        await asyncio.sleep(pause_s)
+    return await handle.execute_update(name, request, result_type=result_type)

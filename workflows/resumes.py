@@ -84,7 +84,7 @@ class ResumeInbox:
 
     def open(self, wait: OpenWait) -> None:
         """Begins to take requests for a wait, the queued ones first."""
-        self._wait, self._opening = wait, None
+        self._wait, self._opening, self._timed_out = wait, None, False
         while self._queued and self._taken is None:
             request = self._queued.pop(next(iter(self._queued)))
             self._queued_bytes -= _size(request)
@@ -268,6 +268,7 @@ class ResumeInbox:
             return f"the requests kept for the next wait would be over {_QUEUE_BYTES} bytes"
         self._queued[request.request_id] = request
         self._queued_bytes += size
+        self._failed.pop(request.request_id, None)
         return None
 
     def _is_queued(self, request: ResumeRequest) -> bool:

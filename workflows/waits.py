@@ -173,11 +173,13 @@ class JobWaits:
             if not decided or self._controls.paused:
                 continue
             async with self._lock:
-                if self._extended and self._inbox.taken is None:
-                    continue
-                restored = await self._restore(self._opened, self._inbox.taken, terms)
+                is_later = self._extended and self._inbox.taken is None
+                taken = self._inbox.taken
+                restored = None if is_later else await self._restore(self._opened, taken, terms)
             if restored is not None:
                 return _decision(self._inbox.taken, restored), restored
+            if modern:
+                self._inbox.open(self._opened)  # for requests that were kept meanwhile
 
     async def _restore(
         self, wait: OpenWait, request: ResumeRequest | None, terms: WaitTerms

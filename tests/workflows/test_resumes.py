@@ -13,7 +13,10 @@ import pytest
 from mnestic.memory.errors import (
     InvalidInputError,
     ResumeRefusedError,
+    SnapshotUnverifiedError,
 )
+from mnestic.memory.names import RESUME
+from mnestic.memory.waits import Override, ResumeRequest
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 
@@ -217,3 +220,70 @@ async def test_a_request_id_that_is_no_key_is_refused(
 
     with pytest.raises(InvalidInputError, match="request id"):
         await client.resume_job(job_id, {"word": "dear"}, request_id=request_id)
+
+
+async def test_an_update_under_the_id_of_a_kept_signal_hears_of_no_earlier_refusal(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    start_waiting: StartWaiting,
+    loop: str,
+) -> None:
+    async with run_worker():
+        job_id = await start_waiting(loop)
+    payload = {"text": "r2", "last": True}
+    await client.resume_job(job_id, payload, request_id="r2", outcome="maybe", by="signal")
+    await client.resume_job(job_id, {"text": "r1", "last": False}, request_id="r1", by="signal")
+    await client.resume_job(job_id, payload, request_id="r2", by="signal")
+
+    updating = asyncio.create_task(client.resume_job(job_id, payload, request_id="r2"))
+    await asyncio.sleep(0.5)
+    async with run_worker():
+        receipt = await updating
+
+    assert receipt is not None
+    assert receipt.wait_id == f"{job_id}/w2"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_signal_that_comes_while_a_wait_that_is_up_is_extended_resumes_it(
+    client: MnesticClient, admin_url: str, start_waiting: StartWaiting, loop: str
+) -> None:
+    job_id = await start_waiting(loop.replace("1d", "4s"))
+    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
+        await connection.execute("SELECT * FROM mnestic.job_wait FOR UPDATE")
+        extending = asyncio.create_task(client.extend_wait(job_id, by=timedelta(hours=1)))
+        await asyncio.sleep(4.5)
+        await client.resume_job(job_id, {"text": "r1", "last": True}, by="signal")
+        await asyncio.sleep(0.5)
+    await extending
+
+    result = await asyncio.wait_for(client.wait_for_result(job_id), 30)
+
+    assert (result.waits, result.results["turn"]["outcome"]) == (1, "resumed")
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_override_that_is_signalled_while_a_restore_fails_is_taken_after_it(
+    client: MnesticClient,
+    admin_url: str,
+    start_waiting: StartWaiting,
+    handle_of: Callable[[str], Any],
+    recheck: str,
+) -> None:
+    job_id = await start_waiting(recheck.replace("rebase", "strict"))
+    await client.memory("ada").set("order", "price", 12)
+    override = Override(reason="agreed")
+    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
+        await connection.execute("SELECT * FROM mnestic.working_memory FOR UPDATE")
+        resuming = asyncio.create_task(client.resume_job(job_id, request_id="r1"))
+        await asyncio.sleep(1)
+        await handle_of(job_id).signal(RESUME, ResumeRequest(request_id="r2", override=override))
+        await asyncio.sleep(6)  # by now the restore has left the workflow task
+
+    with pytest.raises(SnapshotUnverifiedError, match="order/price changed"):
+        await resuming
+    await asyncio.wait_for(client.wait_for_result(job_id), 30)
+
+    (wait,) = (await client.describe_job(job_id)).waits
+    assert wait.receipt is not None
+    assert (wait.receipt.request_id, wait.receipt.override) == ("r2", override)

@@ -277,6 +277,24 @@ async def test_a_resume_right_after_a_poke_is_not_lost(
     assert result.waits == 1
 
 
+@pytest.mark.usefixtures("worker")
+async def test_an_update_beside_pokes_and_signals_is_answered(
+    client: MnesticClient, start_waiting: StartWaiting, loop: str
+) -> None:
+    job_id = await start_waiting(loop)
+    text = {"text": "more", "last": False}
+    first = await client.resume_job(job_id, text, request_id="r1")
+
+    for turn in range(8):
+        known = [client.resume_job(job_id, text, request_id="r1") for _ in range(3)]
+        signals = [
+            client.resume_job(job_id, text, request_id=f"{turn}-{number}", by="signal")
+            for number in range(3)
+        ]
+        answers = await asyncio.gather(client.poke_job(job_id), *known, *signals)
+        assert answers[1:4] == [first] * 3
+
+
 async def test_a_poke_keeps_the_signals_that_wait_and_answers_an_update_under_their_id(
     client: MnesticClient,
     run_worker: RunWorker,
