@@ -6,7 +6,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 MNESTIC := $(BIN)/mnestic
 
-.PHONY: help demo test check acceptance up format lock clean
+.PHONY: help demo test check acceptance bench up format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,6 +19,9 @@ test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
 
 acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
 	@$(BIN)/python -m pytest -m acceptance $(ARGS)
+
+bench: $(INSTALLED) ## Measure jobs, each figure beside its floor (ARGS="--json", "--quick")
+	@$(BIN)/python benchmarks/jobs.py $(ARGS)
 
 check: $(INSTALLED) ## Check style, types and the direction of imports, then run the acceptance tests
 	$(BIN)/ruff check .

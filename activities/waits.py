@@ -126,10 +126,7 @@ def _hash_of_wait(asked: OperationInput, wait_id: str) -> str | None:
 async def _open_wait(transaction: Transaction, asked: OpenWaitInput) -> SnapshotRef:
     job_id = asked.operation.job_id or ""
     snapshot_id = asked.new_id("snapshot")
-    state = await transaction.working.load(asked.scope.session_id, lock=True)
-    state = await transaction.working.save(
-        asked.scope.session_id, state.with_checkpoint(snapshot_id)
-    )
+    state = await transaction.working.checkpoint(asked.scope.session_id, snapshot_id)
     episodes, _ = await transaction.episodes.list_by_agent(limit=EPISODIC_TAIL)
     snapshot = MemorySnapshot(
         working_memory=state,

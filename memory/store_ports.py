@@ -29,6 +29,13 @@ class WorkingMemoryStore(Protocol):
         """
         ...
 
+    async def checkpoint(self, session_id: str, snapshot_id: str) -> WorkingMemory:
+        """Names the snapshot that is taken of the state; returns it with its new version, locked.
+
+        The same as to load, change and save it, but the stored state is not written anew.
+        """
+        ...
+
     async def save(self, session_id: str, state: WorkingMemory) -> WorkingMemory:
         """Writes a state that was derived from the stored one; returns it with its new version.
 

@@ -47,7 +47,7 @@ async def send_update(
 
 async def _execute(
     handle: WorkflowHandle[Any, Any], name: str, request: Any, *, result_type: type[Answer]
-) -> Answer:
+) -> Any:
     """Sends an update, and again if the workflow task that took it came to nothing.
 
     That happens to a job in good health, when a signal comes just while it goes on in a new run. Where

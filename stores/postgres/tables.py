@@ -51,7 +51,10 @@ def _maybe_instant() -> Any:
 
 
 class WorkingMemoryRow(Table, table=True):
-    """A session's state as one document, rewritten at each version."""
+    """A session's state as one document, rewritten at each version but a checkpoint's.
+
+    `last_checkpoint` is null where the document still holds it.
+    """
 
     __tablename__ = "working_memory"
 
@@ -60,6 +63,7 @@ class WorkingMemoryRow(Table, table=True):
     version: int
     state: dict[str, Any] = Field(sa_type=JSONB)
     updated_at: datetime = _instant()
+    last_checkpoint: str | None = _maybe_text()
 
 
 class RecordRow(Table, table=True):

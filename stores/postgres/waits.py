@@ -55,14 +55,14 @@ class PostgresWaitStore:
             )
         )
         try:
-            closed = await self._unit.run(statement)
+            closed = await self._unit.row(statement.returning(*WAIT.c))
         except IntegrityError as error:  # job_wait_by_request
             name = receipt.request_id if receipt else ""
             raise AlreadyExistsError(what="resume request", name=name) from error
-        stored = await self._stored(wait_id)
-        if closed:
+        if closed is not None:
             self._unit.wrote(f"wait.{state}", wait_id)
-            return stored
+            return _wait(closed)
+        stored = await self._stored(wait_id)
         if stored.state != state:
             raise StaleVersionError(
                 what=f"wait {wait_id} ({stored.state})", expected=1, stored_version=2, stored=stored

@@ -12,7 +12,7 @@ import pytest
 from mnestic.memory import errors
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("memory", "stores", "activities", "workflows", "starter")
+ROOMS = ("memory", "stores", "activities", "workflows", "starter", "benchmarks")
 MODULES = [
     ROOT / "worker.py",
     *sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py")),

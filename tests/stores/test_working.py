@@ -5,11 +5,14 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
+import psycopg
 import pytest
+from psycopg.rows import TupleRow
 
 from mnestic.memory.errors import InvalidInputError, StaleVersionError
 from mnestic.memory.ports import Transaction
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
+from mnestic.starter.settings import Settings
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
 
@@ -111,6 +114,65 @@ async def test_a_lock_lets_each_writer_build_on_the_one_before(begin: Begin) -> 
         state = await transaction.working.load("s1")
     assert state.version == 12
     assert sorted(state.scratchpad.split("\n")) == sorted(f"n{i}" for i in range(12))
+
+
+async def test_a_checkpoint_is_a_version_that_names_its_snapshot(begin: Begin) -> None:
+    async with begin() as transaction:
+        state = await transaction.working.save("s1", WorkingMemory().with_note("a"))
+    async with begin() as transaction:
+        named = await transaction.working.checkpoint("s1", "snapshot-1")
+        again = await transaction.working.checkpoint("s1", "snapshot-2")
+
+    async with begin() as transaction:
+        loaded = await transaction.working.load("s1")
+        kept = await transaction.working.save("s1", loaded.with_note("b"))
+    assert named == state.with_checkpoint("snapshot-1").model_copy(update={"version": 2})
+    assert loaded == again == named.with_checkpoint("snapshot-2").model_copy(update={"version": 3})
+    async with begin(write=False) as transaction:
+        assert await transaction.working.load("s1") == kept
+    assert kept.last_checkpoint == "snapshot-2"
+
+
+async def test_a_checkpoint_of_a_session_that_nobody_wrote_is_its_first_version(
+    begin: Begin, trail: Callable[[], list[tuple[str, str]]]
+) -> None:
+    async with begin() as transaction:
+        state = await transaction.working.checkpoint("s1", "snapshot-1")
+
+    assert state == WorkingMemory(version=1, last_checkpoint="snapshot-1")
+    assert trail() == [("working.load", "s1"), ("working.save", "s1")]
+
+
+async def test_checkpoints_and_saves_of_one_session_queue(begin: Begin) -> None:
+    async def mark(index: int) -> None:
+        async with begin() as transaction:
+            state = await transaction.working.checkpoint("s1", f"c{index}")
+            await transaction.working.save("s1", state.with_note(f"n{index}"))
+
+    await asyncio.gather(*(mark(i) for i in range(6)))
+
+    async with begin(write=False) as transaction:
+        state = await transaction.working.load("s1")
+    assert state.version == 12
+    assert sorted(state.scratchpad.split("\n")) == sorted(f"n{i}" for i in range(6))
+
+
+async def test_a_checkpoint_that_0_1_0_kept_in_the_document_is_read(
+    begin: Begin, owner: psycopg.Connection[TupleRow], settings: Settings
+) -> None:
+    async with begin() as transaction:
+        await transaction.working.save("s1", WorkingMemory())
+    owner.execute(
+        'UPDATE mnestic.working_memory SET state = state || \'{"last_checkpoint": "old"}\''
+        " WHERE tenant_id = %s",
+        [settings.tenant_id],
+    )
+
+    async with begin() as transaction:
+        before = await transaction.working.load("s1")
+        after = await transaction.working.checkpoint("s1", "new")
+
+    assert (before.last_checkpoint, after.last_checkpoint) == ("old", "new")
 
 
 async def test_a_lock_on_a_session_leaves_other_sessions_free(begin: Begin) -> None:

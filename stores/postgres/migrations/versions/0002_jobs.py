@@ -12,6 +12,8 @@ branch_labels = None
 depends_on = None
 
 CHANGES = """
+ALTER TABLE mnestic.working_memory ADD COLUMN last_checkpoint text;
+
 ALTER TABLE mnestic.job_read ADD COLUMN pinned boolean NOT NULL DEFAULT false;
 
 ALTER TABLE mnestic.job_wait

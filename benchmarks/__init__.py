@@ -1,0 +1,1 @@
+"""How fast and how large: measured on this machine, each figure beside its floor."""

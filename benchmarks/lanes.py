@@ -1,0 +1,161 @@
+"""Lanes: a tenant, a task queue, a client and a worker process each, on servers that they share.
+
+The product runs on one lane and its floor on another, so that both can be measured side by side.
+"""
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import SecretStr
+
+from benchmarks.floor import floor_memory
+from benchmarks.timed_worker import READY, STAMP
+from mnestic.memory.jobs import JobResult
+from mnestic.memory.plans import Plan
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.embedded.connection import environment_for_embedded
+from mnestic.starter.embedded.state import RuntimeState
+from mnestic.starter.plans import parse_plan
+from mnestic.starter.settings import Settings
+from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
+
+CACHED = 1000  # the SDK's default, and so a worker's
+AT_ONCE = 20
+PAYLOAD = {"by": "Ana", "note": "The amount is right, and the supplier has answered."}
+_PARK_LIMIT_S = 1800.0
+_PLAN = f"""
+name: benchmark
+nodes:
+  - {{id: approval, kind: wait, key: approval, ask: "May the order go out?", timeout: 21d,
+     on: {{resumed: next, timeout: end}}}}
+  - {{id: next, kind: tool, activity: {STAMP}, next: end}}
+"""
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def wait_and_go_on() -> Plan:
+    """The plan of the benchmark: a wait, then a tool that tells when it began."""
+    return parse_plan(_PLAN, source="the benchmark")
+
+
+async def at_once(
+    items: Iterable[Item], work: Callable[[Item], Awaitable[Result]], *, limit: int = AT_ONCE
+) -> list[Result]:
+    """Does the work for each item, for so many at a time."""
+    free = asyncio.Semaphore(limit)
+
+    async def one(item: Item) -> Result:
+        async with free:
+            return await work(item)
+
+    return await asyncio.gather(*(one(item) for item in items))
+
+
+class Lane:
+    """Jobs of one tenant."""
+
+    def __init__(self, client: MnesticClient, *, worker_pid: int) -> None:
+        self.client, self.worker_pid = client, worker_pid
+        self._plan = wait_and_go_on()
+        self._started = 0
+
+    async def park(self, number: int, *, plan: Plan | None = None) -> list[str]:
+        """Starts so many jobs and returns their ids once all of them wait."""
+        before = await self._count_waiting()
+        jobs = await self.start(number, plan=plan)
+        async with asyncio.timeout(_PARK_LIMIT_S):
+            while await self._count_waiting() < before + number:  # noqa: ASYNC110 - Temporal's
+                await asyncio.sleep(0.05)
+        return jobs
+
+    async def start(self, number: int, *, plan: Plan | None = None) -> list[str]:
+        """Starts so many jobs, each on a session of its own."""
+        first, self._started = self._started, self._started + number
+
+        async def one(index: int) -> str:
+            return await self.client.start_job(
+                plan or self._plan, agent_id=f"agent-{index}", session_id=f"session-{index}"
+            )
+
+        return await at_once(range(first, self._started), one)
+
+    async def finish(self, job_id: str) -> JobResult:
+        """Resumes a job and waits for its end."""
+        await self.client.resume_job(job_id, PAYLOAD)
+        return await self.client.wait_for_result(job_id)
+
+    async def _count_waiting(self) -> int:
+        tenant = self.client.settings.tenant_id
+        query = f"TenantId = '{tenant}' AND JobState = 'waiting'"
+        return (await self.client.temporal.count_workflows(query)).count
+
+
+class Lanes:
+    """Makes lanes on the servers of a runtime."""
+
+    def __init__(self, state: RuntimeState, data_dir: Path) -> None:
+        assert state.database_url is not None, "the runtime is not started"
+        self.state, self._data_dir = state, data_dir
+        self._database = SecretStr(state.database_url)
+
+    def settings(self, name: str) -> Settings:
+        """Settings of a lane."""
+        return Settings(
+            data_dir=self._data_dir,
+            tenant_id=name,
+            task_queue=name,
+            database_url=self._database,
+            temporal_address=self.state.temporal_address,
+        )
+
+    @asynccontextmanager
+    async def open(
+        self, name: str, *, floor: bool = False, cached: int = CACHED
+    ) -> AsyncIterator[Lane]:
+        """A lane with a worker process of its own, for as long as a block."""
+        async with self.client(name, floor=floor) as client:
+            process = await self._start_worker(client.settings, floor=floor, cached=cached)
+            try:
+                yield Lane(client, worker_pid=process.pid)
+            finally:
+                assert process.stdin is not None
+                process.stdin.close()
+                await process.wait()
+
+    @asynccontextmanager
+    async def client(self, name: str, *, floor: bool = False) -> AsyncIterator[MnesticClient]:
+        """A client of a lane, for a worker that is started otherwise."""
+        settings = self.settings(name)
+        endpoints = find_endpoints(settings)
+        memory: Any = floor_memory() if floor else open_memory(endpoints)
+        temporal = await connect_temporal(endpoints)
+        async with MnesticClient(
+            temporal, memory, settings=settings, endpoints=endpoints
+        ) as client:
+            yield client
+
+    async def _start_worker(self, settings: Settings, *, floor: bool, cached: int) -> Process:
+        words = [f"--cached={cached}", *(["--floor"] if floor else [])]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "benchmarks.timed_worker", *words),
+            stdin=PIPE,
+            stdout=PIPE,
+            env={
+                **environment_for_embedded(),
+                "MNESTIC_DATABASE_URL": self._database.get_secret_value(),
+                "MNESTIC_DATA_DIR": str(settings.data_dir),
+                "MNESTIC_TASK_QUEUE": settings.task_queue,
+                "TEMPORAL_ADDRESS": str(settings.temporal_address),
+            },
+        )
+        assert process.stdout is not None
+        if await process.stdout.readline() != READY:
+            raise RuntimeError(f"the worker of {settings.task_queue} did not start")
+        return process

@@ -1,0 +1,91 @@
+"""How long a resumed job takes to its next node, and how many jobs a second pass one wait."""
+
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from benchmarks.figures import ByCache, Spread, spread
+from benchmarks.lanes import CACHED, PAYLOAD, Lane, Lanes, at_once
+
+WARM_UP = 10
+_SMALL_CACHE = 10  # jobs; all others have been evicted when their turn comes
+Tell = Callable[[str], None]
+
+
+async def measure_resumes(lanes: Lanes, *, warm: int, cold: int, tell: Tell) -> dict[str, ByCache]:
+    """From sending the resume to the beginning of the next activity.
+
+    Workers are processes of their own, as in production. The product's and the floor's run side by
+    side, and a sample of one follows a sample of the other.
+    """
+    warm_product, warm_floor = await _sampled(lanes, "warm", number=warm, cached=CACHED, tell=tell)
+    cold_product, cold_floor = await _sampled(
+        lanes, "cold", number=cold, cached=_SMALL_CACHE, tell=tell
+    )
+    return {
+        "resume_to_activity_ms": ByCache(warm=warm_product, cold=cold_product),
+        "floor_ms": ByCache(warm=warm_floor, cold=cold_floor),
+    }
+
+
+async def measure_throughput(
+    lanes: Lanes, *, jobs: int, rounds: int, tell: Tell
+) -> dict[str, float]:
+    """Jobs per second, from the first start to the last result.
+
+    All jobs of a round are started, then all are resumed; rounds alternate, and the median counts.
+    """
+    async with AsyncExitStack() as stack:
+        product = await stack.enter_async_context(lanes.open("throughput"))
+        floor = await stack.enter_async_context(lanes.open("throughput-floor", floor=True))
+        rates: dict[Lane, list[float]] = {product: [], floor: []}
+        for lane in rates:
+            await _round(lane, WARM_UP)
+        for number in range(1, rounds + 1):
+            for lane, found in rates.items():
+                found.append(await _round(lane, jobs))
+            tell(
+                f"Throughput, round {number}: {rates[product][-1]:.1f} jobs a second, "
+                f"floor {rates[floor][-1]:.1f}"
+            )
+    return {
+        "jobs_per_s": round(statistics.median(rates[product]), 1),
+        "floor_jobs_per_s": round(statistics.median(rates[floor]), 1),
+    }
+
+
+async def _round(lane: Lane, jobs: int) -> float:
+    began = time.perf_counter()
+    await at_once(await lane.park(jobs), lane.finish)
+    return jobs / (time.perf_counter() - began)
+
+
+async def _sampled(
+    lanes: Lanes, name: str, *, number: int, cached: int, tell: Tell
+) -> tuple[Spread, Spread]:
+    async with AsyncExitStack() as stack:
+        both = [
+            await stack.enter_async_context(lanes.open(name, cached=cached)),
+            await stack.enter_async_context(lanes.open(f"{name}-floor", floor=True, cached=cached)),
+        ]
+        jobs = [await lane.park(WARM_UP + number) for lane in both]
+        samples: tuple[list[float], list[float]] = ([], [])
+        for pair in zip(*jobs, strict=True):
+            for lane, job_id, taken in zip(both, pair, samples, strict=True):
+                taken.append(await _resume_to_activity(lane, job_id))
+    product, floor = (spread(taken[WARM_UP:]) for taken in samples)
+    tell(
+        f"Resume to activity, {name}: {product.p50} ms (p95 {product.p95}), "
+        f"floor {floor.p50} ms (p95 {floor.p95})"
+    )
+    return product, floor
+
+
+async def _resume_to_activity(lane: Lane, job_id: str) -> float:
+    """Milliseconds; the clock is the machine's, so that two processes can share it."""
+    sent = time.time_ns()
+    await lane.client.resume_job(job_id, PAYLOAD)
+    result = await lane.client.wait_for_result(job_id)
+    began: int = result.results["next"]
+    return (began - sent) / 1e6

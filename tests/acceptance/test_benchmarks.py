@@ -1,0 +1,68 @@
+"""The benchmark runs to its end; of its figures, those that no clock measures are held to their targets."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.acceptance
+
+LIMIT_S = 600.0
+SPREADS = (
+    "snapshot_ms",
+    "floor_snapshot_ms",
+    "restore_ms",
+    "restore_drifted_ms",
+    "floor_restore_ms",
+)
+
+
+def is_spread(found: Any) -> bool:
+    return set(found) == {"p50", "p95"} and 0 < found["p50"] <= found["p95"]
+
+
+@pytest.fixture(scope="module")
+def figures(processes: Any, root: Path) -> Any:
+    """What the benchmark prints on standard output: one object."""
+    script = str(root / "benchmarks" / "jobs.py")
+    done = processes.run(sys.executable, script, "--json", "--quick", limit_s=LIMIT_S)
+    assert done.code == 0, done.err
+    return done.document
+
+
+def test_latencies_are_told_beside_their_floor(figures: Any) -> None:
+    for name in ("resume_to_activity_ms", "floor_ms"):
+        assert set(figures[name]) == {"warm", "cold"}
+        assert all(is_spread(found) for found in figures[name].values())
+
+
+def test_snapshots_are_told_by_size(figures: Any) -> None:
+    for name in SPREADS:
+        assert set(figures[name]) == {"16", "256", "1024"}
+        assert all(is_spread(found) for found in figures[name].values())
+
+
+def test_rates_and_memory_are_told(figures: Any) -> None:
+    memory = figures["worker_rss_mb"]
+
+    assert figures["jobs_per_s"] > 0
+    assert figures["floor_jobs_per_s"] > 0
+    assert figures["worker_idle_rss_mb"] > 0
+    assert len(memory) == 2
+    assert set(figures["floor_worker_rss_mb"]) == set(memory)
+    assert all(parked.isdigit() and rss > 0 for parked, rss in memory.items())
+
+
+def test_a_wait_adds_little_history(figures: Any) -> None:
+    assert 0 < figures["events_per_wait"] <= 16
+    assert 0 < figures["bytes_per_wait"] <= 8192
+
+
+def test_the_machine_is_told(figures: Any) -> None:
+    machine = figures["machine"]
+
+    assert machine["cores"] >= 1
+    assert machine["memory_gib"] >= 1
+    assert all(machine[name] for name in ("system", "python", "postgres", "temporal"))
+    assert {"mnestic", "temporalio"} <= set(machine["versions"])
