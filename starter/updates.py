@@ -34,8 +34,7 @@ async def send_update(
         answered = sending.done()
     finally:
         sending.cancel()
-        # gather and not wait: if we are cancelled ourselves, nobody else looks at its error
-        await asyncio.gather(sending, return_exceptions=True)
+        await asyncio.wait({sending})
     if not answered and (sending.cancelled() or sending.exception() is not None):
         return None  # else it came at the last moment
     try:
@@ -47,17 +46,20 @@ async def send_update(
 
 async def _execute(
     handle: WorkflowHandle[Any, Any], name: str, request: Any, *, result_type: type[Answer]
-) -> Any:
+) -> Answer:
     """Sends an update, and again if the workflow task that took it came to nothing.
 
     That happens to a job in good health, when a signal comes just while it goes on in a new run. Where
     the job's code fails, it happens each time.
     """
-    for pause_s in _PAUSES_S:
+    pauses_s = iter(_PAUSES_S)
+    while True:
         try:
-            return await handle.execute_update(name, request, result_type=result_type)
+            answer: Answer = await handle.execute_update(name, request, result_type=result_type)
         except RPCError as error:
-            if error.status is not RPCStatusCode.FAILED_PRECONDITION:
+            pause_s = next(pauses_s, None)
+            if pause_s is None or error.status is not RPCStatusCode.FAILED_PRECONDITION:
                 raise
+        else:
+            return answer
         await asyncio.sleep(pause_s)
-    return await handle.execute_update(name, request, result_type=result_type)

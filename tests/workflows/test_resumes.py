@@ -14,7 +14,6 @@ import pytest
 from mnestic.memory.errors import (
     InvalidInputError,
     ResumeRefusedError,
-    SnapshotUnverifiedError,
 )
 from mnestic.memory.names import RESUME
 from mnestic.memory.waits import Override, ResumeRequest
@@ -292,6 +291,7 @@ async def test_an_override_that_is_signalled_while_a_restore_fails_is_taken_afte
     start_waiting: StartWaiting,
     handle_of: Callable[[str], Any],
     recheck: str,
+    until: Until,
 ) -> None:
     job_id = await start_waiting(recheck.replace("rebase", "strict"))
     await client.memory("ada").set("order", "price", 12)
@@ -299,11 +299,21 @@ async def test_an_override_that_is_signalled_while_a_restore_fails_is_taken_afte
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         await connection.execute("SELECT * FROM mnestic.working_memory FOR UPDATE")
         resuming = asyncio.create_task(client.resume_job(job_id, request_id="r1"))
-        await asyncio.sleep(1)
-        await handle_of(job_id).signal(RESUME, ResumeRequest(request_id="r2", override=override))
-        await asyncio.sleep(6)  # by now the restore has left the workflow task
 
-    with pytest.raises(SnapshotUnverifiedError, match="order/price changed"):
+        async def is_held_up() -> bool:
+            waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            row = await (await connection.execute(waiting)).fetchone()
+            return row is not None and row[0] > 0
+
+        async def has_left_the_workflow_task() -> bool:
+            described = await handle_of(job_id).describe()
+            return len(described.raw_description.pending_activities) > 0
+
+        await until(is_held_up)
+        await handle_of(job_id).signal(RESUME, ResumeRequest(request_id="r2", override=override))
+        await until(has_left_the_workflow_task)
+
+    with pytest.raises(ResumeRefusedError, match="order/price changed"):
         await resuming
     await asyncio.wait_for(client.wait_for_result(job_id), 30)
 
