@@ -220,9 +220,9 @@ def refusal(request: ResumeRequest, *, job_id: str, open_wait: OpenWait | None) 
     if wanted is not None and wanted.rpartition("/")[0] != job_id:
         return f"wait {wanted} is not a wait of this job"
     if open_wait is None:
-        return f"wait {wanted} is over" if wanted else "it is not waiting"
+        return f"wait {wanted} is not open" if wanted else "it is not waiting"
     if wanted is not None and wanted != open_wait.wait_id:
-        return f"wait {wanted} is over, the job now waits at {open_wait.wait_id}"
+        return f"wait {wanted} is not open, the job now waits at {open_wait.wait_id}"
     outcomes = (*open_wait.outcomes, TIMEOUT) if request.override else open_wait.outcomes
     if request.outcome not in outcomes:
         allowed = ", ".join(outcomes)

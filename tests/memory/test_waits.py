@@ -35,8 +35,8 @@ OPEN = OpenWait(
         ({"outcome": "rejected"}, OPEN, None),
         ({"expected_sha256": "a" * 64}, OPEN, None),
         ({}, None, "it is not waiting"),
-        ({"wait_id": "j1/w1"}, None, "wait j1/w1 is over"),
-        ({"wait_id": "j1/w1"}, OPEN, "wait j1/w1 is over, the job now waits at j1/w2"),
+        ({"wait_id": "j1/w1"}, None, "wait j1/w1 is not open"),
+        ({"wait_id": "j1/w1"}, OPEN, "wait j1/w1 is not open, the job now waits at j1/w2"),
         ({"wait_id": "j2/w2"}, OPEN, "wait j2/w2 is not a wait of this job"),
         ({"wait_id": "j2/w2"}, None, "wait j2/w2 is not a wait of this job"),
         ({"wait_id": "w2"}, OPEN, "wait w2 is not a wait of this job"),
@@ -54,7 +54,7 @@ OPEN = OpenWait(
         (
             {"wait_id": "j1/w1", "outcome": "no", "expected_sha256": "b"},
             OPEN,
-            "wait j1/w1 is over, the job now waits at j1/w2",
+            "wait j1/w1 is not open, the job now waits at j1/w2",
         ),
     ],
 )

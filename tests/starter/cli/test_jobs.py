@@ -198,7 +198,7 @@ def test_a_job_id_is_used_once(wired: Cli, start: tuple[str, ...]) -> None:
     ("words", "told"),
     [
         (("--wait-id", "other/w1"), "wait other/w1 is not a wait of this job"),
-        (("--wait-id", "ID/w7"), "wait ID/w7 is over, the job now waits at ID/w1"),
+        (("--wait-id", "ID/w7"), "wait ID/w7 is not open, the job now waits at ID/w1"),
         (("--sha256", "0" * 64), "has sha256 "),
         (("--outcome", "approved"), "has no outcome 'approved'; it has resumed, rejected"),
         (("--payload", json.dumps("x" * 20_000)), "payload: is 20002 bytes, the limit is 16384"),
