@@ -91,19 +91,29 @@ def admin_url(servers: RuntimeState) -> Iterator[str]:
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
+@pytest.fixture(scope="session")
+def new_settings(servers: RuntimeState, admin_url: str) -> Callable[[Path], Settings]:
+    """Makes settings, on a data directory, of a tenant and a task queue that nobody else uses."""
+
+    def make(data_dir: Path) -> Settings:
+        name = f"t-{uuid.uuid4().hex[:12]}"
+        return Settings(
+            data_dir=data_dir,
+            tenant_id=name,
+            task_queue=name,
+            database_url=SecretStr(admin_url.replace("postgres@", "mnestic_app@")),
+            database_admin_url=SecretStr(admin_url),
+            temporal_address=servers.temporal_address,
+            temporal_ui_url=servers.temporal_ui,
+        )
+
+    return make
+
+
 @pytest.fixture
-def settings(servers: RuntimeState, admin_url: str, tmp_path: Path) -> Settings:
+def settings(new_settings: Callable[[Path], Settings], tmp_path: Path) -> Settings:
     """Settings of a tenant and a task queue that only this test uses."""
-    name = f"t-{uuid.uuid4().hex[:12]}"
-    return Settings(
-        data_dir=tmp_path / "data",
-        tenant_id=name,
-        task_queue=name,
-        database_url=SecretStr(admin_url.replace("postgres@", "mnestic_app@")),
-        database_admin_url=SecretStr(admin_url),
-        temporal_address=servers.temporal_address,
-        temporal_ui_url=servers.temporal_ui,
-    )
+    return new_settings(tmp_path / "data")
 
 
 @pytest.fixture

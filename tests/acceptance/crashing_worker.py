@@ -1,0 +1,140 @@
+"""`python crashing_worker.py POINT [PASSING]`: a worker that is killed at a point of its work.
+
+It is the product's worker, built as `worker.py` builds it. What kills it is here alone: interceptors,
+and a listener of the database's commits.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from typing import Any
+
+from sqlalchemy import Connection, event
+from temporalio import activity, workflow
+from temporalio.worker import (
+    ActivityInboundInterceptor,
+    ContinueAsNewInput,
+    ExecuteActivityInput,
+    ExecuteWorkflowInput,
+    Interceptor,
+    StartLocalActivityInput,
+    WorkflowInboundInterceptor,
+    WorkflowInterceptorClassInput,
+    WorkflowOutboundInterceptor,
+)
+
+from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.starter.settings import load_settings
+from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
+from mnestic.worker import activities_of, make_worker
+
+POINT = sys.argv[1]
+PASSING = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+
+BEFORE_COMMIT = {
+    "before_snapshot_commit": "mnestic.open_wait",
+    "during_restore_before_commit": "mnestic.restore",
+    "before_remember_commit": "mnestic.remember",
+}
+AFTER_COMMIT = {
+    "after_snapshot_commit": "mnestic.open_wait",
+    "after_restore_commit": "mnestic.restore",
+    "after_remember_commit_before_completion": "mnestic.remember",
+    "after_tool_commit": "mnestic.read_session",
+}
+BEFORE_TASK_COMPLETION = {
+    "after_open_before_wait": "mnestic.open_wait",
+    "after_restore_before_task_completion": "mnestic.restore",
+}
+POINTS = {
+    *BEFORE_COMMIT,
+    *AFTER_COMMIT,
+    *BEFORE_TASK_COMPLETION,
+    "before_continue_as_new",
+    "after_the_new_run_began",
+    "never",
+}
+passed = 0
+
+
+def come_to(point: str) -> None:
+    """Ends this process at once if it is the point, passed for the n-th time."""
+    global passed  # noqa: PLW0603 - a process has one point
+    if point != POINT:
+        return
+    passed += 1
+    if passed == PASSING:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def on_commit(_: Connection) -> None:
+    """A transaction is about to be committed."""
+    running = activity.info().activity_type if activity.in_activity() else None
+    for point, name in BEFORE_COMMIT.items():
+        if name == running:
+            come_to(point)
+
+
+class Activities(ActivityInboundInterceptor):
+    """Comes by when an activity has committed and its completion is still to be told."""
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - Temporal's
+        result = await super().execute_activity(input)
+        for point, name in AFTER_COMMIT.items():
+            if name == activity.info().activity_type:
+                come_to(point)
+        return result
+
+
+class Calls(WorkflowOutboundInterceptor):
+    """Comes by when a workflow has the result of a local activity, and when it goes on as new."""
+
+    def start_local_activity(self, input: StartLocalActivityInput) -> Any:  # noqa: A002
+        handle = super().start_local_activity(input)
+        for point, name in BEFORE_TASK_COMPLETION.items():
+            if name == input.activity:
+                handle.add_done_callback(lambda _, point=point: come_to(point))
+        return handle
+
+    def continue_as_new(self, input: ContinueAsNewInput) -> Any:  # noqa: A002
+        come_to("before_continue_as_new")
+        super().continue_as_new(input)
+
+
+class Workflows(WorkflowInboundInterceptor):
+    """Comes by when a run begins that another one went on as."""
+
+    def init(self, outbound: WorkflowOutboundInterceptor) -> None:
+        super().init(Calls(outbound))
+
+    async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:  # noqa: A002
+        if workflow.info().continued_run_id:
+            come_to("after_the_new_run_began")
+        return await super().execute_workflow(input)
+
+
+class Killer(Interceptor):
+    """Everything that passes the points."""
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> Activities:  # noqa: A002
+        return Activities(next)
+
+    def workflow_interceptor_class(self, _: WorkflowInterceptorClassInput) -> type[Workflows]:
+        return Workflows
+
+
+async def main() -> None:
+    assert POINT in POINTS, f"there is no point {POINT}"
+    settings = load_settings()
+    endpoints = find_endpoints(settings)
+    memory = open_memory(endpoints)
+    event.listen(memory._engine.sync_engine, "commit", on_commit)
+    client = await connect_temporal(endpoints)
+    activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
+    async with make_worker(client, settings, activities=activities, interceptors=[Killer()]):
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
