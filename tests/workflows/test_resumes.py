@@ -1,6 +1,7 @@
 """Who resumes a waiting job, and what each sender hears."""
 
 import asyncio
+import gc
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -173,6 +174,28 @@ async def test_an_update_under_the_id_of_a_kept_signal_gets_its_receipt(
 
     assert receipt is not None
     assert receipt.wait_id == f"{job_id}/w2"
+
+
+async def test_a_sender_that_gives_up_leaves_no_error_behind(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    start_waiting: StartWaiting,
+) -> None:
+    async with run_worker():
+        job_id = await start_waiting()
+    told: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+
+    sending = asyncio.create_task(client.resume_job(job_id, {"word": "dear"}))
+    await asyncio.wait({sending}, timeout=1)
+    sending.cancel()
+    await asyncio.wait({sending})
+    cancelled = sending.cancelled()
+    del sending
+    gc.collect()
+
+    assert cancelled
+    assert told == []
 
 
 @pytest.mark.usefixtures("worker")
