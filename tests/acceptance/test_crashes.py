@@ -17,12 +17,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.resources import Resource
 from mnestic.memory.waits import ResumeReceipt
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.worker import activities_of, make_worker
 
 pytestmark = pytest.mark.acceptance
 together = pytest.mark.asyncio(loop_scope="module")
@@ -265,3 +268,28 @@ async def test_a_killed_worker_loses_and_doubles_nothing(
     assert story.waits == len(TEXTS)
     assert story.runs == (1 if crash.poke is None else 2)
     assert story.kept == expected(story.job_id, TEXTS)
+
+
+async def test_a_job_whose_worker_caches_nothing_loses_and_doubles_nothing(
+    settings: Settings, memory: PostgresMemory, senders: Any
+) -> None:
+    texts = tuple(f"text {number}" for number in range(1, 13))
+    activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
+    async with senders(settings) as both:
+        client: MnesticClient = both.clients[0]
+        await client.memory(AGENT).receive([raw(text) for text in texts])
+        await client.start_job(
+            parse_plan(DIARY, source="test"), agent_id=AGENT, session_id="job", job_id="job"
+        )
+
+        async with make_worker(
+            client.temporal, settings, activities=activities, max_cached_workflows=0
+        ):
+            for number, text in enumerate(texts):
+                if number % 5 == 4:
+                    await client.poke_job("job")
+                await both.send("job", text, last=text == texts[-1])
+            await client.wait_for_result("job")
+
+        assert await count_runs(client, "job") == 3
+        assert await both.kept() == expected("job", texts)
