@@ -34,7 +34,8 @@ async def send_update(
         answered = sending.done()
     finally:
         sending.cancel()
-        await asyncio.wait({sending})
+        # gather and not wait: if we are cancelled ourselves, nobody else looks at its error
+        await asyncio.gather(sending, return_exceptions=True)
     if not answered and (sending.cancelled() or sending.exception() is not None):
         return None  # else it came at the last moment
     try:

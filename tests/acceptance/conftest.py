@@ -282,7 +282,7 @@ class Senders:
         self.clients = (one, other)
         self.settings = one.settings
         self.receipts: dict[str, ResumeReceipt] = {}
-        self.failures: list[Exception] = []
+        self.in_vain = 0  # requests that got no receipt, and were sent again
 
     async def send(
         self, job_id: str, text: str, *, last: bool = False, request_id: str | None = None
@@ -311,11 +311,10 @@ class Senders:
     async def until(self, ready: Callable[[], Awaitable[Any]]) -> None:
         """Asks until the answer is true, also while servers are away."""
         async with asyncio.timeout(STORY_LIMIT_S):
-            while True:
+            async for _ in _tries():
                 with suppress(UnavailableError):
                     if await ready():
                         return
-                await asyncio.sleep(0.05)
 
     async def kept(self) -> Counter[Kept]:
         """What is in the database of this tenant's memory."""
@@ -334,17 +333,26 @@ class Senders:
         self, client: MnesticClient, job_id: str, payload: Any, *, request_id: str
     ) -> ResumeReceipt:
         async with asyncio.timeout(STORY_LIMIT_S):
-            while True:
+            async for _ in _tries():
                 try:
                     receipt = await client.resume_job(
                         job_id, payload, request_id=request_id, limit=timedelta(seconds=5)
                     )
-                except (UnavailableError, ResumeRefusedError) as error:  # it was not taken yet
-                    self.failures.append(error)
+                except (UnavailableError, ResumeRefusedError):  # it was not taken yet
                     receipt = None
                 if receipt is not None:
                     return receipt
-                await asyncio.sleep(0.1)
+                self.in_vain += 1
+        raise AssertionError("the tries never end")
+
+
+async def _tries() -> AsyncIterator[None]:
+    """Tries without end, soon at first, then each second, so that many of them may wait at once."""
+    pause_s = 0.02
+    while True:
+        yield
+        await asyncio.sleep(pause_s)
+        pause_s = min(1.0, 1.5 * pause_s)
 
 
 @pytest.fixture(scope="module")

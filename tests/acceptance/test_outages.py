@@ -12,6 +12,7 @@ import threading
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,15 @@ class Servers:
         """Starts a server on the same data, at the same address."""
         await asyncio.to_thread(self._start_again, name)
 
+    @asynccontextmanager
+    async def without(self, name: str, number: signal.Signals) -> AsyncIterator[None]:
+        """Ends a server for as long as a block."""
+        await self.end(name, number)
+        try:
+            yield
+        finally:
+            await self.start_again(name)
+
     def new_settings(self) -> Settings:
         """Settings of a tenant and a task queue that nobody else uses."""
         tenant = f"t-{uuid.uuid4().hex[:12]}"
@@ -187,15 +197,14 @@ async def test_a_job_goes_on_by_itself_when_a_server_is_back(
     async def has_told(times: int) -> bool:
         return len(both.receipts) >= times
 
-    async def has_failed() -> bool:
-        return len(both.failures) > failed_before
+    async def both_were_left_alone() -> bool:
+        return both.in_vain >= in_vain_before + 2
 
     sending = asyncio.create_task(send_all())
     await both.until(lambda: has_told(4))
-    failed_before = len(both.failures)
-    await own_servers.end(name, number)
-    await both.until(has_failed)
-    await own_servers.start_again(name)
+    in_vain_before = both.in_vain
+    async with own_servers.without(name, number):
+        await both.until(both_were_left_alone)
     await sending
     result = await both.clients[0].wait_for_result(job_id)
 
@@ -218,10 +227,9 @@ async def test_a_wait_ends_once_when_the_request_that_ended_it_was_lost(
         one.resume_job(job_id, {"text": "first", "last": False}, request_id="job/first")
     )
     await asyncio.to_thread(dying.until_over, 300)
-    await own_servers.end(temporal_server.NAME, signal.SIGKILL)  # it forgets the update
-    lost.cancel()
-    await asyncio.gather(lost, return_exceptions=True)
-    await own_servers.start_again(temporal_server.NAME)
+    async with own_servers.without(temporal_server.NAME, signal.SIGKILL):  # forgets the update
+        lost.cancel()
+        await asyncio.gather(lost, return_exceptions=True)
     handle = one.temporal.get_workflow_handle(job_workflow_id(both.settings.tenant_id, job_id))
     worker = start_worker(both.settings)
     refused = None
@@ -267,10 +275,11 @@ async def test_two_hundred_waiting_jobs_are_all_resumed_once_after_a_restart_of_
     await asyncio.gather(*(begin(number, job_id) for number, job_id in enumerate(jobs)))
     await both.until(all_wait)
     first.process.kill()
-    await own_servers.end(temporal_server.NAME, signal.SIGKILL)
-    await own_servers.end(postgres.NAME, signal.SIGKILL)
-    await own_servers.start_again(postgres.NAME)
-    await own_servers.start_again(temporal_server.NAME)
+    async with (
+        own_servers.without(temporal_server.NAME, signal.SIGKILL),
+        own_servers.without(postgres.NAME, signal.SIGKILL),
+    ):
+        pass
     second = start_worker(both.settings)
     await asyncio.gather(*(resume(job_id) for job_id in jobs))
     await asyncio.gather(*(both.clients[0].wait_for_result(job_id) for job_id in jobs))
