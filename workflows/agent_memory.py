@@ -40,7 +40,7 @@ from mnestic.memory.waits import (
 )
 from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite
-from mnestic.workflows.calls import run_activity, run_to_the_end
+from mnestic.workflows.calls import WITH_MODEL, run_activity, run_to_the_end
 from mnestic.workflows.controls import JobControls
 from mnestic.workflows.operation_keys import OperationKeys
 from mnestic.workflows.publishing import publish_paused, publish_running
@@ -185,7 +185,9 @@ class AgentMemory:
             tool_call=tool_call,
             results=dict(results or {}),
         )
-        return await run_activity(MemoryActivities.remember, asked, retry=retry)
+        if write.episode is None:
+            return await run_activity(MemoryActivities.remember, asked, retry=retry)
+        return await run_activity(MemoryActivities.remember, asked, timeout=WITH_MODEL, retry=retry)
 
     async def recall(
         self, query: RecallQuery, *, save_as: str, retry: RetryPolicy | None = None
@@ -210,7 +212,7 @@ class AgentMemory:
         max_input_tokens: int = 8000,
         max_tokens: int = 512,
         budget: Budget | None = None,
-        timeout: timedelta = timedelta(minutes=2),  # noqa: ASYNC109 - Temporal's, not asyncio's
+        timeout: timedelta = WITH_MODEL,  # noqa: ASYNC109 - Temporal's, not asyncio's
         templates: bool = False,
         results: Mapping[str, Any] | None = None,
         retry: RetryPolicy | None = None,
@@ -339,7 +341,7 @@ class AgentMemory:
             cause=cause,
             waits=self._waits.count,
         )
-        result = await run_to_the_end(EndingActivities.end_job, asked, timeout=timedelta(minutes=2))
+        result = await run_to_the_end(EndingActivities.end_job, asked, timeout=WITH_MODEL)
         return result.episode_id
 
     def _renew(self) -> None:

@@ -15,7 +15,10 @@ from temporalio.exceptions import ActivityError, ApplicationError
 
 from mnestic.workflows.retries import OURS
 
-_TIMEOUT = timedelta(seconds=60)
+# How long a job stands still whose worker was killed amid a write. A write takes milliseconds, and an
+# attempt that is given up too early does no harm: the next one gets its result.
+_TIMEOUT = timedelta(seconds=20)
+WITH_MODEL = timedelta(minutes=2)
 # A local activity keeps the workflow task open, so it gives up long before Temporal would (10 s).
 _SOON = timedelta(seconds=5)
 _LOCAL = "local-waits"
