@@ -71,7 +71,7 @@ class Lane:
         jobs = await self.start(number, plan=plan)
         async with asyncio.timeout(_PARK_LIMIT_S):
             while await self._count_waiting() < before + number:  # noqa: ASYNC110 - Temporal's
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.2)  # a count takes Temporal's database from the jobs
         return jobs
 
     async def start(self, number: int, *, plan: Plan | None = None) -> list[str]:
