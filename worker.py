@@ -4,6 +4,7 @@ One of the two composition roots: it and `starter/wiring.py` alone name concrete
 """
 
 import asyncio
+import gc
 import logging
 import signal
 from collections.abc import AsyncIterator, Callable
@@ -180,11 +181,23 @@ async def run_worker(settings: Settings) -> None:
         client = await connect_temporal(
             endpoints, plugins=_tracing(settings, stack), runtime=_runtime(settings)
         )
-        async with make_worker(client, settings, activities=activities):
+        worker = make_worker(client, settings, activities=activities)
+        freeze_heap()
+        async with worker:
             log.info("worker ready", extra=told)
             await stop.wait()
             log.info("worker stopping", extra=told)
     log.info("worker stopped", extra=told)
+
+
+def freeze_heap() -> None:
+    """Takes what was loaded so far out of garbage collection.
+
+    Reading a large snapshot makes many objects, and so a full collection, which looked through all
+    that was imported: a restore of 1 MiB took 157 ms with it and 48 ms without (p50 of 30, 2 cores).
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _runtime(settings: Settings) -> Runtime | None:

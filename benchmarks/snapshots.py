@@ -28,6 +28,7 @@ from mnestic.memory.snapshots import EPISODIC_TAIL, SnapshotRef
 from mnestic.memory.waits import RESUMED, OpenWait, ResumeRequest, ResumptionContext
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
 from mnestic.starter.wiring import find_endpoints, open_memory
+from mnestic.worker import freeze_heap
 
 NAMES = (
     "snapshot_ms",
@@ -61,6 +62,7 @@ async def measure_snapshots(
                 memory, Scope(tenant_id="snapshots", agent_id=f"agent-{size}", session_id=_SESSION)
             )
             await bench.prepare(size * 1024)
+            freeze_heap()  # as a worker does
             taken = await _taken(bench, str(lanes.state.database_admin_url), samples=samples)
             for name, values in taken.items():
                 found[name][str(size)] = spread(values)

@@ -21,7 +21,7 @@ STAMP = "benchmark.stamp"
 
 
 @activity.defn(name=STAMP)
-async def stamp(_arguments: None) -> int:
+async def stamp() -> int:
     """The time at which it began, in nanoseconds since the epoch."""
     return time.time_ns()
 

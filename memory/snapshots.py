@@ -33,6 +33,12 @@ class MemorySnapshot(BaseModel):
     snapshot_at: AwareDatetime
 
 
+class _Version(BaseModel):
+    """What must be known of a snapshot before it can be read."""
+
+    schema_version: int
+
+
 class SnapshotRef(BaseModel):
     """What a workflow knows of a snapshot: enough to find and to verify it, none of its content."""
 
@@ -82,14 +88,16 @@ def unseal(body: bytes, *, snapshot_id: str, sha256: str) -> MemorySnapshot:
     found = sha256_hex(body)
     if found != sha256:
         raise SnapshotCorruptedError(snapshot_id=snapshot_id, expected=sha256, found=found)
-    document = json.loads(body)
-    version = document["schema_version"]
+    version = _Version.model_validate_json(body).schema_version
+    if version == SNAPSHOT_SCHEMA_VERSION:
+        return MemorySnapshot.model_validate_json(body)
     if version > SNAPSHOT_SCHEMA_VERSION:
         raise SchemaVersionError(
             found=f"snapshot {version}",
             wanted=f"snapshot {SNAPSHOT_SCHEMA_VERSION} or older",
             mend="run a worker of the version that wrote the snapshot, or a newer one",
         )
+    document = json.loads(body)
     for older in range(version, SNAPSHOT_SCHEMA_VERSION):
         document = _UPWARD[older](document)
     return MemorySnapshot.model_validate(document | {"schema_version": version})

@@ -19,6 +19,22 @@ def read_stored(kind: type[Value], columns: Mapping[str, Any], *, what: str) -> 
     try:
         return kind.model_validate(columns)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise StoredValueError(what=what, why=f"{where}: {first['msg']}") from None
+        raise _unreadable(error, what) from None
+
+
+def read_stored_json(kind: type[Value], document: str, *, what: str) -> Value:
+    """Reads a value out of a JSON column that was selected as text: no dicts are made on the way.
+
+    Raises:
+        StoredValueError: it is no such value.
+    """
+    try:
+        return kind.model_validate_json(document)
+    except ValidationError as error:
+        raise _unreadable(error, what) from None
+
+
+def _unreadable(error: ValidationError, what: str) -> StoredValueError:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return StoredValueError(what=what, why=f"{where}: {first['msg']}" if where else first["msg"])

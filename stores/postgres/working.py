@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from sqlalchemy import Row, func, select, update
+from sqlalchemy import Row, Text, cast, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json
-from mnestic.memory.errors import StaleVersionError, StoredValueError
+from mnestic.memory.errors import StaleVersionError
 from mnestic.memory.working import WorkingMemory
-from mnestic.stores.postgres.stored import read_stored
+from mnestic.stores.postgres.stored import read_stored_json
 from mnestic.stores.postgres.tables import WorkingMemoryRow, table
 from mnestic.stores.postgres.unit import Unit
 
 WORKING = table(WorkingMemoryRow)
-_STATE = (WORKING.c.state, WORKING.c.version, WORKING.c.last_checkpoint)
+_STATE = (cast(WORKING.c.state, Text).label("state"), WORKING.c.version, WORKING.c.last_checkpoint)
 
 
 class PostgresWorkingMemoryStore:
@@ -104,9 +104,7 @@ def _document(state: WorkingMemory) -> dict[str, Any]:
 
 def _state(row: Row[Any], session_id: str) -> WorkingMemory:
     what = f"working memory of session {session_id}"
-    if not isinstance(row.state, dict):
-        raise StoredValueError(what=what, why="it is no object")
-    columns = {**row.state, "version": row.version}
+    columns: dict[str, Any] = {"version": row.version}
     if row.last_checkpoint is not None:
         columns["last_checkpoint"] = row.last_checkpoint
-    return read_stored(WorkingMemory, columns, what=what)
+    return read_stored_json(WorkingMemory, row.state, what=what).model_copy(update=columns)

@@ -14,6 +14,9 @@ depends_on = None
 CHANGES = """
 ALTER TABLE mnestic.working_memory ADD COLUMN last_checkpoint text;
 
+-- Snapshots are not compressed: that takes longer than all else that Postgres does for a wait.
+ALTER TABLE mnestic.memory_snapshot ALTER COLUMN body SET STORAGE EXTERNAL;
+
 ALTER TABLE mnestic.job_read ADD COLUMN pinned boolean NOT NULL DEFAULT false;
 
 ALTER TABLE mnestic.job_wait
