@@ -84,11 +84,16 @@ async def restore_wait(
         found = await _find(transaction, snapshot, scope, verified=True)
     if policy == "strict" and found.drift:
         raise _drifted(wait, found.drift)
+    set_aside = None
     if policy == "pinned":
+        is_newer = found.state.version != found.snapshot.working_memory.version
+        set_aside = set_aside_id if is_newer else None
         await _pin(transaction, found, scope, job_id=job_id, set_aside_id=set_aside_id)
     else:
         await _rebase(transaction, found, scope, job_id=job_id)
     receipt = _receipt(wait, request, found, restored_at=restored_at) if request else None
+    if receipt is not None:
+        receipt = receipt.model_copy(update={"set_aside": set_aside})
     ended: Literal["timed_out", "resumed"] = "resumed" if receipt else "timed_out"
     await transaction.waits.close(wait.wait_id, ended, receipt=receipt)
     return Restored(

@@ -121,7 +121,9 @@ class IdempotencyConflictError(RefusedError):
 
     def __init__(self, *, key: str) -> None:
         self.key = key
-        super().__init__(f"operation {key} was recorded before with a different request")
+        super().__init__(
+            f"operation {key} was recorded before with a different request, or by an earlier job of that id"
+        )
 
 
 class ResumeRefusedError(RefusedError):
@@ -225,11 +227,11 @@ class ModelUnavailableError(UnavailableError):
 class WorkerUnavailableError(UnavailableError):
     """No worker has answered a request to a job within its limit; it may still be taken later."""
 
-    def __init__(self, *, job_id: str, limit: timedelta) -> None:
+    def __init__(self, *, job_id: str, limit: timedelta, again: str) -> None:
         self.job_id = job_id
         super().__init__(
             f"no worker answers for job {job_id} within {limit.total_seconds():.0f} s; "
-            "start one with `mnestic worker`, and repeat the request"
+            f"start one with `mnestic worker`, and repeat the request {again}"
         )
 
 

@@ -7,16 +7,28 @@ are not checked, regular expressions run in linear time, and nothing is fetched.
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
-from jsonschema_rs import RegexOptions, ValidationError, validator_for
+from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 from pydantic import BaseModel, ConfigDict
 
 from mnestic.memory.canonical import canonical_json, check_json
 from mnestic.memory.errors import InvalidInputError
 
 LARGEST_FORM_BYTES = 16_384
-_MOST_REFERENCES = 32  # each may be followed twice, and so on: 3 ** (32 / 3) steps are the most
-_REFERENCES = {"$ref", "$dynamicRef", "$recursiveRef"}
+_MOST_REFERENCES = (
+    32  # in no circle, so 3 ** (32 / 3) steps are the most for each value of a payload
+)
+_ELSEWHERE = {
+    "$id",
+    "$anchor",
+    "$dynamicRef",
+    "$dynamicAnchor",
+    "$recursiveRef",
+    "$recursiveAnchor",
+}
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+Path = tuple[str, ...]
 _PROBLEMS_TOLD = 3
 _LONGEST_WHY = 200  # characters
 
@@ -42,10 +54,9 @@ def check_form(form: Mapping[str, Any]) -> None:
     if size > LARGEST_FORM_BYTES:
         why = f"is {size} bytes, at most {LARGEST_FORM_BYTES} are allowed"
         raise InvalidInputError(what="form", why=why)
-    references = _references(form)
-    if references > _MOST_REFERENCES:
-        why = f"has {references} references, at most {_MOST_REFERENCES} are allowed"
-        raise InvalidInputError(what="form", why=why)
+    if form.get("$schema", _DRAFT) != _DRAFT:
+        raise InvalidInputError(what="form.$schema", why=f"is not {_DRAFT}, which forms follow")
+    _check_references(form)
     _validator(form)
 
 
@@ -80,7 +91,7 @@ def form_fields(form: Mapping[str, Any]) -> tuple[FormField, ...]:
 
 def _validator(form: Mapping[str, Any]) -> Any:
     try:
-        return validator_for(
+        return Draft202012Validator(
             dict(form), offline=True, validate_formats=False, pattern_options=RegexOptions()
         )
     except ValidationError as error:
@@ -98,18 +109,65 @@ def _short(message: str) -> str:
     return message if len(message) <= _LONGEST_WHY else f"{message[:_LONGEST_WHY]}…"
 
 
-def _references(value: Any) -> int:
-    return sum(1 for key in _keys(value) if key in _REFERENCES)
+def _check_references(form: Mapping[str, Any]) -> None:
+    """Refuses references that lead in a circle: a small payload could then take a worker's memory.
+
+    Raises:
+        InvalidInputError: there are such, or too many, or some that are not plain `#/…`.
+    """
+    found = [(path, key, value) for path, key, value in _entries(form)]
+    elsewhere = sorted(
+        {key for path, key, _ in found if key in _ELSEWHERE and (path or key != "$id")}
+    )
+    if elsewhere:
+        why = f"has {elsewhere[0]}; only $ref is allowed, as #/…"
+        raise InvalidInputError(what="form", why=why)
+    targets = {path: _target(value) for path, key, value in found if key == "$ref"}
+    if len(targets) > _MOST_REFERENCES:
+        why = f"has {len(targets)} references, at most {_MOST_REFERENCES} are allowed"
+        raise InvalidInputError(what="form", why=why)
+    for target in targets.values():
+        if target in _reached(target, targets):
+            why = f"its reference #/{'/'.join(target)} leads in a circle; write it out to the depth you need"
+            raise InvalidInputError(what="form", why=why)
 
 
-def _keys(value: Any) -> Iterator[str]:
+def _reached(start: Path, targets: Mapping[Path, Path]) -> set[Path]:
+    """The places that references lead to from inside a place."""
+    reached: set[Path] = set()
+    ahead = [start]
+    while ahead:
+        inside = ahead.pop()
+        for path, target in targets.items():
+            if path[: len(inside)] == inside and target not in reached:
+                reached.add(target)
+                ahead.append(target)
+    return reached
+
+
+def _target(reference: Any) -> Path:
+    """Where a reference leads.
+
+    Raises:
+        InvalidInputError: not into the form itself.
+    """
+    if reference == "#":
+        return ()
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        raise InvalidInputError(what="form", why=f"refers to {reference!r}; only #/… is allowed")
+    parts = unquote(reference[2:]).split("/")
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+
+
+def _entries(value: Any, path: Path = ()) -> Iterator[tuple[Path, str, Any]]:
+    """Each key with its value, and the path of the object that it is in."""
     if isinstance(value, Mapping):
-        yield from value
-        for item in value.values():
-            yield from _keys(item)
+        for key, item in value.items():
+            yield path, key, item
+            yield from _entries(item, (*path, key))
     elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _keys(item)
+        for index, item in enumerate(value):
+            yield from _entries(item, (*path, str(index)))
 
 
 def _kind(schema: Any) -> str:

@@ -63,7 +63,7 @@ class JobInput(BaseModel):
 
 
 class JobResult(BaseModel):
-    """The result of `AgentJob`."""
+    """The result of `AgentJob`. Nodes whose results were too large to return are `omitted`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -71,6 +71,7 @@ class JobResult(BaseModel):
     waits: int
     episode_id: str
     results: dict[str, Any] = Field(default_factory=dict)
+    omitted: tuple[str, ...] = ()
 
 
 class JobStatus(BaseModel):

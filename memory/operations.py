@@ -11,7 +11,8 @@ class Operation(BaseModel):
     """One memory write.
 
     The same key with the same request is the same write: it is done once, and its first result is
-    returned from then on. `job_id` is the job that asked, if one did.
+    returned from then on. `job_id` is the job that asked, if one did, and `chain` the first run of its
+    workflow: a job that is started again under its id is another, and never gets this one's results.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -19,10 +20,12 @@ class Operation(BaseModel):
     key: str
     name: str
     job_id: str | None = None
+    chain: str | None = None
 
     def request_hash(self, request: Any) -> str:
         """SHA-256 of what was asked for, in canonical form, under this operation's name."""
-        return sha256_hex(canonical_json([self.name, request]))
+        asker = [] if self.chain is None else [self.chain]
+        return sha256_hex(canonical_json([self.name, request, *asker]))
 
 
 class LedgerEntry(BaseModel):

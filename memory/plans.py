@@ -22,6 +22,7 @@ from mnestic.memory.waits import TIMEOUT, WaitPolicy
 from mnestic.memory.writes import MemoryWrite
 
 END = "end"
+_LONGEST_KEY = 1_000  # bytes; Temporal's search attributes take 2,048
 _ROOTS = frozenset({"input", "results", "job", "memory"})
 # The fields that an activity fills in, which knows `memory`; all others are the workflow's.
 _WITH_MEMORY: dict[str, frozenset[str]] = {
@@ -243,6 +244,9 @@ def _waits(plan: Plan) -> Iterator[Problem]:
             yield Problem(index=index, why=f"wait {node.id!r} names no successor for 'timeout'")
         if not set(node.on) - {TIMEOUT}:
             yield Problem(index=index, why=f"wait {node.id!r} names no successor but 'timeout'")
+        if len(node.key.encode()) > _LONGEST_KEY:
+            why = f"the key of wait {node.id!r} is over {_LONGEST_KEY} bytes"
+            yield Problem(index=index, why=why)
 
 
 def _forms(plan: Plan) -> Iterator[Problem]:

@@ -5,9 +5,9 @@ and the tests decide by the same words.
 """
 
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
@@ -72,7 +72,7 @@ class Override(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    reason: str = Field(min_length=1, max_length=1000)
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
     by: str | None = Field(None, max_length=256)
     policy: Literal["pinned", "rebase"] = "rebase"
 
@@ -91,7 +91,10 @@ class ResumeRequest(BaseModel):
 
 
 class ResumeReceipt(BaseModel):
-    """What a resume did. A duplicate gets the receipt of the first."""
+    """What a resume did. A duplicate gets the receipt of the first.
+
+    `set_aside` is the snapshot of newer working memory that a pinned restore has replaced.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -105,6 +108,7 @@ class ResumeReceipt(BaseModel):
     drift_count: int
     verified: bool = True
     override: Override | None = None
+    set_aside: str | None = None
 
 
 class ResumptionContext(BaseModel):
@@ -230,7 +234,7 @@ def refusal(request: ResumeRequest, *, job_id: str, open_wait: OpenWait | None) 
     expected = request.expected_sha256
     if expected is not None and expected != open_wait.snapshot.sha256:
         return f"the snapshot of wait {open_wait.wait_id} has sha256 {open_wait.snapshot.sha256}, not {expected}"
-    return _misfit(request.payload, open_wait.form)
+    return None if request.outcome == TIMEOUT else _misfit(request.payload, open_wait.form)
 
 
 def _misfit(payload: Any, form: dict[str, Any] | None) -> str | None:

@@ -40,7 +40,11 @@ async def extend_wait(
         why = error.cause.message if isinstance(error.cause, ApplicationError) else str(error.cause)
         raise InvalidInputError(what="extend", why=why) from None
     if extended is None:
-        raise WorkerUnavailableError(job_id=handle.id.rpartition("/")[2], limit=_LIMIT)
+        raise WorkerUnavailableError(
+            job_id=handle.id.rpartition("/")[2],
+            limit=_LIMIT,
+            again=f"as --until {deadline.isoformat()}",
+        )
     return extended
 
 

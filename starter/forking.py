@@ -16,7 +16,7 @@ from mnestic.starter.job_history import find_job, owner_of
 from mnestic.starter.job_listing import every
 from mnestic.starter.job_waits import choose_wait, hash_of_snapshot
 from mnestic.starter.settings import Settings
-from mnestic.starter.starting import new_job_id
+from mnestic.starter.starting import check_plan_size, new_job_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +48,7 @@ async def fork_input(
     if plan is None or context.memory_snapshot is None:  # of 0.1.0, which kept less
         started = await _input_of(temporal, job_workflow_id(tenant_id, job_id))
         plan, inputs = plan or started.plan, started.inputs
+    check_plan_size(plan)
     if context.cursor_node not in {node.id for node in plan.nodes if node.kind == "wait"}:
         why = f"has no wait {context.cursor_node!r}, at which the fork begins"
         raise InvalidInputError(what=f"plan {plan.name}", why=why)

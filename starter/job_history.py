@@ -1,9 +1,9 @@
 """A job's timeline: Temporal's history of all its runs, joined with our rows."""
 
-from typing import TypeVar
+from typing import Any
 
 from temporalio.api.history.v1 import HistoryEvent
-from temporalio.client import Client, WorkflowExecutionDescription
+from temporalio.client import Client, WorkflowExecutionDescription, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from mnestic.memory.errors import NotFoundError
@@ -15,9 +15,6 @@ from mnestic.starter.job_events import entries_of
 from mnestic.starter.job_listing import agent_of, every
 from mnestic.starter.job_steps import Attempts
 
-_PAGE = 1000  # rows
-
-Row = TypeVar("Row")
 Run = list[HistoryEvent]
 
 
@@ -46,8 +43,13 @@ async def job_history(
 
 async def find_job(temporal: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
     """The job as Temporal knows it, or None when it has forgotten it."""
+    return await find_job_by(temporal.get_workflow_handle(workflow_id))
+
+
+async def find_job_by(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionDescription | None:
+    """The same, by a handle."""
     try:
-        return await temporal.get_workflow_handle(workflow_id).describe()
+        return await handle.describe()
     except RPCError as error:
         if error.status is not RPCStatusCode.NOT_FOUND:
             raise

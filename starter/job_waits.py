@@ -10,6 +10,8 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.waits import JobWait
 from mnestic.starter.job_history import job_history
 
+_MOST_DIGITS = 10
+
 
 async def hash_of_snapshot(
     wait: JobWait,
@@ -48,7 +50,7 @@ def choose_wait(waits: Sequence[JobWait], wait: int | str | None, *, job_id: str
         raise InvalidInputError(what=f"job {job_id}", why=why)
     if wait is None:
         return next((one for one in waits if one.state == "waiting"), waits[-1])
-    number = isinstance(wait, int) or wait.isdecimal()
+    number = isinstance(wait, int) or (wait.isdecimal() and len(wait) < _MOST_DIGITS)
     wanted = wait_id(job_id, int(wait)) if number else wait
     named = [one for one in waits if one.wait_id == wanted]
     if named:

@@ -20,7 +20,7 @@ from mnestic.memory.errors import (
 from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.memory.ports import Memory
 from mnestic.memory.waits import Override, ResumeReceipt, ResumeRequest, check_request_id
-from mnestic.starter.job_listing import agent_of
+from mnestic.starter.job_history import find_job_by, owner_of
 from mnestic.starter.updates import send_update
 
 
@@ -67,7 +67,15 @@ async def resume_job(
                 raise
         if receipt is not None:
             return receipt
-    await handle.signal(RESUME, request)
+    try:
+        await handle.signal(RESUME, request)
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        receipt = await _first_receipt(handle, request, job_id=job_id, memory=memory)
+        if receipt is None:
+            raise
+        return receipt
     return None
 
 
@@ -108,7 +116,10 @@ async def _first_receipt(
     Raises:
         NotFoundError: there is no such job.
     """
-    agent_id, tenant_id = agent_of(await handle.describe())
+    tenant_id = handle.id.split("/")[1]
+    agent_id = await owner_of(
+        await find_job_by(handle), job_id=job_id, tenant_id=tenant_id, memory=memory
+    )
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:

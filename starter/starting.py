@@ -43,7 +43,7 @@ def check_job(
         InvalidInputError: the plan is unsound, an id is malformed or the inputs are too large.
     """
     require_sound(plan)
-    _check_plan_size(plan)
+    check_plan_size(plan)
     inputs = dict(inputs or {})
     check_size(inputs, what="inputs", limit_bytes=settings.max_payload_bytes)
     return JobInput(
@@ -80,6 +80,8 @@ async def start_job(
     """
     scope = asked.scope
     order = priority_of(tenant_id=scope.tenant_id, level=priority, weight=settings.tenant_weight)
+    if await memory.find_agent(tenant_id=scope.tenant_id, job_id=asked.job_id) is not None:
+        raise AlreadyExistsError(what="job", name=asked.job_id)  # also one that Temporal forgot
     async with memory.transaction(
         tenant_id=scope.tenant_id, agent_id=scope.agent_id, actor="client", write=True
     ) as transaction:
@@ -103,7 +105,12 @@ async def start_job(
         raise AlreadyExistsError(what="job", name=asked.job_id) from None
 
 
-def _check_plan_size(plan: Plan) -> None:
+def check_plan_size(plan: Plan) -> None:
+    """Refuses a plan that is too large to travel with its job.
+
+    Raises:
+        PayloadTooLargeError: says both sizes.
+    """
     size = len(canonical_json(plan.model_dump(mode="json")))
     if size > LARGEST_PLAN_BYTES:
         raise PayloadTooLargeError(what="plan", size_bytes=size, limit_bytes=LARGEST_PLAN_BYTES)

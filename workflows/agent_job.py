@@ -40,6 +40,7 @@ from mnestic.workflows.retries import OURS, retry_policy
 from mnestic.workflows.tools import ToolCaller
 
 _LARGEST_INPUT = 2_000_000  # bytes, just below Temporal's 2 MiB
+_LONGEST_CAUSE = 2_000  # characters of a failure; it goes into the history and the episode
 _RESULTS_BYTES = 1_048_576  # of all nodes; the plan and the queued requests take the rest
 
 
@@ -84,8 +85,18 @@ class AgentJob:
             job_id=asked.job_id,
             waits=self._memory.waits,
             episode_id=episode_id,
-            results=self._results,
+            **self._results_that_fit(),
         )
+
+    def _results_that_fit(self) -> dict[str, Any]:
+        """The results, but for the largest ones where Temporal would not carry them all."""
+        sizes = {name: len(canonical_json(result)) for name, result in self._results.items()}
+        omitted: list[str] = []
+        while sum(sizes.values()) > _RESULTS_BYTES:
+            omitted.append(max(sizes, key=lambda name: sizes[name]))
+            del sizes[omitted[-1]]
+        kept = {name: result for name, result in self._results.items() if name in sizes}
+        return {"results": kept, "omitted": tuple(omitted)}
 
     @workflow.query(name=STATUS)
     def status(self) -> JobStatus:
@@ -126,7 +137,7 @@ class AgentJob:
     def _caught(self, node: Node, failure: NodeFailure) -> str:
         """Where the job goes on after a failure; without a `catch` it fails."""
         if isinstance(node, WaitNode) or node.catch is None:
-            why = f"node {node.id} failed: {failure.message}"
+            why = f"node {node.id} failed: {failure.message[:_LONGEST_CAUSE]}"
             raise ApplicationError(why, type=failure.type, non_retryable=True)
         if workflow.cancellation_reason() is not None:  # it came meanwhile, and is told only once
             raise asyncio.CancelledError
@@ -284,7 +295,7 @@ class AgentJob:
         """
         progress = JobProgress(cursor=self._cursor, results=self._results, memory=memory)
         carried = self._asked.model_copy(update={"progress": progress, "origin": self._origin})
-        if len(carried.model_dump_json()) > _LARGEST_INPUT:
+        if len(carried.model_dump_json().encode()) > _LARGEST_INPUT:
             workflow.logger.warning("the job carries too much to continue as new")
             return
         workflow.continue_as_new(

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from temporalio import workflow
+
 from mnestic.memory.names import EXTEND_WAIT, operation_key, wait_operation_key
 from mnestic.memory.operations import Operation
 
@@ -15,8 +17,9 @@ class OperationKeys:
     def next(self, name: str) -> Operation:
         """The job's next memory write."""
         self.step += 1
-        key = operation_key(self.job_id, epoch=self.epoch, step=self.step, name=name)
-        return Operation(key=key, name=name, job_id=self.job_id)
+        return self._operation(
+            operation_key(self.job_id, epoch=self.epoch, step=self.step, name=name), name
+        )
 
     def of_wait(self, wait: str, name: str) -> Operation:
         """What happens once to a wait, whichever attempt or request brings it about.
@@ -24,9 +27,13 @@ class OperationKeys:
         It counts as a step, as it did in 0.1.0, whose jobs go on counting.
         """
         self.step += 1
-        return Operation(key=wait_operation_key(wait, name), name=name, job_id=self.job_id)
+        return self._operation(wait_operation_key(wait, name), name)
 
     def of_extension(self, wait: str, until: datetime) -> Operation:
         """A deadline that a wait gets once."""
         key = f"{wait_operation_key(wait, EXTEND_WAIT)}/{until.isoformat()}"
-        return Operation(key=key, name=EXTEND_WAIT, job_id=self.job_id)
+        return self._operation(key, EXTEND_WAIT)
+
+    def _operation(self, key: str, name: str) -> Operation:
+        chain = workflow.info().first_execution_run_id
+        return Operation(key=key, name=name, job_id=self.job_id, chain=chain)

@@ -122,6 +122,10 @@ class ResumeInbox:
             self._note_failure(self._taken, failure)
         self._taken, self._timed_out = None, False
 
+    def time_is_up(self) -> None:
+        """The deadline has passed while the job is held, so what comes now is too late."""
+        self._timed_out = self._taken is None
+
     def refuse_taken(self, why: str) -> None:
         """Refuses the request that was taken, and takes others again."""
         self.fail(self._refused(why))

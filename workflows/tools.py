@@ -4,9 +4,11 @@ import asyncio
 from typing import Any
 
 from temporalio import workflow
+from temporalio.common import RawValue
 
 from mnestic.activities.tools import KeepResultInput, ToolActivities
 from mnestic.memory.canonical import canonical_json, check_json
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.operations import Operation
 from mnestic.memory.plans import ToolNode
 from mnestic.memory.scope import Scope
@@ -33,7 +35,7 @@ class ToolCaller:
         Raises:
             InvalidInputError: the result cannot be stored.
         """
-        result = await workflow.execute_activity(
+        given: RawValue | None = await workflow.execute_activity(
             node.activity,
             args=[] if node.arguments is None else [arguments],
             task_queue=node.task_queue,
@@ -43,7 +45,9 @@ class ToolCaller:
             heartbeat_timeout=node.heartbeat,
             retry_policy=retry_policy(node.retry, usual=TOOLS),
             summary=node.id,
+            result_type=RawValue,
         )
+        result = _read(given)
         if self._is_to_keep(node, result):
             result = await self._kept(node, result)
         else:
@@ -77,6 +81,22 @@ class ToolCaller:
         if workflow.cancellation_reason() is not None:  # Temporal told of it, and will not again
             raise asyncio.CancelledError
         return ref.model_dump()
+
+
+def _read(given: RawValue | None) -> Any:
+    """The value of a result, in whatever language it was written.
+
+    Raises:
+        InvalidInputError: it is written in a way that is not known here.
+    """
+    if given is None:
+        return None
+    try:
+        return workflow.payload_converter().from_payload(given.payload)
+    except Exception as error:
+        encoding = given.payload.metadata.get("encoding", b"none").decode(errors="replace")
+        why = f"cannot be read (its encoding is {encoding}): {str(error)[:200]}"
+        raise InvalidInputError(what="result", why=why) from error
 
 
 def _size(result: Any) -> int:

@@ -110,6 +110,11 @@ class JobWaits:
             publish_owner(self._scope)
             self.open = await self._open(terms)
             self._began_renewed = False
+        elif self.open.key != terms.key:  # fails the workflow task, until the code is mended
+            told = (
+                f"the job waits for {self.open.key}, and its code came to the wait for {terms.key}"
+            )
+            raise RuntimeError(f"{told}; a new run has to come to the wait that is open")
         self._context = terms.context
         self._publish()
         self._inbox.open(self.open)
@@ -215,9 +220,14 @@ class JobWaits:
     async def _hold(self, *, modern: bool) -> None:
         """Stays parked while the job is paused; a request that is kept meanwhile comes after it."""
         publish_paused(self._opened)
-        await workflow.wait_condition(
-            lambda: not self._controls.paused or self._is_renewal_due(suggestion_counts=modern)
-        )
+        left = self._alarm(self._opened) - workflow.now()
+        try:
+            await workflow.wait_condition(
+                lambda: not self._controls.paused or self._is_renewal_due(suggestion_counts=modern),
+                timeout=None if self._inbox.is_decided else max(left, timedelta(0)),
+            )
+        except TimeoutError:
+            self._inbox.time_is_up()
         if not self._controls.paused:
             self._publish()
 

@@ -17,6 +17,7 @@ from datetime import timedelta
 from pydantic import BaseModel, PositiveInt
 from temporalio import workflow
 from temporalio.client import Client
+from temporalio.common import WorkflowIDReusePolicy
 from temporalio.worker import Worker
 
 from mnestic.memory.jobs import AgentMemoryState
@@ -68,7 +69,14 @@ class Refund:
 
     @workflow.run
     async def run(self, request: RefundRequest) -> str:
-        """Returns what became of the refund."""
+        """Returns what became of the refund; also a refund that is called off ends its wait."""
+        try:
+            return await self._decide(request)
+        except asyncio.CancelledError:
+            await self._memory.end("cancelled")
+            raise
+
+    async def _decide(self, request: RefundRequest) -> str:
         if request.state is None:  # else it has come back to its wait
             known = RecallQuery(records=(RecordSelection(namespace="refunds"),))
             await self._memory.recall(known, save_as="earlier_refunds")
@@ -108,7 +116,11 @@ async def main() -> None:
         )
         workflow_id = job_workflow_id(settings.tenant_id, f"refund-{order}")
         told = await client.execute_workflow(
-            Refund.run, request, id=workflow_id, task_queue=TASK_QUEUE
+            Refund.run,
+            request,
+            id=workflow_id,
+            task_queue=TASK_QUEUE,
+            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
         )
         sys.stdout.write(f"{told}\n")
 

@@ -46,11 +46,10 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Show what changed in a job's memory since its snapshot."""
-    wanted = int(wait) if wait is not None and wait.isdecimal() else wait
 
     async def work() -> None:
         async with await connect_client() as client:
-            found = await client.diff_job(job_id, wanted)
+            found = await client.diff_job(job_id, wait)
         if as_json:
             print_json(found.model_dump(mode="json"))
         else:

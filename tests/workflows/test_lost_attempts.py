@@ -43,7 +43,10 @@ def lose(memory: Memory, handle_of: HandleOf) -> Lose:
         asked = RestoreInput(
             scope=status.scope,
             operation=Operation(
-                key=wait_operation_key(wait.wait_id, "restore"), name="restore", job_id=job_id
+                key=wait_operation_key(wait.wait_id, "restore"),
+                name="restore",
+                job_id=job_id,
+                chain=(await handle_of(job_id).describe()).run_id,
             ),
             wait=wait,
             request=ResumeRequest(request_id=request_id, payload=payload) if request_id else None,
@@ -187,7 +190,10 @@ async def test_a_wait_that_a_lost_attempt_opened_is_the_one_that_is_waited_at(
         OpenWaitInput(
             scope=Scope(tenant_id=client.settings.tenant_id, agent_id="ada", session_id="s1"),
             operation=Operation(
-                key=wait_operation_key(wait, "open_wait"), name="open_wait", job_id=job_id
+                key=wait_operation_key(wait, "open_wait"),
+                name="open_wait",
+                job_id=job_id,
+                chain=(await handle_of(job_id).describe()).run_id,
             ),
             wait_id=wait,
             key="turn",
