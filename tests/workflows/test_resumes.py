@@ -301,7 +301,10 @@ async def test_an_override_that_is_signalled_while_a_restore_fails_is_taken_afte
         resuming = asyncio.create_task(client.resume_job(job_id, request_id="r1"))
 
         async def is_held_up() -> bool:
-            waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            waiting = (
+                "SELECT count(*) FROM pg_stat_activity "
+                "WHERE wait_event_type = 'Lock' AND datname = current_database()"
+            )
             row = await (await connection.execute(waiting)).fetchone()
             return row is not None and row[0] > 0
 
