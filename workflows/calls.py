@@ -104,7 +104,8 @@ async def run_local(
             method,
             asked,
             schedule_to_close_timeout=give_up_after,
-            start_to_close_timeout=_TIMEOUT,
+            # Beside the other it would end an attempt first, which is then tried again, and again.
+            start_to_close_timeout=_TIMEOUT if give_up_after is None else None,
             retry_policy=OURS,
             cancellation_type=cancellation,
         )
