@@ -6,7 +6,7 @@ from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 
-WAITS = 210  # more than one run takes before Temporal suggests a new one
+WAITS = 600  # more than one run takes before Temporal suggests a new one
 LOOP = """
 name: loop
 nodes:
