@@ -83,6 +83,9 @@ class _NoMemory:
     async def transaction(self, **_whose: Any) -> AsyncIterator[_NoTransaction]:
         yield _NoTransaction()
 
+    async def find_agent(self, **_whose: Any) -> None:
+        return None
+
     async def close(self) -> None:
         pass
 
