@@ -12,7 +12,7 @@ from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope, check_id
 from mnestic.memory.waits import ForkOrigin
-from mnestic.starter.job_history import find_job, owner_of
+from mnestic.starter.job_finding import find_job, owner_of
 from mnestic.starter.job_listing import every
 from mnestic.starter.job_waits import choose_wait, hash_of_snapshot
 from mnestic.starter.settings import Settings
@@ -35,7 +35,7 @@ async def fork_input(
 ) -> JobInput:
     """The input of a job that begins at a wait of another one; see `MnesticClient.fork_job`."""
     tenant_id, job_id = settings.tenant_id, terms.job_id
-    found = await find_job(temporal, job_workflow_id(tenant_id, job_id))
+    found = await find_job(temporal.get_workflow_handle(job_workflow_id(tenant_id, job_id)))
     agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False

@@ -5,7 +5,7 @@ from temporalio.client import Client
 from mnestic.memory.differences import JobDifference, difference
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.ports import Memory
-from mnestic.starter.job_history import find_job, owner_of
+from mnestic.starter.job_finding import find_job, owner_of
 from mnestic.starter.job_listing import every
 from mnestic.starter.job_waits import choose_wait, hash_of_snapshot
 
@@ -14,7 +14,7 @@ async def diff_job(
     temporal: Client, *, job_id: str, tenant_id: str, wait: int | str | None, memory: Memory
 ) -> JobDifference:
     """Compares a snapshot with now; see `MnesticClient.diff_job`."""
-    found = await find_job(temporal, job_workflow_id(tenant_id, job_id))
+    found = await find_job(temporal.get_workflow_handle(job_workflow_id(tenant_id, job_id)))
     agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False

@@ -1,18 +1,16 @@
 """A job's timeline: Temporal's history of all its runs, joined with our rows."""
 
-from typing import Any
-
 from temporalio.api.history.v1 import HistoryEvent
-from temporalio.client import Client, WorkflowExecutionDescription, WorkflowHandle
+from temporalio.client import Client, WorkflowExecutionDescription
 from temporalio.service import RPCError, RPCStatusCode
 
-from mnestic.memory.errors import NotFoundError
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.memory.timeline import JobTimeline, join_rows
 from mnestic.starter.history_payloads import cause_of
 from mnestic.starter.job_events import entries_of
-from mnestic.starter.job_listing import agent_of, every
+from mnestic.starter.job_finding import find_job, owner_of
+from mnestic.starter.job_listing import every
 from mnestic.starter.job_steps import Attempts
 
 Run = list[HistoryEvent]
@@ -23,7 +21,7 @@ async def job_history(
 ) -> JobTimeline:
     """What happened to a job; see `MnesticClient.job_history`."""
     workflow_id = job_workflow_id(tenant_id, job_id)
-    found = await find_job(temporal, workflow_id)
+    found = await find_job(temporal.get_workflow_handle(workflow_id))
     agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
     runs, complete = await _runs(temporal, found) if found else ([], False)
     async with memory.transaction(
@@ -39,36 +37,6 @@ async def job_history(
         episodes=episodes,
     )
     return JobTimeline(job_id=job_id, entries=entries, complete=complete)
-
-
-async def find_job(temporal: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
-    """The job as Temporal knows it, or None when it has forgotten it."""
-    return await find_job_by(temporal.get_workflow_handle(workflow_id))
-
-
-async def find_job_by(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionDescription | None:
-    """The same, by a handle."""
-    try:
-        return await handle.describe()
-    except RPCError as error:
-        if error.status is not RPCStatusCode.NOT_FOUND:
-            raise
-        return None
-
-
-async def owner_of(
-    found: WorkflowExecutionDescription | None, *, job_id: str, tenant_id: str, memory: Memory
-) -> str:
-    """The agent of a job, also of one that Temporal has forgotten.
-
-    Raises:
-        NotFoundError: there is no such job.
-    """
-    agent_id = agent_of(found)[0] if found else ""
-    agent_id = agent_id or await memory.find_agent(tenant_id=tenant_id, job_id=job_id) or ""
-    if not agent_id:
-        raise NotFoundError(what="job", name=job_id)
-    return agent_id
 
 
 async def _runs(temporal: Client, last: WorkflowExecutionDescription) -> tuple[list[Run], bool]:

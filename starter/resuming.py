@@ -20,7 +20,7 @@ from mnestic.memory.errors import (
 from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.memory.ports import Memory
 from mnestic.memory.waits import Override, ResumeReceipt, ResumeRequest, check_request_id
-from mnestic.starter.job_history import find_job_by, owner_of
+from mnestic.starter.job_finding import find_job, owner_of
 from mnestic.starter.updates import send_update
 
 
@@ -41,7 +41,7 @@ def override_request(
     request_id = request_id if request_id is not None else uuid.uuid4().hex
     check_request_id(request_id)
     try:
-        override = Override(reason=reason.strip(), by=by, policy=policy)
+        override = Override(reason=reason, by=by, policy=policy)
     except ValidationError as error:
         first = error.errors()[0]
         raise InvalidInputError(what=str(first["loc"][0]), why=first["msg"]) from None
@@ -118,7 +118,7 @@ async def _first_receipt(
     """
     tenant_id = handle.id.split("/")[1]
     agent_id = await owner_of(
-        await find_job_by(handle), job_id=job_id, tenant_id=tenant_id, memory=memory
+        await find_job(handle), job_id=job_id, tenant_id=tenant_id, memory=memory
     )
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False

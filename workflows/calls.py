@@ -109,10 +109,8 @@ async def run_local(
             retry_policy=OURS,
             cancellation_type=cancellation,
         )
-    except (
-        ApplicationError,
-        exceptions.TimeoutError,
-    ) as error:  # bare; an ordinary activity's is wrapped
+    except (ApplicationError, exceptions.TimeoutError) as error:
+        # It comes bare; an ordinary activity's is wrapped.
         raise ActivityError(
             "local activity failed",
             scheduled_event_id=0,
