@@ -35,7 +35,6 @@ from mnestic.stores.postgres.schema import migrate
 pytestmark = pytest.mark.acceptance
 
 AGENT = "ada"
-TEXTS = tuple(f"text {number}" for number in range(1, 13))
 JOBS = 200
 AGENTS = 10
 AT_ONCE = 40  # requests of one client that are on their way
@@ -189,10 +188,15 @@ async def test_a_job_goes_on_by_itself_when_a_server_is_back(
 ) -> None:
     worker = start_worker(both.settings)
     job_id = await start(both, "job")
+    texts: list[str] = []
+    is_back = asyncio.Event()
 
-    async def send_all() -> None:
-        for text in TEXTS:
-            await both.send(job_id, text, last=text == TEXTS[-1])
+    async def send_until_it_is_back() -> None:
+        while not is_back.is_set():
+            texts.append(f"text {len(texts) + 1}")
+            await both.send(job_id, texts[-1])
+        texts.append("the last")
+        await both.send(job_id, texts[-1], last=True)
 
     async def has_told(times: int) -> bool:
         return len(both.receipts) >= times
@@ -200,17 +204,18 @@ async def test_a_job_goes_on_by_itself_when_a_server_is_back(
     async def both_were_left_alone() -> bool:
         return both.in_vain >= in_vain_before + 2
 
-    sending = asyncio.create_task(send_all())
+    sending = asyncio.create_task(send_until_it_is_back())
     await both.until(lambda: has_told(4))
     in_vain_before = both.in_vain
     async with own_servers.without(name, number):
         await both.until(both_were_left_alone)
+    is_back.set()
     await sending
     result = await both.clients[0].wait_for_result(job_id)
 
     assert worker.process.poll() is None, worker.err
-    assert result.waits == len(TEXTS)
-    assert await both.kept() == expected(job_id, TEXTS)
+    assert result.waits == len(texts)
+    assert await both.kept() == expected(job_id, tuple(texts))
     await asyncio.to_thread(worker.stop)
 
 
