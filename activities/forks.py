@@ -46,7 +46,8 @@ class ForkActivities:
 
 async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
     session_id, origin = asked.scope.session_id, asked.origin
-    snapshot = await transaction.snapshots.get(origin.snapshot_id, sha256=origin.sha256)
+    sealed = await transaction.snapshots.get(origin.snapshot_id, sha256=origin.sha256)
+    snapshot = sealed.read()
     state = await transaction.working.load(session_id, lock=True)
     if state.version:
         raise AlreadyExistsError(what="working memory of session", name=session_id)

@@ -19,10 +19,11 @@ from mnestic.memory.errors import (
 from mnestic.memory.ports import Transaction
 from mnestic.memory.records import LongTermRecord, ReadRecord
 from mnestic.memory.scope import Scope
-from mnestic.memory.snapshots import Drift, MemorySnapshot, compare
+from mnestic.memory.snapshots import Drift, SealedSnapshot, SnapshotHead, SnapshotParts, compare
 from mnestic.memory.waits import OpenWait, Restored, ResumeReceipt, ResumeRequest, WaitPolicy
-from mnestic.memory.working import WorkingMemory
+from mnestic.memory.working import WorkingRef
 
+_DRIFT = "drift"  # the variable that tells a job
 _DRIFT_TOLD = 100  # the first; history and working memory stay small whatever changed
 _DRIFT_IN_ERROR = 3
 log = logging.getLogger("mnestic.restores")
@@ -31,11 +32,14 @@ _UNREADABLE = (SnapshotCorruptedError, SchemaVersionError, StoredValueError, Not
 
 @dataclass(frozen=True, kw_only=True)
 class _Found:
-    """A snapshot beside what is stored today. `verified` is false for one that cannot be read."""
+    """A snapshot beside what is stored today.
 
-    snapshot: MemorySnapshot
-    verified: bool
-    state: WorkingMemory
+    `sealed` is None for one that cannot be read; `head` is then memory as it is now.
+    """
+
+    sealed: SealedSnapshot | None
+    head: SnapshotHead
+    working: WorkingRef
     records: dict[tuple[str, str], LongTermRecord]
     versions: dict[tuple[str, str], int]
     drift: tuple[Drift, ...]
@@ -72,23 +76,20 @@ async def restore_wait(
         policy = request.override.policy
         reason = request.override.reason
         transaction.note(f"wait.override.{policy}", wait.wait_id, reason=reason)
+    sealed: SealedSnapshot | None = None
     try:
-        snapshot = await transaction.snapshots.get(wait.snapshot.id, sha256=wait.snapshot.sha256)
+        sealed = await transaction.snapshots.get(wait.snapshot.id, sha256=wait.snapshot.sha256)
     except _UNREADABLE as error:
         if request is None or request.override is None or policy != "rebase":
             raise
         log.warning("goes on without its snapshot", extra={"wait": wait.wait_id, "why": str(error)})
-        snapshot = await _without_snapshot(transaction, wait, scope)
-        found = await _find(transaction, snapshot, scope, verified=False)
-    else:
-        found = await _find(transaction, snapshot, scope, verified=True)
+    found = await _find(transaction, wait, sealed=sealed, scope=scope)
     if policy == "strict" and found.drift:
         raise _drifted(wait, found.drift)
     set_aside = None
     if policy == "pinned":
-        is_newer = found.state.version != found.snapshot.working_memory.version
-        set_aside = set_aside_id if is_newer else None
-        await _pin(transaction, found, scope, job_id=job_id, set_aside_id=set_aside_id)
+        set_aside = set_aside_id if found.working != found.head.working else None
+        await _pin(transaction, found, scope, job_id=job_id, set_aside_id=set_aside)
     else:
         await _rebase(transaction, found, scope, job_id=job_id)
     receipt = _receipt(wait, request, found, restored_at=restored_at) if request else None
@@ -118,30 +119,34 @@ async def _refuse_second_use(
         )
 
 
-async def _without_snapshot(
-    transaction: Transaction, wait: OpenWait, scope: Scope
-) -> MemorySnapshot:
-    """Memory as it is now, in place of a snapshot that cannot be read."""
-    return MemorySnapshot(
-        working_memory=await transaction.working.load(scope.session_id, lock=True),
-        read_set=await transaction.records.list_reads(wait.wait_id.rpartition("/")[0]),
-        snapshot_at=wait.snapshot.snapshot_at,
+async def _find(
+    transaction: Transaction, wait: OpenWait, *, sealed: SealedSnapshot | None, scope: Scope
+) -> _Found:
+    head = sealed.head if sealed else await _head_now(transaction, wait, scope)
+    names = [(read.namespace, read.key) for read in head.read_set]
+    records, versions = await transaction.records.select(names)
+    working = await transaction.working.find_ref(scope.session_id, lock=True)
+    return _Found(
+        sealed=sealed,
+        head=head,
+        working=working,
+        records=records,
+        versions=versions,
+        drift=compare(head, working=working, records=records, versions=versions),
     )
 
 
-async def _find(
-    transaction: Transaction, snapshot: MemorySnapshot, scope: Scope, *, verified: bool
-) -> _Found:
-    names = [(read.namespace, read.key) for read in snapshot.read_set]
-    records, versions = await transaction.records.select(names)
+async def _head_now(transaction: Transaction, wait: OpenWait, scope: Scope) -> SnapshotHead:
+    """Memory as it is now, in place of a snapshot that cannot be read."""
     state = await transaction.working.load(scope.session_id, lock=True)
-    return _Found(
-        snapshot=snapshot,
-        verified=verified,
-        state=state,
-        records=records,
-        versions=versions,
-        drift=compare(snapshot, working_version=state.version, records=records, versions=versions),
+    working = await transaction.working.find_ref(scope.session_id)
+    return SnapshotHead(
+        schema_version=wait.snapshot.schema_version,
+        working_version=working.version,
+        working_sha256=working.sha256,
+        variables=state.variables,
+        read_set=await transaction.records.list_reads(wait.wait_id.rpartition("/")[0]),
+        snapshot_at=wait.snapshot.snapshot_at,
     )
 
 
@@ -158,31 +163,41 @@ async def _rebase(transaction: Transaction, found: _Found, scope: Scope, *, job_
 
     Newer working memory stays; only what was lost is put back.
     """
-    state, kept = found.state, found.snapshot.working_memory
-    if state.version < kept.version:
-        kept = kept.model_copy(update={"version": state.version})
+    seen = _seen_now(found)
+    if seen != found.head.read_set:
+        await transaction.records.add_reads(job_id, seen)
+    if found.drift or _DRIFT in found.head.variables:
+        await _tell(transaction, found, scope)
+
+
+async def _tell(transaction: Transaction, found: _Found, scope: Scope) -> None:
+    state = await transaction.working.load(scope.session_id)
+    if found.sealed is not None and state.version < found.head.working_version:
+        kept = found.sealed.read().working_memory.model_copy(update={"version": state.version})
         state = await transaction.working.save(scope.session_id, kept)
-    told = state.with_variables({"drift": _told(found) or None})
+    told = state.with_variables({_DRIFT: _told(found) or None})
     if told != state:
         await transaction.working.save(scope.session_id, told)
-    await transaction.records.add_reads(job_id, _seen_now(found))
 
 
 async def _pin(
-    transaction: Transaction, found: _Found, scope: Scope, *, job_id: str, set_aside_id: str
+    transaction: Transaction, found: _Found, scope: Scope, *, job_id: str, set_aside_id: str | None
 ) -> None:
     """Goes on with the snapshot: puts its working memory back, and pins the read set.
 
     What others have written to the session meanwhile is set aside, as a snapshot of its own.
     """
-    state, kept = found.state, found.snapshot.working_memory
-    if state.version != kept.version:
-        aside = MemorySnapshot(working_memory=state, snapshot_at=await transaction.now())
+    assert found.sealed is not None, "a snapshot that cannot be read is never pinned"
+    if set_aside_id is not None:
+        now = await transaction.now()
+        state = await transaction.working.load_document(scope.session_id)
+        aside = SnapshotParts(working=state, snapshot_at=now)
         await transaction.snapshots.put(set_aside_id, aside, job_id=job_id)
-        kept = kept.model_copy(update={"version": state.version})
+        kept = found.sealed.read().working_memory.model_copy(update={"version": state.version})
         await transaction.working.save(scope.session_id, kept)
-    pinned = [read.model_copy(update={"pinned": True}) for read in found.snapshot.read_set]
-    await transaction.records.add_reads(job_id, pinned)
+    pinned = tuple(read.model_copy(update={"pinned": True}) for read in found.head.read_set)
+    if pinned != found.head.read_set:
+        await transaction.records.add_reads(job_id, pinned)
 
 
 def _receipt(
@@ -197,25 +212,25 @@ def _receipt(
         snapshot_sha256=wait.snapshot.sha256,
         restored_at=restored_at,
         drift_count=len(found.drift),
-        verified=found.verified,
+        verified=found.sealed is not None,
         override=request.override,
     )
 
 
-def _seen_now(found: _Found) -> list[ReadRecord]:
+def _seen_now(found: _Found) -> tuple[ReadRecord, ...]:
     """The read set as it is from here on: the job has been told what changed."""
     seen = []
-    for read in found.snapshot.read_set:
+    for read in found.head.read_set:
         name = (read.namespace, read.key)
         live, version = found.records.get(name), found.versions.get(name, 0)
         absent = ReadRecord(namespace=read.namespace, key=read.key, version=version)
         seen.append(live.read if live else absent)
-    return seen
+    return tuple(seen)
 
 
 def _told(found: _Found) -> list[dict[str, object]]:
     """The drift with values, for the job's working memory: what a model is told about it."""
-    before = {(read.namespace, read.key): read.value for read in found.snapshot.read_set}
+    before = {(read.namespace, read.key): read.value for read in found.head.read_set}
     told = []
     for change in found.drift[:_DRIFT_TOLD]:
         name = (change.namespace, change.key)

@@ -10,7 +10,7 @@ from mnestic.activities.operations import OperationInput, run_once
 from mnestic.activities.restores import restore_wait
 from mnestic.memory.errors import ResumeRefusedError, StaleVersionError
 from mnestic.memory.ports import Memory, Transaction
-from mnestic.memory.snapshots import EPISODIC_TAIL, MemorySnapshot, SnapshotRef
+from mnestic.memory.snapshots import EPISODIC_TAIL, SnapshotParts, SnapshotRef
 from mnestic.memory.waits import (
     TIMEOUT,
     ExtendRequest,
@@ -126,15 +126,15 @@ def _hash_of_wait(asked: OperationInput, wait_id: str) -> str | None:
 async def _open_wait(transaction: Transaction, asked: OpenWaitInput) -> SnapshotRef:
     job_id = asked.operation.job_id or ""
     snapshot_id = asked.new_id("snapshot")
-    state = await transaction.working.checkpoint(asked.scope.session_id, snapshot_id)
+    working = await transaction.working.checkpoint(asked.scope.session_id, snapshot_id)
     episodes, _ = await transaction.episodes.list_by_agent(limit=EPISODIC_TAIL)
-    snapshot = MemorySnapshot(
-        working_memory=state,
+    parts = SnapshotParts(
+        working=working,
         episodic_tail=episodes,
         read_set=await transaction.records.list_reads(job_id),
         snapshot_at=asked.opened_at,
     )
-    ref = await transaction.snapshots.put(snapshot_id, snapshot, job_id=job_id)
+    ref = await transaction.snapshots.put(snapshot_id, parts, job_id=job_id)
     await transaction.waits.open(
         JobWait(
             wait_id=asked.wait_id,

@@ -6,6 +6,7 @@ It stands alone because snapshots, operation keys and payload limits must agree 
 import hashlib
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
@@ -25,6 +26,12 @@ def canonical_json(value: Any) -> bytes:
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
     return text.encode()
+
+
+def canonical_object(members: Mapping[str, bytes]) -> bytes:
+    """The canonical form of an object whose values are in it already."""
+    pairs = (canonical_json(name) + b":" + members[name] for name in sorted(members))
+    return b"{" + b",".join(pairs) + b"}"
 
 
 def sha256_hex(content: bytes) -> str:

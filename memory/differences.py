@@ -10,9 +10,9 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from mnestic.memory.records import LongTermRecord
-from mnestic.memory.snapshots import Drift, MemorySnapshot, compare
+from mnestic.memory.snapshots import Drift, SealedSnapshot, compare
 from mnestic.memory.waits import JobWait, WaitPolicy, WaitState
-from mnestic.memory.working import WorkingMemory
+from mnestic.memory.working import WorkingMemory, WorkingRef
 
 
 class RecordChange(Drift):
@@ -77,10 +77,11 @@ class JobDifference(BaseModel):
 
 def difference(
     wait: JobWait,
-    snapshot: MemorySnapshot,
+    sealed: SealedSnapshot,
     *,
     sha256: str,
     working: WorkingMemory,
+    working_ref: WorkingRef,
     records: Mapping[tuple[str, str], LongTermRecord],
     versions: Mapping[tuple[str, str], int],
     now: AwareDatetime,
@@ -89,16 +90,18 @@ def difference(
 
     Args:
         wait: The wait that the snapshot was taken for.
-        snapshot: The memory as it was.
+        sealed: The memory as it was.
         sha256: The hash by which it was verified.
         working: The session's working memory now.
+        working_ref: Which state that is.
         records: The live records of the read set, by namespace and key.
         versions: The versions of all rows of the read set, deleted and expired ones included.
         now: When memory was read.
     """
+    snapshot = sealed.read()
     drift = compare(
-        snapshot,
-        working_version=working.version,
+        sealed.head,
+        working=working_ref,
         records=dict(records),
         versions=dict(versions),
     )

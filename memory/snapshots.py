@@ -6,19 +6,30 @@ bytes are, and so that old forms are migrated in one place.
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AliasPath, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from mnestic.memory.canonical import canonical_json, sha256_hex
+from mnestic.memory.canonical import canonical_json, canonical_object, sha256_hex
 from mnestic.memory.episodes import Episode
-from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError
+from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError, StoredValueError
 from mnestic.memory.records import LongTermRecord, ReadRecord
-from mnestic.memory.working import WorkingMemory
+from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
 
 SNAPSHOT_SCHEMA_VERSION = 2
 EPISODIC_TAIL = 20  # episodes; enough to tell what happened last, small beside working memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotParts:
+    """What is to be sealed. Working memory goes in as it is stored, unread."""
+
+    working: WorkingDocument
+    episodic_tail: tuple[Episode, ...] = ()
+    read_set: tuple[ReadRecord, ...] = ()
+    snapshot_at: AwareDatetime
 
 
 class MemorySnapshot(BaseModel):
@@ -31,6 +42,44 @@ class MemorySnapshot(BaseModel):
     episodic_tail: tuple[Episode, ...] = ()
     read_set: tuple[ReadRecord, ...] = ()
     snapshot_at: AwareDatetime
+
+    @property
+    def parts(self) -> SnapshotParts:
+        """What it was sealed from."""
+        return SnapshotParts(
+            working=self.working_memory.document(),
+            episodic_tail=self.episodic_tail,
+            read_set=self.read_set,
+            snapshot_at=self.snapshot_at,
+        )
+
+
+class SnapshotHead(BaseModel):
+    """What tells whether memory is still as it was: a fraction of the whole to read.
+
+    `working_sha256` is `WorkingRef.sha256` of working memory.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    schema_version: int
+    working_version: int
+    working_sha256: str
+    variables: dict[str, Any] = Field(validation_alias=AliasPath("working_memory", "variables"))
+    read_set: tuple[ReadRecord, ...]
+    snapshot_at: AwareDatetime
+
+    @property
+    def working(self) -> WorkingRef:
+        """Which state working memory was in."""
+        return WorkingRef(version=self.working_version, sha256=self.working_sha256)
+
+
+class _Whole(MemorySnapshot):
+    """The form of the bytes, in which working memory is as it was stored."""
+
+    working_version: int
+    last_checkpoint: str | None
 
 
 class _Version(BaseModel):
@@ -70,42 +119,116 @@ class Drift(BaseModel):
     current_version: int
 
 
-def seal(snapshot: MemorySnapshot) -> tuple[bytes, str]:
+def seal(parts: SnapshotParts) -> tuple[bytes, str]:
     """The canonical bytes of a snapshot and their SHA-256."""
-    body = canonical_json(snapshot.model_dump(mode="json"))
+    members = {
+        "episodic_tail": [episode.model_dump(mode="json") for episode in parts.episodic_tail],
+        "last_checkpoint": parts.working.last_checkpoint,
+        "read_set": [read.model_dump(mode="json") for read in parts.read_set],
+        "schema_version": SNAPSHOT_SCHEMA_VERSION,
+        "snapshot_at": parts.snapshot_at.isoformat(),
+        "working_sha256": parts.working.ref.sha256,
+        "working_version": parts.working.version,
+    }
+    written = {name: canonical_json(value) for name, value in members.items()}
+    body = canonical_object(written | {"working_memory": parts.working.body})
     return body, sha256_hex(body)
 
 
-def unseal(body: bytes, *, snapshot_id: str, sha256: str) -> MemorySnapshot:
-    """Verifies the bytes of a snapshot and reads them, in today's form.
+@dataclass(frozen=True, kw_only=True)
+class SealedSnapshot:
+    """The bytes of a snapshot, which were verified, in today's form."""
 
-    `schema_version` of what is returned is still that of the bytes.
+    id: str
+    head: SnapshotHead
+    body: bytes
+
+    def read(self) -> MemorySnapshot:
+        """All of it. `schema_version` is that in which it was sealed.
+
+        Raises:
+            StoredValueError: what was sealed is no memory.
+        """
+        try:
+            found = _Whole.model_validate_json(self.body)
+        except ValidationError as error:
+            raise _unreadable(self.id, error) from None
+        kept = {"version": found.working_version, "last_checkpoint": found.last_checkpoint}
+        return MemorySnapshot(
+            schema_version=found.schema_version,
+            working_memory=found.working_memory.model_copy(update=kept),
+            episodic_tail=found.episodic_tail,
+            read_set=found.read_set,
+            snapshot_at=found.snapshot_at,
+        )
+
+
+def unseal(body: bytes, *, snapshot_id: str, sha256: str) -> SealedSnapshot:
+    """Verifies the bytes of a snapshot and brings them into today's form.
 
     Raises:
         SnapshotCorruptedError: the bytes are not those that were sealed.
         SchemaVersionError: a newer version of Mnestic wrote them.
+        StoredValueError: what was sealed is no memory.
     """
     found = sha256_hex(body)
     if found != sha256:
         raise SnapshotCorruptedError(snapshot_id=snapshot_id, expected=sha256, found=found)
-    version = _Version.model_validate_json(body).schema_version
-    if version == SNAPSHOT_SCHEMA_VERSION:
-        return MemorySnapshot.model_validate_json(body)
+    try:
+        head = SnapshotHead.model_validate_json(body)
+    except ValidationError:  # it is in another form
+        body = _upward(body, snapshot_id)
+        head = _head(body, snapshot_id)
+    _refuse_newer(head.schema_version)
+    return SealedSnapshot(id=snapshot_id, head=head, body=body)
+
+
+def _head(body: bytes, snapshot_id: str) -> SnapshotHead:
+    try:
+        return SnapshotHead.model_validate_json(body)
+    except ValidationError as error:
+        raise _unreadable(snapshot_id, error) from None
+
+
+def _upward(body: bytes, snapshot_id: str) -> bytes:
+    """The bytes of an older snapshot in today's form, with the version in which it was sealed."""
+    try:
+        version = _Version.model_validate_json(body).schema_version
+    except ValidationError as error:
+        raise _unreadable(snapshot_id, error) from None
+    _refuse_newer(version)
+    document = json.loads(body)
+    for older in range(version, SNAPSHOT_SCHEMA_VERSION):
+        document = _UPWARD[older](document)
+    return canonical_json(document)
+
+
+def _refuse_newer(version: int) -> None:
     if version > SNAPSHOT_SCHEMA_VERSION:
         raise SchemaVersionError(
             found=f"snapshot {version}",
             wanted=f"snapshot {SNAPSHOT_SCHEMA_VERSION} or older",
             mend="run a worker of the version that wrote the snapshot, or a newer one",
         )
-    document = json.loads(body)
-    for older in range(version, SNAPSHOT_SCHEMA_VERSION):
-        document = _UPWARD[older](document)
-    return MemorySnapshot.model_validate(document | {"schema_version": version})
+
+
+def _unreadable(snapshot_id: str, error: ValidationError) -> StoredValueError:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return StoredValueError(what=f"snapshot {snapshot_id}", why=f"{where}: {first['msg']}")
 
 
 def _with_pins(document: dict[str, Any]) -> dict[str, Any]:
-    """1 to 2: each record of the read set says whether it is pinned; none was."""
-    return document | {"read_set": [read | {"pinned": False} for read in document["read_set"]]}
+    """1 to 2: a read record says whether it is pinned; working memory is as stored, with its hash."""
+    working = dict(document["working_memory"])
+    version, checkpoint = working.pop("version"), working.pop("last_checkpoint", None)
+    return document | {
+        "read_set": [read | {"pinned": False} for read in document["read_set"]],
+        "working_memory": working,
+        "working_sha256": sha256_hex(canonical_json(working)),
+        "working_version": version,
+        "last_checkpoint": checkpoint,
+    }
 
 
 _UPWARD: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType(
@@ -115,22 +238,22 @@ _UPWARD: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxy
 
 
 def compare(
-    snapshot: MemorySnapshot,
+    head: SnapshotHead,
     *,
-    working_version: int,
+    working: WorkingRef,
     records: dict[tuple[str, str], LongTermRecord],
     versions: dict[tuple[str, str], int],
 ) -> tuple[Drift, ...]:
     """What changed since the snapshot was taken.
 
     Args:
-        snapshot: The memory as it was.
-        working_version: Version of the session's working memory now.
+        head: The memory as it was.
+        working: The session's working memory now.
         records: The live records of the read set, by namespace and key.
         versions: The versions of all rows of the read set, deleted and expired ones included.
     """
     drift = []
-    for seen in snapshot.read_set:
+    for seen in head.read_set:
         name = (seen.namespace, seen.key)
         live, current = records.get(name), versions.get(name, 0)
         was_there = seen.value is not None
@@ -152,14 +275,14 @@ def compare(
                 current_version=current,
             )
         )
-    if working_version != snapshot.working_memory.version:
+    if working != head.working:
         drift.append(
             Drift(
                 kind="changed",
                 namespace="",
                 key="working_memory",
-                snapshot_version=snapshot.working_memory.version,
-                current_version=working_version,
+                snapshot_version=head.working_version,
+                current_version=working.version,
             )
         )
     return tuple(drift)

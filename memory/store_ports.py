@@ -12,11 +12,11 @@ from mnestic.memory.episodes import Episode
 from mnestic.memory.plans import Plan
 from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.resources import Resource
-from mnestic.memory.snapshots import MemorySnapshot, SnapshotRef
+from mnestic.memory.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
 from mnestic.memory.tool_results import ToolResultRef
 from mnestic.memory.usage import ModelCall, UsageTotal
 from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
-from mnestic.memory.working import WorkingMemory
+from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
 
 
 class WorkingMemoryStore(Protocol):
@@ -29,10 +29,24 @@ class WorkingMemoryStore(Protocol):
         """
         ...
 
-    async def checkpoint(self, session_id: str, snapshot_id: str) -> WorkingMemory:
+    async def find_ref(self, session_id: str, *, lock: bool = False) -> WorkingRef:
+        """Which state the session is in, which is not read.
+
+        With `lock`, nobody else writes this session until the transaction ends.
+        """
+        ...
+
+    async def load_document(self, session_id: str) -> WorkingDocument:
+        """The session's state as it is stored, whatever it is."""
+        ...
+
+    async def checkpoint(self, session_id: str, snapshot_id: str) -> WorkingDocument:
         """Names the snapshot that is taken of the state; returns it with its new version, locked.
 
-        The same as to load, change and save it, but the stored state is not written anew.
+        The state is neither read nor written anew.
+
+        Raises:
+            StoredValueError: what is stored is no state.
         """
         ...
 
@@ -147,7 +161,7 @@ class EpisodeStore(Protocol):
 class SnapshotStore(Protocol):
     """Immutable memory snapshots."""
 
-    async def put(self, snapshot_id: str, snapshot: MemorySnapshot, *, job_id: str) -> SnapshotRef:
+    async def put(self, snapshot_id: str, parts: SnapshotParts, *, job_id: str) -> SnapshotRef:
         """Seals a snapshot and keeps it.
 
         Raises:
@@ -155,13 +169,14 @@ class SnapshotStore(Protocol):
         """
         ...
 
-    async def get(self, snapshot_id: str, *, sha256: str) -> MemorySnapshot:
-        """Verifies the stored bytes against the hash that the caller was given, and reads them.
+    async def get(self, snapshot_id: str, *, sha256: str) -> SealedSnapshot:
+        """Verifies the stored bytes against the hash that the caller was given.
 
         Raises:
             NotFoundError: there is no such snapshot.
             SnapshotCorruptedError: the bytes are not those that were written.
             SchemaVersionError: a newer version wrote them.
+            StoredValueError: what was sealed is no memory.
         """
         ...
 

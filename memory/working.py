@@ -4,9 +4,12 @@ It stands alone because a job, a client and a restore all change working memory 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from mnestic.memory.canonical import canonical_json, check_json, sha256_hex
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -35,6 +38,29 @@ class ToolCall(BaseModel):
     result: Any = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class WorkingRef:
+    """Which state a session is in. `sha256` is of its document."""
+
+    version: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkingDocument:
+    """A session's state as it is stored: canonical JSON, which is sealed and moved without being read."""
+
+    version: int
+    last_checkpoint: str | None
+    message_count: int
+    body: bytes
+
+    @property
+    def ref(self) -> WorkingRef:
+        """Which state it is."""
+        return WorkingRef(version=self.version, sha256=sha256_hex(self.body))
+
+
 class WorkingMemory(BaseModel):
     """A session's state. `version` counts its writes; 0 means that nothing was written."""
 
@@ -47,6 +73,21 @@ class WorkingMemory(BaseModel):
     scratchpad: str = ""
     current_task: str | None = None
     last_checkpoint: str | None = None
+
+    def document(self) -> WorkingDocument:
+        """The state as it is stored.
+
+        Raises:
+            InvalidInputError: something in it cannot be stored.
+        """
+        said = self.model_dump(mode="json", exclude={"version", "last_checkpoint"})
+        check_json(said, what="working memory")
+        return WorkingDocument(
+            version=self.version,
+            last_checkpoint=self.last_checkpoint,
+            message_count=len(self.messages),
+            body=canonical_json(said),
+        )
 
     def with_messages(self, messages: Sequence[Message]) -> "WorkingMemory":
         """Appends messages."""

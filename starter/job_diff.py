@@ -25,14 +25,15 @@ async def diff_job(
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
-        snapshot = await transaction.snapshots.get(asked.snapshot_id, sha256=sha256)
-        names = [(read.namespace, read.key) for read in snapshot.read_set]
+        sealed = await transaction.snapshots.get(asked.snapshot_id, sha256=sha256)
+        names = [(read.namespace, read.key) for read in sealed.head.read_set]
         records, versions = await transaction.records.select(names)
         return difference(
             asked,
-            snapshot,
+            sealed,
             sha256=sha256,
             working=await transaction.working.load(asked.scope.session_id),
+            working_ref=await transaction.working.find_ref(asked.scope.session_id),
             records=records,
             versions=versions,
             now=await transaction.now(),

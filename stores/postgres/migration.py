@@ -7,11 +7,11 @@ from alembic.config import Config
 from sqlalchemy import Connection, text
 
 
-def upgrade(connection: Connection) -> None:
-    """Brings the schema to the latest revision, inside the connection's transaction."""
+def upgrade(connection: Connection, *, to: str = "head") -> None:
+    """Brings the schema to a revision, by default the latest, inside the connection's transaction."""
     connection.execute(text("CREATE SCHEMA IF NOT EXISTS mnestic"))
     with as_file(files("mnestic.stores.postgres") / "migrations") as folder:
         config = Config()
         config.set_main_option("script_location", str(folder))
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        command.upgrade(config, to)

@@ -9,7 +9,14 @@ from mnestic.memory.errors import (
     SnapshotCorruptedError,
     StoredValueError,
 )
-from mnestic.memory.snapshots import MemorySnapshot, SnapshotRef, seal, unseal
+from mnestic.memory.snapshots import (
+    SNAPSHOT_SCHEMA_VERSION,
+    SealedSnapshot,
+    SnapshotParts,
+    SnapshotRef,
+    seal,
+    unseal,
+)
 from mnestic.stores.postgres.tables import SnapshotRow, table
 from mnestic.stores.postgres.unit import Unit
 
@@ -22,9 +29,9 @@ class PostgresSnapshotStore:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
 
-    async def put(self, snapshot_id: str, snapshot: MemorySnapshot, *, job_id: str) -> SnapshotRef:
+    async def put(self, snapshot_id: str, parts: SnapshotParts, *, job_id: str) -> SnapshotRef:
         """See the port."""
-        body, sha256 = seal(snapshot)
+        body, sha256 = seal(parts)
         revision = await self._unit.revision()
         statement = (
             insert(SNAPSHOT)
@@ -32,7 +39,7 @@ class PostgresSnapshotStore:
                 **self._unit.owner,
                 id=snapshot_id,
                 job_id=job_id,
-                schema_version=snapshot.schema_version,
+                schema_version=SNAPSHOT_SCHEMA_VERSION,
                 sha256=sha256,
                 body=body,
                 memory_revision=revision,
@@ -47,15 +54,15 @@ class PostgresSnapshotStore:
             id=snapshot_id,
             sha256=sha256,
             size_bytes=len(body),
-            schema_version=snapshot.schema_version,
+            schema_version=SNAPSHOT_SCHEMA_VERSION,
             memory_revision=revision,
-            message_count=len(snapshot.working_memory.messages),
-            episode_count=len(snapshot.episodic_tail),
-            record_count=len(snapshot.read_set),
-            snapshot_at=snapshot.snapshot_at,
+            message_count=parts.working.message_count,
+            episode_count=len(parts.episodic_tail),
+            record_count=len(parts.read_set),
+            snapshot_at=parts.snapshot_at,
         )
 
-    async def get(self, snapshot_id: str, *, sha256: str) -> MemorySnapshot:
+    async def get(self, snapshot_id: str, *, sha256: str) -> SealedSnapshot:
         """See the port."""
         row = await self._unit.row(
             select(SNAPSHOT.c.body, SNAPSHOT.c.sha256, SNAPSHOT.c.schema_version).where(
@@ -69,8 +76,9 @@ class PostgresSnapshotStore:
             raise SnapshotCorruptedError(
                 snapshot_id=snapshot_id, expected=sha256, found=f"{row.sha256} in its row"
             )
-        snapshot = unseal(row.body, snapshot_id=snapshot_id, sha256=sha256)
-        if row.schema_version != snapshot.schema_version:
-            why = f"its row says schema {row.schema_version}, its body {snapshot.schema_version}"
+        sealed = unseal(row.body, snapshot_id=snapshot_id, sha256=sha256)
+        version = sealed.head.schema_version
+        if row.schema_version != version:
+            why = f"its row says schema {row.schema_version}, its body {version}"
             raise StoredValueError(what=f"snapshot {snapshot_id}", why=why)
-        return snapshot
+        return sealed

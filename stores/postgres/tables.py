@@ -12,15 +12,17 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    Computed,
     DateTime,
     Identity,
     Index,
+    Integer,
     LargeBinary,
     Numeric,
     Text,
     false,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSON, JSONB
 from sqlmodel import Field, MetaData, SQLModel
 
 INSTANT = DateTime(timezone=True)
@@ -51,9 +53,9 @@ def _maybe_instant() -> Any:
 
 
 class WorkingMemoryRow(Table, table=True):
-    """A session's state as one document, rewritten at each version but a checkpoint's.
+    """A session's state as one document in canonical form, rewritten at each version but a checkpoint's.
 
-    `last_checkpoint` is null where the document still holds it.
+    `message_count` is null where the document is no state.
     """
 
     __tablename__ = "working_memory"
@@ -61,9 +63,13 @@ class WorkingMemoryRow(Table, table=True):
     agent_id: str = _text(key=True)
     session_id: str = _text(key=True)
     version: int
-    state: dict[str, Any] = Field(sa_type=JSONB)
+    state: dict[str, Any] = Field(sa_type=JSON)
     updated_at: datetime = _instant()
     last_checkpoint: str | None = _maybe_text()
+    message_count: int | None = Field(
+        default=None,
+        sa_column=Column(Integer, Computed("json_array_length((state -> 'messages'::text))")),
+    )
 
 
 class RecordRow(Table, table=True):

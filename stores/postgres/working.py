@@ -1,19 +1,30 @@
-"""Working memory in Postgres: one row a session, rewritten at each version."""
+"""Working memory in Postgres: one row a session, rewritten at each version.
+
+The state is a column of type json and not jsonb: it stays as it was written, in canonical form, so
+that a snapshot takes it over byte by byte.
+"""
 
 from typing import Any
 
-from sqlalchemy import Row, Text, cast, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Row, Text, cast, func, literal, select, update
+from sqlalchemy.dialects.postgresql import JSON, insert
 
 from mnestic.memory.canonical import check_json
-from mnestic.memory.errors import StaleVersionError
-from mnestic.memory.working import WorkingMemory
+from mnestic.memory.errors import StaleVersionError, StoredValueError
+from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
 from mnestic.stores.postgres.stored import read_stored_json
 from mnestic.stores.postgres.tables import WorkingMemoryRow, table
 from mnestic.stores.postgres.unit import Unit
 
 WORKING = table(WorkingMemoryRow)
-_STATE = (cast(WORKING.c.state, Text).label("state"), WORKING.c.version, WORKING.c.last_checkpoint)
+_TEXT = cast(WORKING.c.state, Text)
+_STATE = (
+    _TEXT.label("state"),
+    WORKING.c.version,
+    WORKING.c.last_checkpoint,
+    WORKING.c.message_count,
+)
+_SHA256 = func.encode(func.sha256(func.convert_to(_TEXT, "UTF8")), "hex").label("sha256")
 
 
 class PostgresWorkingMemoryStore:
@@ -24,15 +35,22 @@ class PostgresWorkingMemoryStore:
 
     async def load(self, session_id: str, *, lock: bool = False) -> WorkingMemory:
         """See the port."""
-        statement = select(*_STATE).where(self._is(session_id))
-        row = await self._unit.row(statement.with_for_update() if lock else statement)
-        if row is None and lock:
-            await self._unit.run(self._insert(session_id))
-            row = await self._unit.row(statement.with_for_update())
-        self._unit.read("working.load", session_id)
+        row = await self._select(session_id, *_STATE, lock=lock)
         return WorkingMemory() if row is None else _state(row, session_id)
 
-    async def checkpoint(self, session_id: str, snapshot_id: str) -> WorkingMemory:
+    async def find_ref(self, session_id: str, *, lock: bool = False) -> WorkingRef:
+        """See the port."""
+        row = await self._select(session_id, WORKING.c.version, _SHA256, lock=lock)
+        if row is None:
+            return WorkingMemory().document().ref
+        return WorkingRef(version=row.version, sha256=row.sha256)
+
+    async def load_document(self, session_id: str) -> WorkingDocument:
+        """See the port."""
+        row = await self._select(session_id, *_STATE, lock=False)
+        return WorkingMemory().document() if row is None else _document(row)
+
+    async def checkpoint(self, session_id: str, snapshot_id: str) -> WorkingDocument:
         """See the port."""
         statement = (
             update(WORKING)
@@ -51,12 +69,13 @@ class PostgresWorkingMemoryStore:
             assert row is not None
         self._unit.read("working.load", session_id)
         self._unit.wrote("working.save", session_id)
-        return _state(row, session_id)
+        if row.message_count is None:
+            raise StoredValueError(what=_what(session_id), why="it holds no messages")
+        return _document(row)
 
     async def save(self, session_id: str, state: WorkingMemory) -> WorkingMemory:
         """See the port."""
-        document = _document(state)
-        check_json(document, what="working memory")
+        document = _json(state)
         check_json(state.last_checkpoint, what="working memory.last_checkpoint")
         saved = state.model_copy(update={"version": state.version + 1})
         if state.version == 0:
@@ -74,7 +93,7 @@ class PostgresWorkingMemoryStore:
         if not await self._unit.run(statement):
             stored = await self.load(session_id)
             raise StaleVersionError(
-                what=f"working memory of session {session_id}",
+                what=_what(session_id),
                 expected=state.version,
                 stored_version=stored.version,
                 stored=stored,
@@ -88,23 +107,43 @@ class PostgresWorkingMemoryStore:
             **self._unit.owner,
             "session_id": session_id,
             "version": 0,
-            "state": _document(WorkingMemory()),
+            "state": _json(WorkingMemory()),
             "updated_at": func.now(),
         }
         return insert(WORKING).values(values).on_conflict_do_nothing()
+
+    async def _select(self, session_id: str, *columns: Any, lock: bool) -> Row[Any] | None:
+        """Columns of the row; one that is to be locked is made first if there is none."""
+        statement = select(*columns).where(self._is(session_id))
+        row = await self._unit.row(statement.with_for_update() if lock else statement)
+        if row is None and lock:
+            await self._unit.run(self._insert(session_id))
+            row = await self._unit.row(statement.with_for_update())
+        self._unit.read("working.load", session_id)
+        return row
 
     def _is(self, session_id: str) -> Any:
         return self._unit.owned(WORKING) & (WORKING.c.session_id == session_id)
 
 
-def _document(state: WorkingMemory) -> dict[str, Any]:
-    """What the column `state` holds; a row of 0.1.0 holds the other two there as well."""
-    return state.model_dump(mode="json", exclude={"version", "last_checkpoint"})
+def _json(state: WorkingMemory) -> Any:
+    return cast(literal(state.document().body.decode(), Text), JSON)
 
 
 def _state(row: Row[Any], session_id: str) -> WorkingMemory:
-    what = f"working memory of session {session_id}"
-    columns: dict[str, Any] = {"version": row.version}
-    if row.last_checkpoint is not None:
-        columns["last_checkpoint"] = row.last_checkpoint
-    return read_stored_json(WorkingMemory, row.state, what=what).model_copy(update=columns)
+    kept = {"version": row.version, "last_checkpoint": row.last_checkpoint}
+    found = read_stored_json(WorkingMemory, row.state, what=_what(session_id))
+    return found.model_copy(update=kept)
+
+
+def _document(row: Row[Any]) -> WorkingDocument:
+    return WorkingDocument(
+        version=row.version,
+        last_checkpoint=row.last_checkpoint,
+        message_count=row.message_count or 0,
+        body=row.state.encode(),
+    )
+
+
+def _what(session_id: str) -> str:
+    return f"working memory of session {session_id}"

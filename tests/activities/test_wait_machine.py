@@ -91,6 +91,12 @@ class Wait:
     corrupted: bool = False
 
 
+def working_memory_in(sealed: dict[str, Any]) -> dict[str, Any]:
+    """Working memory, with its version, in the document of a snapshot."""
+    kept = {"version": sealed["working_version"], "last_checkpoint": sealed["last_checkpoint"]}
+    return sealed["working_memory"] | kept
+
+
 class WaitMachine(RuleBasedStateMachine):
     """One job of one session, a worker whose attempts may be lost, and other clients."""
 
@@ -217,7 +223,7 @@ class WaitMachine(RuleBasedStateMachine):
         body = self.bodies()[ref.id]
         self.waits.append(Wait(wait, seen=dict(self.reads), kept=self.state, body=body))
         sealed = json.loads(body)
-        assert sealed["working_memory"] == self.state.model_dump(mode="json")
+        assert working_memory_in(sealed) == self.state.model_dump(mode="json")
         assert [read["key"] for read in sealed["read_set"]] == sorted(self.reads)
 
     @precondition(lambda self: self.waits)
@@ -308,7 +314,7 @@ class WaitMachine(RuleBasedStateMachine):
         assert bodies.keys() == sealed.keys() | self.aside.keys()
         assert all((bodies[name] == wait.body) != wait.corrupted for name, wait in sealed.items())
         for name, state in self.aside.items():
-            kept = json.loads(bodies[name])["working_memory"]
+            kept = working_memory_in(json.loads(bodies[name]))
             assert kept == state.model_dump(mode="json")
         told = self.owner.execute(
             "SELECT action, target, reason FROM mnestic.audit_log"

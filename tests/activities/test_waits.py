@@ -94,7 +94,8 @@ async def test_a_wait_opens_with_a_snapshot_of_what_the_job_has_in_mind(
     async with begin() as transaction:
         stored = await transaction.waits.get("j1/w1")
         state = await transaction.working.load("s1")
-        snapshot = await transaction.snapshots.get(wait.snapshot.id, sha256=wait.snapshot.sha256)
+        sealed = await transaction.snapshots.get(wait.snapshot.id, sha256=wait.snapshot.sha256)
+        snapshot = sealed.read()
     assert (stored.state, stored.snapshot_id) == ("waiting", wait.snapshot.id)
     assert state.last_checkpoint == wait.snapshot.id
     assert snapshot.working_memory == state

@@ -4,7 +4,7 @@ from typing import Any
 from mnestic.memory.differences import JobDifference, difference
 from mnestic.memory.records import LongTermRecord, ReadRecord
 from mnestic.memory.scope import Scope
-from mnestic.memory.snapshots import MemorySnapshot
+from mnestic.memory.snapshots import MemorySnapshot, seal, unseal
 from mnestic.memory.waits import JobWait, ResumptionContext
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
 
@@ -44,11 +44,13 @@ def record(key: str, version: int, value: Any) -> LongTermRecord:
 
 def compared(now: WorkingMemory, *records: LongTermRecord) -> JobDifference:
     snapshot = MemorySnapshot(working_memory=THEN, read_set=READS, snapshot_at=NOON)
+    body, sha256 = seal(snapshot.parts)
     return difference(
         WAIT,
-        snapshot,
-        sha256="a" * 64,
+        unseal(body, snapshot_id="n1", sha256=sha256),
+        sha256=sha256,
         working=now,
+        working_ref=now.document().ref,
         records={(one.namespace, one.key): one for one in records},
         versions={("p", "pet"): 1} | {(one.namespace, one.key): one.version for one in records},
         now=NOON + timedelta(days=1),

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError
 from mnestic.memory.records import LongTermRecord, ReadRecord
 from mnestic.memory.snapshots import MemorySnapshot, compare, seal, unseal
-from mnestic.memory.working import Message, WorkingMemory
+from mnestic.memory.working import Message, WorkingMemory, WorkingRef
 
 STORED = Path(__file__).parent / "snapshots"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -26,7 +27,9 @@ SNAPSHOT = MemorySnapshot(
     read_set=(ReadRecord(namespace="p", key="name", version=2, value="Mara"),),
     snapshot_at=NOON,
 )
-BODY, SHA256 = seal(SNAPSHOT)
+BODY, SHA256 = seal(SNAPSHOT.parts)
+HEAD = unseal(BODY, snapshot_id="n1", sha256=SHA256).head
+WORKING = HEAD.working
 
 
 def record(key: str, version: int) -> LongTermRecord:
@@ -38,8 +41,10 @@ def record(key: str, version: int) -> LongTermRecord:
 def test_a_sealed_snapshot_is_read_as_it_was() -> None:
     found = unseal(BODY, snapshot_id="n1", sha256=SHA256)
 
-    assert found == SNAPSHOT
-    assert seal(found) == (BODY, SHA256)
+    assert found.read() == SNAPSHOT
+    assert found.head.working == SNAPSHOT.working_memory.document().ref
+    assert seal(found.read().parts) == (BODY, SHA256)
+    assert canonical_json(json.loads(BODY)) == BODY
 
 
 @given(st.integers(0, len(BODY) - 1), st.integers(1, 255))
@@ -79,13 +84,15 @@ def test_a_stored_snapshot_of_an_older_version_is_read(
 ) -> None:
     body = (STORED / f"{name}.json").read_bytes()
 
-    found = unseal(body, snapshot_id=name, sha256=sha256)
+    sealed = unseal(body, snapshot_id=name, sha256=sha256)
+    found = sealed.read()
 
+    assert sealed.head.working == found.working_memory.document().ref
     assert found.schema_version == int(name.partition("-")[0])
     assert len(found.working_memory.messages) == messages
     assert len(found.read_set) == reads
     assert not any(read.pinned for read in found.read_set)
-    assert json.loads(seal(found)[0])["read_set"][0]["pinned"] is False
+    assert json.loads(seal(found.parts)[0])["read_set"][0]["pinned"] is False
 
 
 def test_a_corrupted_snapshot_tells_both_hashes() -> None:
@@ -127,7 +134,9 @@ def test_what_changed_in_a_record_is_told(
     records = {name: record("k", now[0])} if now and now[1] else {}
     versions = {name: now[0]} if now else {}
 
-    drift = compare(snapshot, working_version=0, records=records, versions=versions)
+    body, sha256 = seal(snapshot.parts)
+    head = unseal(body, snapshot_id="n1", sha256=sha256).head
+    drift = compare(head, working=head.working, records=records, versions=versions)
 
     assert [change.kind for change in drift] == ([kind] if kind else [])
     for change in drift:
@@ -135,13 +144,17 @@ def test_what_changed_in_a_record_is_told(
         assert (change.snapshot_version, change.current_version) == (seen[0], now[0] if now else 0)
 
 
-@pytest.mark.parametrize("version", [0, 3, 5])
-def test_working_memory_of_another_version_is_told(version: int) -> None:
+@pytest.mark.parametrize(
+    "working",
+    [replace(WORKING, version=version) for version in (0, 3, 5)]
+    + [pytest.param(replace(WORKING, sha256="0" * 64), id="rewritten under its version")],
+)
+def test_working_memory_in_another_state_is_told(working: WorkingRef) -> None:
     name = ("p", "name")
 
     drift = compare(
-        SNAPSHOT,
-        working_version=version,
+        HEAD,
+        working=working,
         records={name: record("name", 2)},
         versions={name: 2},
     )
@@ -149,14 +162,12 @@ def test_working_memory_of_another_version_is_told(version: int) -> None:
     assert [(change.kind, change.namespace, change.key) for change in drift] == [
         ("changed", "", "working_memory")
     ]
-    assert (drift[0].snapshot_version, drift[0].current_version) == (4, version)
+    assert (drift[0].snapshot_version, drift[0].current_version) == (4, working.version)
 
 
 def test_what_is_as_it_was_is_no_drift() -> None:
     name = ("p", "name")
 
-    drift = compare(
-        SNAPSHOT, working_version=4, records={name: record("name", 2)}, versions={name: 2}
-    )
+    drift = compare(HEAD, working=WORKING, records={name: record("name", 2)}, versions={name: 2})
 
     assert drift == ()

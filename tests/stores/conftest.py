@@ -2,6 +2,8 @@
 
 import base64
 import json
+import re
+import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
@@ -9,6 +11,7 @@ from typing import Any, Protocol
 
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.rows import TupleRow
 
 from mnestic.memory.ports import Memory, Transaction
@@ -43,6 +46,16 @@ class Begin(Protocol):
     def __call__(
         self, *, agent: str = "ada", tenant: str | None = None, write: bool = True
     ) -> AbstractAsyncContextManager[Transaction]: ...
+
+
+@pytest.fixture
+def empty_url(admin_url: str) -> Iterator[str]:
+    """The owner's address of a database in which nothing is."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(admin_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        yield re.sub(r"/[^/?]+\?", f"/{name}?", admin_url, count=1)
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture(params=["postgres"])

@@ -6,16 +6,12 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import as_file, files
 from typing import Any
 
 import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from psycopg import sql
 from psycopg.rows import TupleRow
 from sqlalchemy import CheckConstraint, create_engine, inspect
@@ -30,7 +26,6 @@ from mnestic.memory.working import WorkingMemory
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.schema import (
-    SCHEMA_VERSION,
     check_version,
     describe_url,
     driver_url,
@@ -40,16 +35,6 @@ from mnestic.stores.postgres.tables import Table
 
 Owner = psycopg.Connection[TupleRow]
 NAMES = sorted(table.name for table in Table.metadata.tables.values())
-
-
-@pytest.fixture
-def empty_url(admin_url: str) -> Iterator[str]:
-    """The owner's address of a database in which nothing is."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(admin_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        yield with_database(admin_url, name)
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture
@@ -152,32 +137,6 @@ def test_checks_and_partial_indexes_agree_too(admin_url: str) -> None:
         for index in table.indexes
         if index.dialect_options["postgresql"]["where"] is not None
     }
-
-
-def test_the_code_needs_the_latest_migration() -> None:
-    with as_file(files("mnestic.stores.postgres") / "migrations") as folder:
-        config = Config()
-        config.set_main_option("script_location", str(folder))
-
-        head = ScriptDirectory.from_config(config).get_current_head()
-
-    assert head == SCHEMA_VERSION
-
-
-def test_migrating_again_changes_nothing(admin_url: str) -> None:
-    versions = [migrate(admin_url), migrate(admin_url)]
-
-    assert versions == [SCHEMA_VERSION] * 2
-
-
-def test_two_migrations_at_once_make_one_schema(empty_url: str) -> None:
-    with ThreadPoolExecutor(2) as pool:
-        versions = list(pool.map(migrate, [empty_url, empty_url]))
-
-    assert versions == [SCHEMA_VERSION] * 2
-    with psycopg.connect(empty_url) as connection:
-        rows = connection.execute("SELECT version_num FROM mnestic.alembic_version").fetchall()
-    assert rows == [(SCHEMA_VERSION,)]
 
 
 async def test_a_database_newer_than_the_code_is_refused_and_left_alone(empty_url: str) -> None:

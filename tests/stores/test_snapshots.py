@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg.rows import TupleRow
 
-from mnestic.memory.canonical import sha256_hex
+from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.errors import (
     AlreadyExistsError,
     NotFoundError,
@@ -44,7 +44,7 @@ def tamper(owner: psycopg.Connection[TupleRow], settings: Settings) -> Tamper:
 
 async def put(begin: Begin, snapshot: MemorySnapshot, snapshot_id: str = "n1") -> SnapshotRef:
     async with begin() as transaction:
-        ref: SnapshotRef = await transaction.snapshots.put(snapshot_id, snapshot, job_id="j1")
+        ref: SnapshotRef = await transaction.snapshots.put(snapshot_id, snapshot.parts, job_id="j1")
     return ref
 
 
@@ -53,7 +53,7 @@ async def test_a_snapshot_is_read_as_it_was_put(begin: Begin, snapshot: MemorySn
 
     async with begin(write=False) as transaction:
         found = await transaction.snapshots.get("n1", sha256=ref.sha256)
-    assert found == snapshot
+    assert found.read() == snapshot
 
 
 async def test_the_reference_tells_what_is_needed_to_verify_it(begin: Begin) -> None:
@@ -65,7 +65,7 @@ async def test_the_reference_tells_what_is_needed_to_verify_it(begin: Begin) -> 
 
     ref = await put(begin, snapshot)
 
-    body, sha256 = seal(snapshot)
+    body, sha256 = seal(snapshot.parts)
     assert (ref.sha256, ref.size_bytes) == (sha256, len(body))
     assert (ref.message_count, ref.episode_count, ref.record_count) == (2, 0, 0)
     assert (ref.memory_revision, ref.schema_version) == (1, SNAPSHOT_SCHEMA_VERSION)
@@ -78,7 +78,7 @@ async def test_a_snapshot_is_kept_once(begin: Begin, snapshot: MemorySnapshot) -
         await put(begin, snapshot.model_copy(update={"working_memory": WorkingMemory()}))
 
     async with begin(write=False) as transaction:
-        assert await transaction.snapshots.get("n1", sha256=ref.sha256) == snapshot
+        assert (await transaction.snapshots.get("n1", sha256=ref.sha256)).read() == snapshot
 
 
 async def test_a_snapshot_that_is_not_there_is_named(begin: Begin) -> None:
@@ -96,7 +96,7 @@ async def test_a_snapshot_is_never_changed_not_even_by_the_owner(
         owner.execute("UPDATE mnestic.memory_snapshot SET body = 'x'")
 
     async with begin(write=False) as transaction:
-        assert await transaction.snapshots.get("n1", sha256=ref.sha256) == snapshot
+        assert (await transaction.snapshots.get("n1", sha256=ref.sha256)).read() == snapshot
 
 
 async def test_a_changed_body_is_found_out(
@@ -116,7 +116,7 @@ async def test_a_changed_body_is_found_out_though_its_hash_was_changed_with_it(
     begin: Begin, snapshot: MemorySnapshot, tamper: Tamper
 ) -> None:
     ref = await put(begin, snapshot)
-    forged, sha256 = seal(snapshot.model_copy(update={"working_memory": WorkingMemory()}))
+    forged, sha256 = seal(snapshot.model_copy(update={"working_memory": WorkingMemory()}).parts)
 
     tamper("body = %s, sha256 = %s", [forged, sha256])
 
@@ -126,14 +126,15 @@ async def test_a_changed_body_is_found_out_though_its_hash_was_changed_with_it(
 
 
 async def test_a_snapshot_of_a_newer_version_is_refused_and_says_what_to_do(
-    begin: Begin, snapshot: MemorySnapshot
+    begin: Begin, snapshot: MemorySnapshot, tamper: Tamper
 ) -> None:
-    newer = snapshot.model_copy(update={"schema_version": SNAPSHOT_SCHEMA_VERSION + 1})
-    ref = await put(begin, newer)
+    await put(begin, snapshot)
+    newer = canonical_json({"schema_version": SNAPSHOT_SCHEMA_VERSION + 1})
+    tamper("body = %s, sha256 = %s", [newer, sha256_hex(newer)])
 
     with pytest.raises(SchemaVersionError, match="newer"):
         async with begin(write=False) as transaction:
-            await transaction.snapshots.get("n1", sha256=ref.sha256)
+            await transaction.snapshots.get("n1", sha256=sha256_hex(newer))
 
 
 async def test_another_agent_and_another_tenant_see_nothing(

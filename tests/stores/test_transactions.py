@@ -63,7 +63,7 @@ async def write_everything(
     await transaction.episodes.append(
         Episode(id="e1", agent_id="ada", summary="s", created_at=NOON)
     )
-    await transaction.snapshots.put("n1", snapshot, job_id="j1")
+    await transaction.snapshots.put("n1", snapshot.parts, job_id="j1")
     await transaction.waits.open(wait)
     spoken = Resource(
         session_id="s1", source_id="m1", channel="c", speaker="M", content="x", at=NOON
@@ -111,7 +111,7 @@ async def test_every_read_leaves_an_audit_row(
 ) -> None:
     async with begin() as transaction:
         await write_everything(transaction, snapshot, make_wait())
-        ref = await transaction.snapshots.put("n2", snapshot, job_id="j1")
+        ref = await transaction.snapshots.put("n2", snapshot.parts, job_id="j1")
     written = len(trail())
 
     async with begin(write=False) as transaction:

@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import psycopg
 import pytest
 from psycopg.rows import TupleRow
 
-from mnestic.memory.errors import InvalidInputError, StaleVersionError
+from mnestic.memory.canonical import sha256_hex
+from mnestic.memory.errors import InvalidInputError, StaleVersionError, StoredValueError
 from mnestic.memory.ports import Transaction
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
 from mnestic.starter.settings import Settings
@@ -126,8 +128,10 @@ async def test_a_checkpoint_is_a_version_that_names_its_snapshot(begin: Begin) -
     async with begin() as transaction:
         loaded = await transaction.working.load("s1")
         kept = await transaction.working.save("s1", loaded.with_note("b"))
-    assert named == state.with_checkpoint("snapshot-1").model_copy(update={"version": 2})
-    assert loaded == again == named.with_checkpoint("snapshot-2").model_copy(update={"version": 3})
+    first = state.with_checkpoint("snapshot-1").model_copy(update={"version": 2})
+    second = state.with_checkpoint("snapshot-2").model_copy(update={"version": 3})
+    assert (named, again) == (first.document(), second.document())
+    assert loaded == second
     async with begin(write=False) as transaction:
         assert await transaction.working.load("s1") == kept
     assert kept.last_checkpoint == "snapshot-2"
@@ -137,16 +141,17 @@ async def test_a_checkpoint_of_a_session_that_nobody_wrote_is_its_first_version(
     begin: Begin, trail: Callable[[], list[tuple[str, str]]]
 ) -> None:
     async with begin() as transaction:
-        state = await transaction.working.checkpoint("s1", "snapshot-1")
+        document = await transaction.working.checkpoint("s1", "snapshot-1")
 
-    assert state == WorkingMemory(version=1, last_checkpoint="snapshot-1")
+    assert document == WorkingMemory(version=1, last_checkpoint="snapshot-1").document()
     assert trail() == [("working.load", "s1"), ("working.save", "s1")]
 
 
 async def test_checkpoints_and_saves_of_one_session_queue(begin: Begin) -> None:
     async def mark(index: int) -> None:
         async with begin() as transaction:
-            state = await transaction.working.checkpoint("s1", f"c{index}")
+            await transaction.working.checkpoint("s1", f"c{index}")
+            state = await transaction.working.load("s1")
             await transaction.working.save("s1", state.with_note(f"n{index}"))
 
     await asyncio.gather(*(mark(i) for i in range(6)))
@@ -157,22 +162,39 @@ async def test_checkpoints_and_saves_of_one_session_queue(begin: Begin) -> None:
     assert sorted(state.scratchpad.split("\n")) == sorted(f"n{i}" for i in range(6))
 
 
-async def test_a_checkpoint_that_0_1_0_kept_in_the_document_is_read(
+async def test_the_state_of_a_session_is_told_without_its_content(
+    begin: Begin, owner: psycopg.Connection[TupleRow], settings: Settings
+) -> None:
+    async with begin() as transaction:
+        nobody_wrote = await transaction.working.find_ref("s1")
+        locked = await transaction.working.find_ref("s1", lock=True)
+        state = await transaction.working.save("s1", WorkingMemory().with_note("é"))
+        written = await transaction.working.find_ref("s1")
+    owner.execute(
+        "UPDATE mnestic.working_memory SET state = '{}' WHERE tenant_id = %s", [settings.tenant_id]
+    )
+
+    async with begin(write=False) as transaction:
+        forged = await transaction.working.find_ref("s1")
+        document = await transaction.working.load_document("s1")
+    assert nobody_wrote == locked == WorkingMemory().document().ref
+    assert written == state.document().ref
+    assert forged == replace(written, sha256=sha256_hex(b"{}"))
+    assert (document.body, document.message_count) == (b"{}", 0)
+
+
+async def test_a_checkpoint_of_what_is_no_state_is_refused(
     begin: Begin, owner: psycopg.Connection[TupleRow], settings: Settings
 ) -> None:
     async with begin() as transaction:
         await transaction.working.save("s1", WorkingMemory())
     owner.execute(
-        'UPDATE mnestic.working_memory SET state = state || \'{"last_checkpoint": "old"}\''
-        " WHERE tenant_id = %s",
-        [settings.tenant_id],
+        "UPDATE mnestic.working_memory SET state = '[]' WHERE tenant_id = %s", [settings.tenant_id]
     )
 
-    async with begin() as transaction:
-        before = await transaction.working.load("s1")
-        after = await transaction.working.checkpoint("s1", "new")
-
-    assert (before.last_checkpoint, after.last_checkpoint) == ("old", "new")
+    with pytest.raises(StoredValueError, match="session s1"):
+        async with begin() as transaction:
+            await transaction.working.checkpoint("s1", "n1")
 
 
 async def test_a_lock_on_a_session_leaves_other_sessions_free(begin: Begin) -> None:

@@ -4,7 +4,12 @@ Revision ID: 0002
 Revises: 0001
 """
 
+import json
+
 from alembic import op
+from sqlalchemy import text
+
+from mnestic.memory.canonical import canonical_json
 
 revision = "0002"
 down_revision = "0001"
@@ -13,6 +18,11 @@ depends_on = None
 
 CHANGES = """
 ALTER TABLE mnestic.working_memory ADD COLUMN last_checkpoint text;
+ALTER TABLE mnestic.working_memory NO FORCE ROW LEVEL SECURITY; -- else the owner sees no row
+UPDATE mnestic.working_memory SET last_checkpoint = state ->> 'last_checkpoint';
+-- json keeps what was written to the byte, so a snapshot takes it over without reading it.
+ALTER TABLE mnestic.working_memory
+    ALTER COLUMN state TYPE json USING (state - 'version' - 'last_checkpoint')::json;
 
 -- Snapshots are not compressed: that takes longer than all else that Postgres does for a wait.
 ALTER TABLE mnestic.memory_snapshot ALTER COLUMN body SET STORAGE EXTERNAL;
@@ -71,6 +81,22 @@ CREATE TABLE mnestic.llm_usage (
 CREATE INDEX llm_usage_by_job ON mnestic.llm_usage (tenant_id, agent_id, job_id);
 """
 
+KEYS = text("SELECT tenant_id, agent_id, session_id FROM mnestic.working_memory")
+STATE = text("""
+SELECT state::text FROM mnestic.working_memory
+WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND session_id = :session_id
+""")
+WRITE_STATE = text("""
+UPDATE mnestic.working_memory SET state = CAST(:state AS json)
+WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND session_id = :session_id
+""")
+
+# Once all states are in canonical form.
+COUNT = """
+ALTER TABLE mnestic.working_memory ADD COLUMN message_count integer
+    GENERATED ALWAYS AS (json_array_length(state -> 'messages')) STORED
+"""
+
 GRANTS = {
     "plan": "SELECT, INSERT",
     "tool_result": "SELECT, INSERT, DELETE",
@@ -80,6 +106,8 @@ GRANTS = {
 
 def upgrade() -> None:
     op.execute(CHANGES)
+    _write_states_canonically()
+    op.execute(COUNT)
     op.execute(TABLES)
     for table, privileges in GRANTS.items():
         op.execute(f"GRANT {privileges} ON mnestic.{table} TO mnestic_app")
@@ -90,3 +118,12 @@ def upgrade() -> None:
             "USING (tenant_id = current_setting('mnestic.tenant_id', true)) "
             "WITH CHECK (tenant_id = current_setting('mnestic.tenant_id', true))"
         )
+
+
+def _write_states_canonically() -> None:
+    """From here on each state is the bytes that a snapshot seals."""
+    connection = op.get_bind()
+    for key in connection.execute(KEYS).mappings().all():
+        state = json.loads(connection.execute(STATE, {**key}).scalar_one())
+        connection.execute(WRITE_STATE, {**key, "state": canonical_json(state).decode()})
+    op.execute("ALTER TABLE mnestic.working_memory FORCE ROW LEVEL SECURITY")
