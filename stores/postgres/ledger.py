@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import func, select, tuple_, update
+from sqlalchemy import bindparam, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.errors import IdempotencyConflictError
@@ -13,6 +13,10 @@ from mnestic.stores.postgres.tables import OperationRow, table
 from mnestic.stores.postgres.unit import Unit
 
 OPERATION = table(OperationRow)
+_IS = (OPERATION.c.tenant_id == bindparam("in_tenant")) & (OPERATION.c.key == bindparam("of_key"))
+_ENTER = insert(OPERATION).values(created_at=func.now()).on_conflict_do_nothing()
+_FIND = select(OPERATION.c.request_hash, OPERATION.c.agent_id, OPERATION.c.result).where(_IS)
+_COMPLETE = update(OPERATION).where(_IS)
 
 
 class PostgresLedger:
@@ -24,16 +28,14 @@ class PostgresLedger:
     async def replay(self, operation: Operation, request_hash: str) -> Mapping[str, Any] | None:
         """See `mnestic.memory.ports.Transaction.replay`."""
         entered = await self._unit.run(
-            insert(OPERATION)
-            .values(
+            _ENTER,
+            {
                 **self._unit.owner,
-                key=operation.key,
-                name=operation.name,
-                job_id=operation.job_id,
-                request_hash=request_hash,
-                created_at=func.now(),
-            )
-            .on_conflict_do_nothing()
+                "key": operation.key,
+                "name": operation.name,
+                "job_id": operation.job_id,
+                "request_hash": request_hash,
+            },
         )
         if entered:
             self._unit.operation_key = operation.key
@@ -47,11 +49,7 @@ class PostgresLedger:
         self, operation: Operation, request_hash: str
     ) -> Mapping[str, Any] | None:
         """See `mnestic.memory.ports.Transaction.find_result`."""
-        row = await self._unit.row(
-            select(OPERATION.c.request_hash, OPERATION.c.agent_id, OPERATION.c.result).where(
-                self._is(operation)
-            )
-        )
+        row = await self._unit.row(_FIND, self._is(operation))
         if row is None:
             return None
         if row.request_hash != request_hash or row.agent_id != self._unit.agent_id:
@@ -62,9 +60,7 @@ class PostgresLedger:
 
     async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
         """See `mnestic.memory.ports.Transaction.complete`."""
-        await self._unit.run(
-            update(OPERATION).where(self._is(operation)).values(result=dict(result))
-        )
+        await self._unit.run(_COMPLETE, {**self._is(operation), "result": dict(result)})
 
     async def list_operations(
         self, job_id: str, *, limit: int, cursor: str | None
@@ -85,5 +81,5 @@ class PostgresLedger:
             return entries, None
         return entries, encode_cursor(entries[-1].created_at.isoformat(), entries[-1].key)
 
-    def _is(self, operation: Operation) -> Any:
-        return (OPERATION.c.tenant_id == self._unit.tenant_id) & (OPERATION.c.key == operation.key)
+    def _is(self, operation: Operation) -> dict[str, str]:
+        return {"in_tenant": self._unit.tenant_id, "of_key": operation.key}

@@ -14,8 +14,22 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
 
+Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 REVISION = table(RevisionRow)
 AUDIT = table(AuditRow)
+
+# Built once: building a statement takes as long as running a small one.
+_NOW = select(func.now())
+_RAISE_REVISION = (
+    upsert(REVISION)
+    .values(revision=1, updated_at=func.now())
+    .on_conflict_do_update(
+        index_elements=["tenant_id", "agent_id"],
+        set_={"revision": REVISION.c.revision + 1, "updated_at": func.now()},
+    )
+    .returning(REVISION.c.revision)
+)
+_INSERT_AUDIT = insert(AUDIT).values(at=func.now())
 
 
 class Unit:
@@ -47,14 +61,14 @@ class Unit:
         """Runs a statement and returns its rows."""
         return (await self._execute(statement)).all()
 
-    async def row(self, statement: Executable) -> Row[Any] | None:
+    async def row(
+        self, statement: Executable, values: Mapping[str, Any] | None = None
+    ) -> Row[Any] | None:
         """Runs a statement and returns its first row, or None."""
-        return (await self._execute(statement)).first()
+        return (await self._execute(statement, values)).first()
 
-    async def run(
-        self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None
-    ) -> int:
-        """Runs a statement, once or for each of the rows; returns how many rows it touched."""
+    async def run(self, statement: Executable, rows: Rows | None = None) -> int:
+        """Runs a statement, with one row of values or for each of many; returns how many it touched."""
         counting = statement.execution_options(preserve_rowcount=True)  # else inserts say -1
         return (await self._execute(counting, rows)).rowcount
 
@@ -70,7 +84,7 @@ class Unit:
 
     async def now(self) -> datetime:
         """The time at which the transaction began, by the database's clock."""
-        moment: datetime = (await self.connection.execute(select(func.now()))).scalar_one()
+        moment: datetime = (await self.connection.execute(_NOW)).scalar_one()
         return moment
 
     async def revision(self) -> int:
@@ -79,16 +93,8 @@ class Unit:
         It is the last lock that a transaction takes, so writers of one agent cannot lock each other out.
         """
         if self._revision is None:
-            statement = (
-                upsert(REVISION)
-                .values(**self.owner, revision=1, updated_at=func.now())
-                .on_conflict_do_update(
-                    index_elements=["tenant_id", "agent_id"],
-                    set_={"revision": REVISION.c.revision + 1, "updated_at": func.now()},
-                )
-                .returning(REVISION.c.revision)
-            )
-            self._revision = (await self.connection.execute(statement)).scalar_one()
+            raised = await self.connection.execute(_RAISE_REVISION, self.owner)
+            self._revision = raised.scalar_one()
         return self._revision
 
     async def finish(self) -> None:
@@ -107,11 +113,9 @@ class Unit:
                 }
                 for action, target, reason in self._trail
             ]
-            await self.run(insert(AUDIT).values(at=func.now()), rows)
+            await self.run(_INSERT_AUDIT, rows)
 
-    async def _execute(
-        self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None
-    ) -> CursorResult[Any]:
+    async def _execute(self, statement: Executable, rows: Rows | None = None) -> CursorResult[Any]:
         """Runs a statement.
 
         Raises:
