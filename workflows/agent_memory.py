@@ -288,8 +288,9 @@ class AgentMemory:
                 refuse=partial(_misfit, adapter),
             )
         )
-        payload = request.payload if request else None
-        if adapter is not None and request is not None and request.outcome != TIMEOUT:
+        answer = request if request is not None and request.outcome != TIMEOUT else None
+        payload = answer.payload if answer else None
+        if adapter is not None and answer is not None:
             payload = adapter.validate_python(payload)
         return WaitOutcome(
             wait_id=wait.wait_id,
