@@ -18,11 +18,10 @@ from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
 from mnestic.memory.retries import Retry
 from mnestic.memory.templates import names_under, roots_of
 from mnestic.memory.usage import Budget
-from mnestic.memory.waits import TIMEOUT, WaitPolicy
+from mnestic.memory.waits import TIMEOUT, WaitPolicy, check_wait_key
 from mnestic.memory.writes import MemoryWrite
 
 END = "end"
-_LONGEST_KEY = 1_000  # bytes; Temporal's search attributes take 2,048
 _ROOTS = frozenset({"input", "results", "job", "memory"})
 # The fields that an activity fills in, which knows `memory`; all others are the workflow's.
 _WITH_MEMORY: dict[str, frozenset[str]] = {
@@ -244,9 +243,10 @@ def _waits(plan: Plan) -> Iterator[Problem]:
             yield Problem(index=index, why=f"wait {node.id!r} names no successor for 'timeout'")
         if not set(node.on) - {TIMEOUT}:
             yield Problem(index=index, why=f"wait {node.id!r} names no successor but 'timeout'")
-        if len(node.key.encode()) > _LONGEST_KEY:
-            why = f"the key of wait {node.id!r} is over {_LONGEST_KEY} bytes"
-            yield Problem(index=index, why=why)
+        try:
+            check_wait_key(node.key)
+        except InvalidInputError as error:
+            yield Problem(index=index, why=f"wait {node.id!r}: {error}")
 
 
 def _forms(plan: Plan) -> Iterator[Problem]:

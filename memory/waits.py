@@ -4,6 +4,7 @@ The rules of a resume are pure and stand alone, so that the update's validator, 
 and the tests decide by the same words.
 """
 
+import json
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
@@ -17,6 +18,7 @@ from mnestic.memory.snapshots import Drift, SnapshotRef
 
 _LONGEST_REQUEST_ID = 256  # characters
 _LONGEST_WAIT = timedelta(days=3650)  # from now
+_LONGEST_KEY = 2_048  # bytes of a search attribute; Temporal ends a workflow that has a longer one
 TIMEOUT = "timeout"
 RESUMED = "resumed"
 
@@ -213,6 +215,18 @@ def check_request_id(request_id: str) -> None:
     if not 1 <= len(request_id) <= _LONGEST_REQUEST_ID:
         why = f"is {len(request_id)} characters long; 1 to {_LONGEST_REQUEST_ID} are allowed"
         raise InvalidInputError(what="request id", why=why)
+
+
+def check_wait_key(key: str) -> None:
+    """Refuses a key that a search attribute does not hold.
+
+    Raises:
+        InvalidInputError: it is too long.
+    """
+    size = len(json.dumps(key))  # Temporal's SDK escapes what is not ASCII
+    if size > _LONGEST_KEY:
+        why = f"takes {size} bytes as a search attribute; at most {_LONGEST_KEY} are allowed"
+        raise InvalidInputError(what="key", why=why)
 
 
 def refusal(request: ResumeRequest, *, job_id: str, open_wait: OpenWait | None) -> str | None:

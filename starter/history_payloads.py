@@ -28,7 +28,10 @@ def value_of(payloads: Sequence[Payload]) -> Any:
     """The first value, or None if there is none, or if it is no JSON."""
     if not payloads or payloads[0].metadata.get("encoding") != b"json/plain":
         return None
-    return json.loads(payloads[0].data)
+    try:
+        return json.loads(payloads[0].data)
+    except ValueError:
+        return None
 
 
 def fields_of(value: Any) -> dict[str, Any]:

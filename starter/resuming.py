@@ -12,6 +12,7 @@ from temporalio.client import (
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
+from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import (
     InvalidInputError,
     ResumeRefusedError,
@@ -36,7 +37,8 @@ def override_request(
     """A request that overrides.
 
     Raises:
-        InvalidInputError: the reason is missing or too long, or the request id is no key.
+        InvalidInputError: the reason is missing or too long, a text cannot be stored, or the request
+            id is no key.
     """
     request_id = request_id if request_id is not None else uuid.uuid4().hex
     check_request_id(request_id)
@@ -45,6 +47,7 @@ def override_request(
     except ValidationError as error:
         first = error.errors()[0]
         raise InvalidInputError(what=str(first["loc"][0]), why=first["msg"]) from None
+    check_json(override.model_dump(mode="json"), what="override")
     return ResumeRequest(request_id=request_id, outcome=outcome, payload=payload, override=override)
 
 

@@ -37,6 +37,7 @@ from mnestic.memory.waits import (
     OpenWait,
     ResumptionContext,
     WaitPolicy,
+    check_wait_key,
 )
 from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite
@@ -263,8 +264,9 @@ class AgentMemory:
             payload_type: Type of the payload; its schema is the form, unless one is given.
 
         Raises:
-            InvalidInputError: the form is no JSON Schema.
+            InvalidInputError: the key is too long, or the form is no JSON Schema.
         """
+        check_wait_key(key)
         if self._waits.open is None:
             await self.until_unpaused()
         adapter = None if payload_type is None else TypeAdapter(payload_type)
@@ -286,8 +288,9 @@ class AgentMemory:
                 refuse=partial(_misfit, adapter),
             )
         )
-        payload = request.payload if request else None
-        if adapter is not None and request is not None and request.outcome != TIMEOUT:
+        answer = request if request is not None and request.outcome != TIMEOUT else None
+        payload = answer.payload if answer else None
+        if adapter is not None and answer is not None:
             payload = adapter.validate_python(payload)
         return WaitOutcome(
             wait_id=wait.wait_id,

@@ -227,7 +227,8 @@ class JobWaits:
                 timeout=None if self._inbox.is_decided else max(left, timedelta(0)),
             )
         except TimeoutError:
-            self._inbox.time_is_up()
+            if self._alarm(self._opened) <= workflow.now():  # else it was given a later deadline
+                self._inbox.time_is_up()
         if not self._controls.paused:
             self._publish()
 

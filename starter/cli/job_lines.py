@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnestic.memory.timeline import Happening, TimelineEntry
+from mnestic.starter.history_payloads import short
 
 Detail = Mapping[str, Any]
 _SHORT_HASH = 12  # hexadecimal digits
@@ -110,7 +111,7 @@ def _restored(detail: Detail) -> Iterator[str]:
     yield _told("drift", detail.get("drift_count"))
     yield _told("request", _brief(detail.get("request_id")))
     if "reason" in detail:
-        yield f"override by {detail.get('by', 'somebody')}: {detail['reason']}"
+        yield short(f"override by {detail.get('by', 'somebody')}: {detail['reason']}")
 
 
 def _needs_attention(detail: Detail) -> Iterator[str]:

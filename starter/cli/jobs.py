@@ -249,3 +249,5 @@ def _print_result(result: JobResult, *, as_json: bool) -> None:
     else:
         out.print(f"Job {result.job_id} completed after {result.waits} waits.")
         out.print_json(data=result.results)
+        if result.omitted:
+            out.print(f"Too large to return: {', '.join(result.omitted)}.")

@@ -81,6 +81,16 @@ def test_a_sound_plan_has_no_problems() -> None:
             [(0, "node 'a' goes on to 'gone', which is not a node")],
         ),
         ([emit("a", "end") | {"catch": "a"}], [(0, "node 'a' is in a loop without a wait")]),
+        ([wait("w", resumed="end", timeout="end") | {"key": "\U0001f600" * 170}], []),
+        (
+            [wait("w", resumed="end", timeout="end") | {"key": "\U0001f600" * 171}],
+            [
+                (
+                    0,
+                    "wait 'w': key: takes 2054 bytes as a search attribute; at most 2048 are allowed",
+                )
+            ],
+        ),
         (
             [wait("w", resumed="end", timeout="end") | {"form": {"type": "strng"}}],
             [

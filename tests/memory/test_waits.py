@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from mnestic.memory.snapshots import SnapshotRef
-from mnestic.memory.waits import OpenWait, ResumeRequest, refusal
+from mnestic.memory.waits import OpenWait, Override, ResumeRequest, refusal
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OPEN = OpenWait(
@@ -46,6 +46,12 @@ OPEN = OpenWait(
             OPEN,
             "wait j1/w2 has no outcome 'timeout'; it has approved, rejected",
         ),
+        ({"outcome": "timeout", "override": {"reason": "lost"}}, OPEN, None),
+        (
+            {"outcome": "no", "override": {"reason": "lost"}},
+            OPEN,
+            "wait j1/w2 has no outcome 'no'; it has approved, rejected, timeout",
+        ),
         (
             {"expected_sha256": "b" * 64},
             OPEN,
@@ -83,6 +89,17 @@ def test_a_payload_is_held_to_the_form_of_its_wait(payload: Any, why: str | None
     told = refusal(request, job_id="j1", open_wait=OPEN.model_copy(update={"form": form}))
 
     assert told == why
+
+
+def test_an_override_by_the_way_of_the_timeout_is_held_to_no_form() -> None:
+    override = Override(reason="lost")
+    request = ResumeRequest(request_id="r1", outcome="timeout", override=override)
+
+    told = refusal(
+        request, job_id="j1", open_wait=OPEN.model_copy(update={"form": {"type": "string"}})
+    )
+
+    assert told is None
 
 
 def test_where_a_request_goes_wrong_is_told_before_its_payload() -> None:

@@ -294,8 +294,9 @@ def test_what_happens_to_the_workflow_itself_is_told(event: Event) -> None:
     assert "own" not in json.dumps(entries[0].detail)
 
 
-def test_values_that_nobody_can_read_are_left_out(event: Event) -> None:
-    sealed = Payloads(payloads=[Payload(metadata={"encoding": b"binary/encrypted"}, data=b"\0")])
+@pytest.mark.parametrize("encoding", [b"binary/encrypted", b"json/plain"])
+def test_values_that_nobody_can_read_are_left_out(event: Event, encoding: bytes) -> None:
+    sealed = Payloads(payloads=[Payload(metadata={"encoding": encoding}, data=b"\xff{")])
     events = [
         event("workflow_execution_started", input=sealed),
         event("activity_task_scheduled", activity_type__name="mnestic.open_wait", input=sealed),

@@ -13,7 +13,12 @@ from temporalio.client import WorkflowHandle
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 from temporalio.worker import Worker
 
-from mnestic.memory.errors import InvalidInputError, JobFailedError, NotFoundError
+from mnestic.memory.errors import (
+    InvalidInputError,
+    JobFailedError,
+    NotFoundError,
+    ResumeRefusedError,
+)
 from mnestic.memory.jobs import JobInput
 from mnestic.memory.names import AGENT_JOB, RESUME, job_workflow_id
 from mnestic.memory.scope import Scope
@@ -122,6 +127,27 @@ async def test_a_job_that_was_resumed_is_told_from_both(
     asked, restored = timeline.entries[3].detail, timeline.entries[4].detail
     assert (asked["via"], asked["request_id"]) == (by, "r1")
     assert (restored["wait_id"], restored["request_id"]) == (f"{job_id}/w1", "r1")
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_override_is_told_with_its_reason_where_it_was_asked_and_where_it_ended_the_wait(
+    client: MnesticClient, start_waiting: StartWaiting
+) -> None:
+    job_id = await start_waiting(PLAN.replace("timeout: 21d", "timeout: 21d, policy: strict"))
+    await client.memory("ada").set("p", "name", "Maria")
+    with pytest.raises(ResumeRefusedError, match="p/name changed"):
+        await client.resume_job(job_id)
+    await client.override_job(job_id, reason="agreed with Mara", by="eve", outcome="timeout")
+    await client.wait_for_result(job_id)
+
+    timeline = await client.job_history(job_id)
+
+    told = [
+        (entry.what, entry.source, entry.detail["by"])
+        for entry in timeline.entries
+        if entry.detail.get("reason") == "agreed with Mara"
+    ]
+    assert told == [("asked", "temporal", "eve"), ("restored", "both", "eve")]
 
 
 @pytest.mark.usefixtures("worker")

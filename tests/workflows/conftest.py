@@ -16,6 +16,7 @@ from mnestic.starter.plans import parse_plan
 
 PLANS = Path(__file__).parent / "plans"
 Until = Callable[..., Awaitable[Any]]
+HandleOf = Callable[[str], WorkflowHandle[Any, Any]]
 
 
 @pytest.fixture
@@ -82,6 +83,38 @@ def handle_of(client: MnesticClient) -> Callable[[str], WorkflowHandle[Any, Any]
         return client.temporal.get_workflow_handle(workflow_id)
 
     return handle
+
+
+@pytest.fixture
+def until_state(client: MnesticClient, until: Until) -> Callable[[str, str], Awaitable[Any]]:
+    """Waits until a job is in a state, and returns how it is described then."""
+
+    async def wait(job_id: str, state: str) -> Any:
+        async def there() -> Any:
+            found = await client.describe_job(job_id)
+            return found if found.state == state else None
+
+        return await until(there)
+
+    return wait
+
+
+@pytest.fixture
+def poke(
+    client: MnesticClient, until: Until, handle_of: HandleOf
+) -> Callable[[str], Awaitable[None]]:
+    """Pokes a job, and returns once it is in a new run."""
+
+    async def send(job_id: str) -> None:
+        first = (await handle_of(job_id).describe()).run_id
+        await client.poke_job(job_id)
+
+        async def moved() -> bool:
+            return (await handle_of(job_id).describe()).run_id != first
+
+        await until(moved)
+
+    return send
 
 
 @pytest.fixture

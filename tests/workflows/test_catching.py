@@ -38,7 +38,7 @@ class PoorModel:
 @activity.defn(name="fail")
 async def fail(kind: str) -> None:
     """Fails, each time."""
-    raise ApplicationError("x\x00" * 1_000, type=kind)
+    raise ApplicationError("x\x00" * 2_000, type=kind)
 
 
 @activity.defn(name="fail_twice")
@@ -189,6 +189,22 @@ async def test_without_a_catch_memory_stays_as_of_the_last_completed_node(
     state = await client.memory("ada").working_memory("s1")
     assert [message.content for message in state.messages] == ["one"]
     assert state.tool_calls == ()
+
+
+async def test_a_long_failure_is_told_by_its_beginning(
+    client: MnesticClient, start: Callable[[str], Awaitable[str]]
+) -> None:
+    tool = "kind: tool, activity: fail, task_queue: TOOLS, arguments: Broken, next: end"
+    job_id = await start(f" [{{id: bad, {tool}, retry: {{attempts: 1}}}}]")
+
+    with pytest.raises(JobFailedError) as failed:
+        await client.wait_for_result(job_id)
+
+    beginning = "node bad failed: " + ("x\N{REPLACEMENT CHARACTER}" * 1_000)
+    (episode,), _ = await client.memory("ada").list_episodes()
+    assert str(failed.value).endswith(beginning)
+    assert beginning in episode.summary
+    assert f"{beginning}x" not in episode.summary
 
 
 async def test_a_cancellation_of_a_tool_is_never_caught(

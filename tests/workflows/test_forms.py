@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from temporalio.api.sdk.v1 import WorkflowMetadata
 
-from mnestic.memory.errors import JobFailedError, ResumeRefusedError
+from mnestic.memory.errors import JobFailedError, ResumeRefusedError, SnapshotUnverifiedError
 from mnestic.memory.jobs import JobStatus
 from mnestic.memory.names import STATUS, job_workflow_id
 from mnestic.starter.client import MnesticClient
@@ -100,6 +100,23 @@ async def test_a_request_that_came_early_is_held_to_the_form_of_the_wait_it_meet
     assert result.results["again"]["outcome"] == "timeout"
     assert told.startswith("r2: payload: ")
     assert told.endswith('is not of type "integer"')
+
+
+async def test_an_override_by_the_way_of_the_timeout_needs_no_payload_and_brings_none(
+    client: MnesticClient, start_waiting: StartWaiting, rot: Callable[[], None]
+) -> None:
+    job_id = await start_waiting(PLAN)
+    rot()
+    with pytest.raises(SnapshotUnverifiedError, match="corrupted"):
+        await client.resume_job(job_id, FITTING, outcome="approved")
+
+    with pytest.raises(ResumeRefusedError, match=r'payload: "amount" is a required property'):
+        await client.override_job(job_id, {}, reason="lost", outcome="approved")
+    await client.override_job(job_id, {}, reason="lost", outcome="timeout")
+    result = await client.wait_for_result(job_id)
+
+    assert result.results["approval"]["outcome"] == "timeout"
+    assert result.results["approval"]["payload"] is None
 
 
 async def test_a_cancelled_job_with_a_form_ends(

@@ -74,6 +74,24 @@ async def test_an_update_that_comes_after_a_lost_resume_is_refused_and_the_first
 
 
 @pytest.mark.usefixtures("worker")
+async def test_a_lost_resume_stands_in_the_next_run_as_well(
+    client: MnesticClient,
+    start_waiting: StartWaiting,
+    lose: Lose,
+    poke: Callable[[str], Awaitable[None]],
+) -> None:
+    job_id = await start_waiting()
+    await lose(job_id, {"word": "first"})
+    await poke(job_id)
+
+    with pytest.raises(ResumeRefusedError, match="was resumed by r1"):
+        await client.resume_job(job_id, {"word": "second"}, request_id="r2")
+    result = await client.wait_for_result(job_id)
+
+    assert result.results["approval"]["payload"] == {"word": "first"}
+
+
+@pytest.mark.usefixtures("worker")
 async def test_a_request_that_lost_to_another_may_resume_the_next_wait(
     client: MnesticClient, start_waiting: StartWaiting, lose: Lose, loop: str
 ) -> None:

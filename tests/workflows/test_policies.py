@@ -7,7 +7,7 @@ from typing import Any, Literal
 import psycopg
 import pytest
 
-from mnestic.memory.errors import ResumeRefusedError, SnapshotUnverifiedError
+from mnestic.memory.errors import InvalidInputError, ResumeRefusedError, SnapshotUnverifiedError
 from mnestic.memory.ports import Memory
 from mnestic.starter.client import MnesticClient
 
@@ -163,6 +163,24 @@ async def test_an_override_lets_a_strict_job_go_on_for_a_reason_that_is_kept(
     assert (receipt.verified, receipt.drift_count, receipt.override.by) == (True, 1, "eve")
     assert await price_after(client) == price
     assert reasons(admin_url, client) == [(f"wait.override.{policy}", wait_id, "agreed with Mara")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"reason": " \n"}, "reason: String should have at least 1 character"),
+        ({"reason": "x" * 1001}, "reason: String should have at most 1000 characters"),
+        ({"reason": "a\0b"}, "override.reason: holds a NUL"),
+        ({"reason": "agreed", "by": "a\0b"}, "override.by: holds a NUL"),
+    ],
+)
+async def test_an_override_without_a_reason_that_can_be_kept_is_refused(
+    client: MnesticClient, strict_with_drift: str, asked: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=why):
+        await client.override_job(strict_with_drift, **asked)
+
+    assert (await client.describe_job(strict_with_drift)).state == "needs_attention"
 
 
 async def test_an_override_sent_twice_gets_one_receipt(

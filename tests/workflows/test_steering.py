@@ -25,36 +25,6 @@ DAY = timedelta(days=1)
 LAST = {"text": "last", "last": True}
 
 
-@pytest.fixture
-def until_state(client: MnesticClient, until: Until) -> UntilState:
-    """Waits until a job is in a state, and returns how it is described then."""
-
-    async def wait(job_id: str, state: str) -> Any:
-        async def there() -> Any:
-            found = await client.describe_job(job_id)
-            return found if found.state == state else None
-
-        return await until(there)
-
-    return wait
-
-
-@pytest.fixture
-def poke(client: MnesticClient, until: Until, handle_of: HandleOf) -> Poke:
-    """Pokes a job, and returns once it is in a new run."""
-
-    async def send(job_id: str) -> None:
-        first = (await handle_of(job_id).describe()).run_id
-        await client.poke_job(job_id)
-
-        async def moved() -> bool:
-            return (await handle_of(job_id).describe()).run_id != first
-
-        await until(moved)
-
-    return send
-
-
 async def pause(client: MnesticClient, until_state: UntilState, job_id: str) -> None:
     await client.pause_job(job_id)
     await until_state(job_id, "paused")

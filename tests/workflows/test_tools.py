@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from temporalio import activity
+from temporalio.api.common.v1 import Payload
 from temporalio.client import Client
 from temporalio.common import RawValue
 from temporalio.converter import DataConverter
@@ -68,6 +69,12 @@ async def foreign(asked: RawValue) -> RawValue:
     return RawValue(asked.payload)
 
 
+@activity.defn(name="sealed")
+async def sealed(encoding: str) -> RawValue:
+    """What only a codec of somebody else's could read."""
+    return RawValue(Payload(metadata={"encoding": encoding.encode()}, data=b"\xff{"))
+
+
 @pytest.fixture
 async def elsewhere(client: MnesticClient) -> AsyncIterator[str]:
     """A task queue of somebody else's worker, which knows nothing of Mnestic."""
@@ -76,7 +83,7 @@ async def elsewhere(client: MnesticClient) -> AsyncIterator[str]:
         address, namespace=client.temporal.namespace, data_converter=DataConverter.default
     )
     queue = f"{client.settings.task_queue}-elsewhere"
-    activities = [give, count, raw_bytes, stall, forge, foreign]
+    activities = [give, count, raw_bytes, stall, forge, foreign, sealed]
     async with Worker(stranger, task_queue=queue, activities=activities):
         yield queue
 
@@ -221,6 +228,31 @@ async def test_a_result_that_is_no_json_fails_the_node(run_plan: RunPlan) -> Non
             - {id: look, kind: tool, activity: raw_bytes, task_queue: ELSEWHERE, next: end}
             """
         )
+
+
+@pytest.mark.parametrize("encoding", ["binary/encrypted", "json/plain", "json/protobuf"])
+async def test_a_result_that_cannot_be_read_is_a_failure_that_is_caught(
+    run_plan: RunPlan, client: MnesticClient, encoding: str
+) -> None:
+    result = await run_plan(
+        """
+        - id: look
+          kind: tool
+          activity: sealed
+          task_queue: ELSEWHERE
+          arguments: ${input.encoding}
+          next: end
+          catch: mend
+        - {id: mend, kind: emit, channel: c, content: "${results.look.error.type}", next: end}
+        """,
+        encoding=encoding,
+    )
+
+    state = await client.memory("ada").working_memory("s1")
+    told = [entry.what for entry in (await client.job_history(result.job_id)).entries]
+    assert f"cannot be read (its encoding is {encoding})" in str(result.results["look"])
+    assert [message.content for message in state.messages] == ["InvalidInputError"]
+    assert told == ["started", "step", "step", "ended"]
 
 
 async def test_a_plan_may_keep_smaller_results_too(run_plan: RunPlan) -> None:

@@ -44,7 +44,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
         (
             "restored",
             {"wait_id": "j1/w1", "outcome": "approved", "verified": False, "sha256": "a" * 64,
-             "drift_count": 3, "reason": "I looked"},
+             "drift_count": 3, "reason": "I\x1b\nlooked"},
             "restored: w1 approved · NOT verified sha256 aaaaaaaaaaaa… · drift 3 · override by somebody: I looked",
         ),
         ("needs_attention", {"wait_id": "j1/w1", "cause": "drifted"}, "needs attention: w1 · drifted"),

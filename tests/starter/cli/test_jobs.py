@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mnestic.starter.client import MnesticClient
+from mnestic.starter.plans import read_plan
 
 Cli = Callable[..., Any]
 Ask = Callable[..., Awaitable[Any]]
@@ -104,6 +105,23 @@ async def test_a_signal_is_left_with_temporal_and_resumes_the_job(
     await until_state(waiting, "completed")
 
     assert left == {"receipt": None}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_person_is_told_which_results_are_too_large_to_return(
+    client: MnesticClient, ask: Ask, plan: Path, until_state: UntilState
+) -> None:
+    settings = client.settings.model_copy(update={"max_payload_bytes": 1_048_576})
+    async with await MnesticClient.connect(settings) as generous:
+        job_id = await generous.start_job(
+            read_plan(plan), agent_id="ada", session_id="s1", inputs={"name": "Mara"}
+        )
+        await until_state(job_id, "waiting")
+        await generous.resume_job(job_id, "x" * 1_048_570, outcome="rejected")
+
+    result = await ask("job", "result", job_id)
+
+    assert "Too large to return: approval." in result.out.splitlines()
 
 
 @pytest.mark.usefixtures("worker")
