@@ -16,6 +16,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── MemoryDriftedError        a strict wait found that memory has changed
     │   ├── BudgetExceededError       a job has used up its tokens or its money
     │   ├── JobFailedError            the job ended without a result
+    │   ├── JobOverError              the job has ended, so nothing of it begins any more
     │   ├── ConfigurationError        a setting is wrong or missing
     │   ├── SchemaVersionError        database and code are of different versions
     │   ├── ModelRefusedError         a language model will not answer this request
@@ -160,6 +161,16 @@ class JobFailedError(RefusedError):
     def __init__(self, *, job_id: str, how: str, why: str) -> None:
         self.job_id, self.how, self.why = job_id, how, why
         super().__init__(f"job {job_id} {how}: {why}")
+
+
+class JobOverError(RefusedError):
+    """A job has ended, and an attempt that was lost, or its code, still opens a wait."""
+
+    def __init__(self, *, job_id: str) -> None:
+        self.job_id = job_id
+        super().__init__(
+            f"job {job_id} is over and opens no wait; start another job under its own id"
+        )
 
 
 class ConfigurationError(RefusedError):

@@ -174,6 +174,7 @@ class WaitStore(Protocol):
 
         Raises:
             AlreadyExistsError: the wait is kept already.
+            JobOverError: the job has ended.
         """
         ...
 

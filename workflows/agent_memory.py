@@ -24,6 +24,7 @@ from mnestic.activities.memories import (
 from mnestic.activities.thoughts import ThinkActivities, ThinkInput, ThinkResult
 from mnestic.memory.forms import check_form
 from mnestic.memory.jobs import AgentMemoryState
+from mnestic.memory.names import END_JOB
 from mnestic.memory.operations import Operation
 from mnestic.memory.recalls import RecallQuery
 from mnestic.memory.scope import Scope
@@ -335,7 +336,7 @@ class AgentMemory:
         self.inbox.end(outcome)
         asked = EndJobInput(
             scope=self._scope,
-            operation=self._keys.next("end"),
+            operation=self._keys.next(END_JOB),
             plan=plan or workflow.info().workflow_type,
             outcome=outcome,
             cause=cause,
