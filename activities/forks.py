@@ -38,14 +38,22 @@ class ForkActivities:
     async def fork(self, asked: ForkInput) -> ForkResult:
         """Copies a snapshot's working memory into a new session, and its read set to the new job.
 
+        Refuses a job that has done something already: its read set would be written over.
+
         Idempotent: by the operation's key, in the transaction of the writes.
         """
         with failures():
+            owner = await self._memory.find_agent(
+                tenant_id=asked.scope.tenant_id, job_id=asked.job_id
+            )
+            if owner not in (None, asked.scope.agent_id):
+                raise AlreadyExistsError(what="job", name=asked.job_id)
             return await run_once(self._memory, asked, ForkResult, work=lambda tx: _fork(tx, asked))
 
 
 async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
     session_id, origin = asked.scope.session_id, asked.origin
+    await _refuse_known(transaction, asked)
     snapshot = await transaction.snapshots.get(origin.snapshot_id, sha256=origin.sha256)
     state = await transaction.working.load(session_id, lock=True)
     if state.version:
@@ -59,3 +67,11 @@ async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
         record_count=len(snapshot.read_set),
         memory_version=state.version,
     )
+
+
+async def _refuse_known(transaction: Transaction, asked: ForkInput) -> None:
+    """Refuses the id of a job that has done more than to ask for this."""
+    done, _ = await transaction.list_operations(asked.job_id, limit=2)
+    is_known = any(each.key != asked.operation.key for each in done)
+    if is_known or await transaction.records.list_reads(asked.job_id):
+        raise AlreadyExistsError(what="job", name=asked.job_id)

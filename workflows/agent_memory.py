@@ -312,8 +312,11 @@ class AgentMemory:
 
         Args:
             origin: A wait, of this job or another of the agent.
-            job_id: The other job.
+            job_id: The other job, which has done nothing yet.
             session_id: A session in which nothing has been written.
+
+        Raises:
+            ActivityError: one of them is not new; nothing has changed.
         """
         await self.until_unpaused()
         scope = self._scope.model_copy(update={"session_id": session_id})
