@@ -31,7 +31,10 @@ _UNREADABLE = (SnapshotCorruptedError, SchemaVersionError, StoredValueError, Not
 
 @dataclass(frozen=True, kw_only=True)
 class _Found:
-    """A snapshot beside what is stored today. `verified` is false for one that cannot be read."""
+    """A snapshot beside what is stored today. `verified` is false for one that cannot be read.
+
+    `is_lost` tells that today's working memory could not be read, and was emptied.
+    """
 
     snapshot: MemorySnapshot
     verified: bool
@@ -39,6 +42,7 @@ class _Found:
     records: dict[tuple[str, str], LongTermRecord]
     versions: dict[tuple[str, str], int]
     drift: tuple[Drift, ...]
+    is_lost: bool = False
 
 
 async def restore_wait(
@@ -81,14 +85,16 @@ async def restore_wait(
         snapshot = await _without_snapshot(transaction, wait, scope)
         found = await _find(transaction, snapshot, scope, verified=False)
     else:
-        found = await _find(transaction, snapshot, scope, verified=True)
+        may_lose = policy == "pinned" and request is not None and request.override is not None
+        is_lost = may_lose and await _lose_unreadable(transaction, wait, scope)
+        found = await _find(transaction, snapshot, scope, verified=True, is_lost=is_lost)
     if policy == "strict" and found.drift:
         raise _drifted(wait, found.drift)
     set_aside = None
     if policy == "pinned":
         is_newer = found.state.version != found.snapshot.working_memory.version
-        set_aside = set_aside_id if is_newer else None
-        await _pin(transaction, found, scope, job_id=job_id, set_aside_id=set_aside_id)
+        set_aside = set_aside_id if is_newer and not found.is_lost else None
+        await _pin(transaction, found, scope, job_id=job_id, set_aside_id=set_aside)
     else:
         await _rebase(transaction, found, scope, job_id=job_id)
     receipt = _receipt(wait, request, found, restored_at=restored_at) if request else None
@@ -129,8 +135,24 @@ async def _without_snapshot(
     )
 
 
+async def _lose_unreadable(transaction: Transaction, wait: OpenWait, scope: Scope) -> bool:
+    """Empties working memory that cannot be read, as the snapshot's takes its place; says whether."""
+    try:
+        await transaction.working.load(scope.session_id, lock=True)
+    except StoredValueError as error:
+        log.warning("goes on with its snapshot", extra={"wait": wait.wait_id, "why": str(error)})
+        await transaction.working.clear(scope.session_id)
+        return True
+    return False
+
+
 async def _find(
-    transaction: Transaction, snapshot: MemorySnapshot, scope: Scope, *, verified: bool
+    transaction: Transaction,
+    snapshot: MemorySnapshot,
+    scope: Scope,
+    *,
+    verified: bool,
+    is_lost: bool = False,
 ) -> _Found:
     names = [(read.namespace, read.key) for read in snapshot.read_set]
     records, versions = await transaction.records.select(names)
@@ -142,6 +164,7 @@ async def _find(
         records=records,
         versions=versions,
         drift=compare(snapshot, working_version=state.version, records=records, versions=versions),
+        is_lost=is_lost,
     )
 
 
@@ -169,16 +192,17 @@ async def _rebase(transaction: Transaction, found: _Found, scope: Scope, *, job_
 
 
 async def _pin(
-    transaction: Transaction, found: _Found, scope: Scope, *, job_id: str, set_aside_id: str
+    transaction: Transaction, found: _Found, scope: Scope, *, job_id: str, set_aside_id: str | None
 ) -> None:
     """Goes on with the snapshot: puts its working memory back, and pins the read set.
 
     What others have written to the session meanwhile is set aside, as a snapshot of its own.
     """
     state, kept = found.state, found.snapshot.working_memory
-    if state.version != kept.version:
+    if set_aside_id is not None:
         aside = MemorySnapshot(working_memory=state, snapshot_at=await transaction.now())
         await transaction.snapshots.put(set_aside_id, aside, job_id=job_id)
+    if found.is_lost or state.version != kept.version:
         kept = kept.model_copy(update={"version": state.version})
         await transaction.working.save(scope.session_id, kept)
     pinned = [read.model_copy(update={"pinned": True}) for read in found.snapshot.read_set]

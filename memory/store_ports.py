@@ -36,6 +36,10 @@ class WorkingMemoryStore(Protocol):
         """
         ...
 
+    async def clear(self, session_id: str) -> WorkingMemory:
+        """Empties a state, also one that cannot be read; returns it with its new version, locked."""
+        ...
+
     async def save(self, session_id: str, state: WorkingMemory) -> WorkingMemory:
         """Writes a state that was derived from the stored one; returns it with its new version.
 

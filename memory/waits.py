@@ -67,7 +67,8 @@ class Override(BaseModel):
     """Why and how a person lets a job go on that needs attention.
 
     `policy` takes the place of the wait's own: `rebase` goes on with memory as it is now, also when
-    the snapshot cannot be read any more; `pinned` needs a snapshot that verifies.
+    the snapshot cannot be read any more; `pinned` needs a snapshot that verifies, which takes the
+    place of working memory that cannot be read.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

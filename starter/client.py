@@ -215,7 +215,7 @@ class MnesticClient:
         """Lets a job go on that needs attention; the reason is kept in the audit log.
 
         By `rebase` it goes on with memory as it is now, also when its snapshot is lost; by `pinned`
-        with its snapshot. The outcome may be `timeout` too.
+        with its snapshot, also when working memory cannot be read. The outcome may be `timeout` too.
 
         Raises:
             ResumeRefusedError: the job needs no attention, or has no such outcome.

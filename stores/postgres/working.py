@@ -53,6 +53,22 @@ class PostgresWorkingMemoryStore:
         self._unit.wrote("working.save", session_id)
         return _state(row, session_id)
 
+    async def clear(self, session_id: str) -> WorkingMemory:
+        """See the port."""
+        statement = (
+            update(WORKING)
+            .where(self._is(session_id))
+            .values(
+                state=_document(WorkingMemory()),
+                version=WORKING.c.version + 1,
+                last_checkpoint=None,
+                updated_at=func.now(),
+            )
+        )
+        await self._unit.run(statement)
+        self._unit.wrote("working.clear", session_id)
+        return await self.load(session_id, lock=True)
+
     async def save(self, session_id: str, state: WorkingMemory) -> WorkingMemory:
         """See the port."""
         document = _document(state)

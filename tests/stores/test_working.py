@@ -216,3 +216,20 @@ async def test_a_name_that_cannot_be_stored_is_refused_in_words(
     with pytest.raises(InvalidInputError):
         async with begin(write=False) as transaction:
             await transaction.working.load(session_id)
+
+
+async def test_a_state_that_cannot_be_read_is_emptied_and_may_be_saved_again(
+    begin: Begin, owner: psycopg.Connection[TupleRow], settings: Settings
+) -> None:
+    async with begin() as transaction:
+        await transaction.working.save("s1", WorkingMemory().with_checkpoint("snapshot-1"))
+    owner.execute(
+        """UPDATE mnestic.working_memory SET state = '{"messages": 5}' WHERE tenant_id = %s""",
+        [settings.tenant_id],
+    )
+
+    async with begin() as transaction:
+        state = await transaction.working.clear("s1")
+        saved = await transaction.working.save("s1", state.with_note("new"))
+
+    assert (state, saved.version) == (WorkingMemory(version=2), 3)

@@ -217,6 +217,38 @@ async def test_an_override_by_rebase_goes_on_without_a_snapshot(
     assert await price_after(client) == 12
 
 
+async def test_an_override_by_pinned_goes_on_without_working_memory(
+    client: MnesticClient, admin_url: str, start_waiting: StartWaiting, recheck: str
+) -> None:
+    job_id = await start_waiting(recheck)
+    before = await client.memory("ada").working_memory("s1")
+    damage(admin_url, client)
+    with pytest.raises(SnapshotUnverifiedError, match="cannot be read: messages"):
+        await client.resume_job(job_id)
+    with pytest.raises(SnapshotUnverifiedError, match="cannot be read: messages"):
+        await client.override_job(job_id, reason="memory as it is now is of no use")
+
+    receipt = await client.override_job(job_id, reason="it is broken", policy="pinned")
+    await client.wait_for_result(job_id)
+
+    state = await client.memory("ada").working_memory("s1")
+    assert receipt is not None
+    assert (receipt.verified, receipt.set_aside) == (True, None)
+    assert state.variables["before"] == before.variables["before"]
+    assert await price_after(client) == 10
+    assert reasons(admin_url, client) == [("wait.override.pinned", f"{job_id}/w1", "it is broken")]
+
+
+def damage(admin_url: str, client: MnesticClient) -> None:
+    """Makes working memory something that cannot be read."""
+    with psycopg.connect(admin_url) as connection:
+        connection.execute(
+            "UPDATE mnestic.working_memory SET version = version - 1, "
+            """state = '{"messages": 5}' WHERE tenant_id = %s""",
+            [client.settings.tenant_id],
+        )
+
+
 async def test_an_override_by_pinned_needs_the_snapshot(
     client: MnesticClient,
     admin_url: str,
