@@ -6,11 +6,7 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from temporalio.client import (
-    Client,
-    WorkflowExecutionStatus,
-    WorkflowHandle,
-)
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
 from mnestic.memory.canonical import check_size
 from mnestic.memory.differences import JobDifference
@@ -135,10 +131,12 @@ class MnesticClient:
         as_job: str | None = None,
         session_id: str | None = None,
         plan: Plan | None = None,
+        priority: int | None = None,
     ) -> str:
         """Starts a job at a wait of another, with the memory of its snapshot; returns the new id.
 
-        The other job may be running, over, or forgotten by Temporal; it is left alone.
+        The other job may be running, over, or forgotten by Temporal; it is left alone. The plan's
+        budget is the new job's own: what the other has used up does not count.
 
         Args:
             job_id: The job to fork.
@@ -146,10 +144,12 @@ class MnesticClient:
             as_job: The new job's id; made up without it.
             session_id: The new job's session, in which nothing was written; the new id without it.
             plan: Another plan, which has the wait's node too.
+            priority: From 1 to 5; the other job's without it, unless Temporal has forgotten that.
 
         Raises:
             NotFoundError: there is no such job or wait.
-            InvalidInputError: the plan has no such wait, or the wait is another job's.
+            InvalidInputError: the plan has no such wait, the wait is another job's, or there is no
+                such priority.
             AlreadyExistsError: a job of the new id was started before.
         """
         terms = ForkTerms(
@@ -158,11 +158,14 @@ class MnesticClient:
             as_job=as_job,
             session_id=session_id,
             plan=plan,
+            priority=priority,
         )
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            asked = await fork_input(self.temporal, self._memory, terms, settings=self.settings)
+            asked, priority = await fork_input(
+                self.temporal, self._memory, terms, settings=self.settings
+            )
         require_sound(asked.plan)
-        return await self._start(asked)
+        return await self._start(asked, priority=priority)
 
     async def resume_job(
         self,
@@ -359,11 +362,7 @@ class MnesticClient:
 
     def job_link(self, job_id: str) -> str | None:
         """The job's page in the Temporal UI, if the UI's address is known."""
-        if self.endpoints.temporal_ui is None:
-            return None
-        workflow_id = job_workflow_id(self.settings.tenant_id, job_id).replace("/", "%2F")
-        namespace = self.endpoints.temporal_namespace
-        return f"{self.endpoints.temporal_ui}/namespaces/{namespace}/workflows/{workflow_id}"
+        return self.endpoints.link_to(job_workflow_id(self.settings.tenant_id, job_id))
 
     async def _start(self, asked: JobInput, *, priority: int | None = None) -> str:
         with rpc_errors(self.endpoints.temporal_address, job_id=asked.job_id):

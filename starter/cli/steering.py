@@ -105,6 +105,9 @@ def fork(
     plan: Annotated[
         Path | None, typer.Option(metavar="PLAN.yaml", help="Go on by another plan.")
     ] = None,
+    priority: Annotated[
+        int | None, typer.Option(help="From 1 to 5; the other job's without it.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Start a job at a wait of another, with the memory of that time; the other is left alone."""
@@ -113,7 +116,12 @@ def fork(
     async def work() -> None:
         async with await connect_client() as client:
             forked = await client.fork_job(
-                job_id, wait=wait, as_job=as_job, session_id=session, plan=parsed
+                job_id,
+                wait=wait,
+                as_job=as_job,
+                session_id=session,
+                plan=parsed,
+                priority=priority,
             )
             link = client.job_link(forked)
         if as_json:
