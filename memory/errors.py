@@ -247,13 +247,16 @@ class WorkerUnavailableError(UnavailableError):
 
 
 class BuildUnavailableError(UnavailableError):
-    """No worker of a build polls, so no job can be sent to it."""
+    """No worker of a build polls, so no job can be sent to it. Without an id: of no build."""
 
     def __init__(self, *, build_id: str, why: str) -> None:
         self.build_id = build_id
+        which, option = (
+            (f"of build {build_id}", f" --build-id {build_id}") if build_id else ("", "")
+        )
         super().__init__(
-            f"no worker of build {build_id} is ready ({why}); "
-            f"start one: mnestic worker --build-id {build_id}"
+            f"no worker {which or 'without a build id'} is ready ({why}); "
+            f"start one: mnestic worker{option}"
         )
 
 

@@ -10,7 +10,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
 from mnestic.memory.canonical import check_size
 from mnestic.memory.differences import JobDifference
-from mnestic.memory.errors import NotFoundError
+from mnestic.memory.errors import BuildUnavailableError, NotFoundError
 from mnestic.memory.jobs import JobDescription, JobInput, JobResult, JobSummary
 from mnestic.memory.names import PAUSE, POKE, UNPAUSE, job_workflow_id
 from mnestic.memory.plans import Plan
@@ -263,10 +263,11 @@ class MnesticClient:
         """
         await self._signal(job_id, UNPAUSE)
 
-    async def poke_job(self, job_id: str) -> None:
+    async def poke_job(self, job_id: str) -> BuildUnavailableError | None:
         """Has a job go on in a new run at its wait, by the current build of the worker.
 
-        A job whose own build has no worker left is moved to the current build first.
+        A job whose own build has no worker left is moved to the current build first. If that has
+        none either, the job stands still until it has one; that is what is returned, not raised.
 
         Raises:
             NotFoundError: there is no such job, or it is over.
@@ -275,6 +276,7 @@ class MnesticClient:
         address = self.endpoints.temporal_address
         deployment = Deployment(self.temporal, settings=self.settings, address=address)
         await deployment.move_if_stranded(job_id)
+        return await deployment.find_standstill()
 
     async def list_jobs(
         self, *, waiting: bool = False, limit: int = 50, cursor: str | None = None
@@ -283,13 +285,10 @@ class MnesticClient:
 
         With `waiting`, only those that are parked, also for attention.
         """
+        tenant_id = self.settings.tenant_id
         with rpc_errors(self.endpoints.temporal_address, job_id="*"):
             return await list_jobs(
-                self.temporal,
-                tenant_id=self.settings.tenant_id,
-                waiting=waiting,
-                limit=limit,
-                cursor=cursor,
+                self.temporal, tenant_id=tenant_id, waiting=waiting, limit=limit, cursor=cursor
             )
 
     async def describe_job(self, job_id: str) -> JobDescription:
