@@ -107,6 +107,7 @@ async def restore_wait(
         drift=found.drift[:_DRIFT_TOLD],
         drift_count=len(found.drift),
         receipt=receipt,
+        set_aside=set_aside,
     )
 
 

@@ -54,7 +54,8 @@ class WorkingMemoryChange(BaseModel):
 class JobDifference(BaseModel):
     """A wait's snapshot, which was verified, against memory now.
 
-    `passes` tells by policy whether a restore would let the job go on with this drift.
+    `passes` tells by policy whether a restore would let the job go on with this drift. `set_aside`
+    is the snapshot of newer working memory that a pinned restore of the wait has replaced.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -73,6 +74,7 @@ class JobDifference(BaseModel):
     records: tuple[RecordChange, ...]
     working_memory: WorkingMemoryChange
     passes: dict[WaitPolicy, bool]
+    set_aside: str | None = None
 
 
 def difference(
@@ -125,6 +127,7 @@ def difference(
         records=tuple(changes),
         working_memory=_working(snapshot.working_memory, working),
         passes={"pinned": True, "rebase": True, "strict": not drift},
+        set_aside=wait.receipt.set_aside if wait.receipt else None,
     )
 
 

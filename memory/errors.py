@@ -304,7 +304,7 @@ class SnapshotCorruptedError(InvariantError):
         self.snapshot_id = snapshot_id
         super().__init__(
             f"snapshot {snapshot_id} is corrupted: its sha256 is {found}, it was written as {expected}; "
-            "restore the row from a backup, then resume the job again"
+            "restore the row from a backup, then repeat the request"
         )
 
 

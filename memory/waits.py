@@ -165,6 +165,7 @@ class Restored(BaseModel):
     """How a wait ended, for good: by which request (None: its time was up), and what had changed.
 
     The first restore that commits decides. Whoever asks again, also with another request, gets this.
+    `set_aside` is the snapshot of newer working memory that a pinned restore has replaced.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -173,6 +174,7 @@ class Restored(BaseModel):
     drift: tuple[Drift, ...] = ()
     drift_count: int = 0
     receipt: ResumeReceipt | None = None
+    set_aside: str | None = None
 
 
 class ExtendRequest(BaseModel):

@@ -185,8 +185,8 @@ class Steps:
     def _restored(self, activity: _Activity, restored: dict[str, Any]) -> None:
         receipt = fields_of(restored.get("receipt"))
         ended = receipt_detail(receipt) if receipt else {"outcome": "timeout", "verified": True}
-        counted = {"drift_count": restored.get("drift_count")}
-        self._put(activity, "restored", **{**self._waited(activity), **ended, **counted})
+        counted = {name: restored.get(name) for name in ("drift_count", "set_aside")}
+        self._put(activity, "restored", **{**self._waited(activity), **counted, **ended})
         if self._walk is not None:
             self._walk.chose(str(ended["outcome"]))
 
