@@ -107,8 +107,8 @@ class AgentMemory:
             queued=state.queued,
             receipts=state.receipts,
             wait=state.open_wait,
+            controls=self._controls,
         )
-        self.inbox.paused = lambda: self._controls.paused
         self._waits = JobWaits(
             scope=scope,
             keys=self._keys,
