@@ -64,7 +64,7 @@ async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
     transaction.note("job.fork", asked.job_id, reason=f"from {origin.wait_id}")
     return ForkResult(
         message_count=len(state.messages),
-        record_count=len(snapshot.read_set),
+        record_count=snapshot.record_count,
         memory_version=state.version,
     )
 

@@ -144,7 +144,8 @@ class MemoryActivities:
             transaction, asked.query, scope=asked.scope, job_id=job_id
         )
         if job_id is not None:
-            await transaction.records.add_reads(job_id, (*found.records, *found.missing))
+            seen = (*found.records, *found.missing, *found.namespaces)
+            await transaction.records.add_reads(job_id, seen)
         kept = state.with_variables({asked.save_as: _as_variable(found)})
         await transaction.working.save(asked.scope.session_id, kept)
         return RecallResult(

@@ -155,8 +155,8 @@ async def _find(
     verified: bool,
     is_lost: bool = False,
 ) -> _Found:
-    names = [(read.namespace, read.key) for read in snapshot.read_set]
-    records, versions = await transaction.records.select(names)
+    reads, records, versions = await transaction.records.select_again(snapshot.read_set)
+    snapshot = snapshot.model_copy(update={"read_set": reads})
     state = await transaction.working.load(scope.session_id, lock=True)
     return _Found(
         snapshot=snapshot,

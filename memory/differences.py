@@ -122,7 +122,7 @@ def difference(
         snapshot_sha256=sha256,
         snapshot_at=snapshot.snapshot_at,
         compared_at=now,
-        records_compared=len(snapshot.read_set),
+        records_compared=snapshot.record_count,
         drift_count=len(drift),
         records=tuple(changes),
         working_memory=_working(snapshot.working_memory, working),

@@ -1,6 +1,6 @@
 """Long-term records: versioned values by namespace and key, which outlive sessions and jobs."""
 
-from typing import Any
+from typing import Any, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
@@ -46,11 +46,23 @@ class LongTermRecord(BaseModel):
 class ReadRecord(RecordRef):
     """A record in a read set, with the value that was seen; None if there was none.
 
-    A pinned one is read as it was seen, whatever is stored now.
+    A pinned one is read as it was seen, whatever is stored now. A whole namespace that was read is in
+    the read set too, beside its records: it has no key, and its version is how many records of it are
+    read at most.
     """
 
     value: Any = None
     pinned: bool = False
+
+    @classmethod
+    def of_namespace(cls, namespace: str, *, limit: int) -> Self:
+        """A namespace that was read whole, up to so many records."""
+        return cls(namespace=namespace, key="", version=limit)
+
+    @property
+    def is_namespace(self) -> bool:
+        """Whether it stands for a namespace; no record has an empty key."""
+        return not self.key
 
     @property
     def ref(self) -> RecordRef:

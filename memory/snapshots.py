@@ -32,6 +32,11 @@ class MemorySnapshot(BaseModel):
     read_set: tuple[ReadRecord, ...] = ()
     snapshot_at: AwareDatetime
 
+    @property
+    def record_count(self) -> int:
+        """How many records the read set holds."""
+        return sum(not read.is_namespace for read in self.read_set)
+
 
 class _Version(BaseModel):
     """What must be known of a snapshot before it can be read."""

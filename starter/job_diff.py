@@ -26,11 +26,10 @@ async def diff_job(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
         snapshot = await transaction.snapshots.get(asked.snapshot_id, sha256=sha256)
-        names = [(read.namespace, read.key) for read in snapshot.read_set]
-        records, versions = await transaction.records.select(names)
+        reads, records, versions = await transaction.records.select_again(snapshot.read_set)
         return difference(
             asked,
-            snapshot,
+            snapshot.model_copy(update={"read_set": reads}),
             sha256=sha256,
             working=await transaction.working.load(asked.scope.session_id),
             records=records,

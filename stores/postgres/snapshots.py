@@ -51,7 +51,7 @@ class PostgresSnapshotStore:
             memory_revision=revision,
             message_count=len(snapshot.working_memory.messages),
             episode_count=len(snapshot.episodic_tail),
-            record_count=len(snapshot.read_set),
+            record_count=snapshot.record_count,
             snapshot_at=snapshot.snapshot_at,
         )
 

@@ -79,6 +79,44 @@ async def test_a_pinned_job_recalls_what_it_saw_before_the_wait(
     assert (await client.memory("ada").get("order", "price")).value == 12
 
 
+@pytest.mark.parametrize(
+    ("policy", "after"), [("pinned", {"price": 10}), ("rebase", {"price": 10, "tip": 3})]
+)
+async def test_a_record_that_is_new_in_a_namespace_is_seen_unless_it_is_pinned(
+    client: MnesticClient,
+    start_waiting: StartWaiting,
+    recheck: str,
+    policy: str,
+    after: dict[str, int],
+) -> None:
+    plan = recheck.replace(", keys: [price]", "").replace("rebase", policy)
+    job_id = await start_waiting(plan)
+    await client.memory("ada").set("order", "tip", 3)
+
+    receipt = await client.resume_job(job_id)
+    await client.wait_for_result(job_id)
+
+    state = await client.memory("ada").working_memory("s1")
+    assert receipt is not None
+    assert receipt.drift_count == 1
+    assert state.variables["after"]["records"] == {"order": after}
+
+
+async def test_a_strict_job_parks_when_a_namespace_that_it_read_has_a_new_record(
+    client: MnesticClient, start_waiting: StartWaiting, recheck: str
+) -> None:
+    plan = recheck.replace(", keys: [price]", "").replace("rebase", "strict")
+    job_id = await start_waiting(plan)
+    await client.memory("ada").set("other", "tip", 3)
+    await client.memory("ada").set("order", "tip", 3)
+
+    with pytest.raises(ResumeRefusedError, match="memory has changed: order/tip created;"):
+        await client.resume_job(job_id)
+
+    found = await client.diff_job(job_id)
+    assert [(change.kind, change.key) for change in found.records] == [("created", "tip")]
+
+
 async def test_a_pinned_job_recalls_a_record_that_was_deleted_meanwhile(
     client: MnesticClient, start_waiting: StartWaiting, recheck: str
 ) -> None:
