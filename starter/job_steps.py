@@ -163,6 +163,8 @@ class Steps:
             self._put(activity, "wait_extended", **moved)
         elif activity.name == "mnestic.end_job":
             self.ending = {**activity.detail, "episode_id": told.get("episode_id")}
+        elif activity.name == "mnestic.keep_result" and activity.tool is None:
+            pass  # its ledger row tells of it
         elif activity.tool is None or not self._keeps_call(activity, activity.tool):
             self._put(activity, "step", state="done", duration_s=took_s, **_counts(told))
 

@@ -63,7 +63,10 @@ async def test_a_job_with_large_payloads_goes_on_in_new_runs(
     await client.resume_job(job_id)
     result = await client.wait_for_result(job_id)
 
+    timeline = await client.job_history(job_id)
     state = await client.memory("ada").working_memory("s1")
     assert [message.content for message in state.messages] == ["of a of b"]
     assert {key for key in "abcd" if set(result.results[key]) == REFERENCE} == {"a", "c"}
     assert result.omitted == ()
+    kinds = [entry.detail["kind"] for entry in timeline.entries if entry.what == "step"]
+    assert kinds == ["keep_result", "keep_result", "emit"]
