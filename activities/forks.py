@@ -7,6 +7,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.operations import OperationInput, run_once
 from mnestic.memory.errors import AlreadyExistsError
 from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.records import count_records
 from mnestic.memory.scope import Id
 from mnestic.memory.waits import ForkOrigin
 
@@ -38,14 +39,22 @@ class ForkActivities:
     async def fork(self, asked: ForkInput) -> ForkResult:
         """Copies a snapshot's working memory into a new session, and its read set to the new job.
 
+        Refuses a job that has done something already: its read set would be written over.
+
         Idempotent: by the operation's key, in the transaction of the writes.
         """
         with failures():
+            owner = await self._memory.find_agent(
+                tenant_id=asked.scope.tenant_id, job_id=asked.job_id
+            )
+            if owner not in (None, asked.scope.agent_id):
+                raise AlreadyExistsError(what="job", name=asked.job_id)
             return await run_once(self._memory, asked, ForkResult, work=lambda tx: _fork(tx, asked))
 
 
 async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
     session_id, origin = asked.scope.session_id, asked.origin
+    await _refuse_known(transaction, asked)
     sealed = await transaction.snapshots.get(origin.snapshot_id, sha256=origin.sha256)
     snapshot = sealed.read()
     state = await transaction.working.load(session_id, lock=True)
@@ -57,6 +66,14 @@ async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
     transaction.note("job.fork", asked.job_id, reason=f"from {origin.wait_id}")
     return ForkResult(
         message_count=len(state.messages),
-        record_count=len(snapshot.read_set),
+        record_count=count_records(snapshot.read_set),
         memory_version=state.version,
     )
+
+
+async def _refuse_known(transaction: Transaction, asked: ForkInput) -> None:
+    """Refuses the id of a job that has done more than to ask for this."""
+    done, _ = await transaction.list_operations(asked.job_id, limit=2)
+    is_known = any(each.key != asked.operation.key for each in done)
+    if is_known or await transaction.records.list_reads(asked.job_id):
+        raise AlreadyExistsError(what="job", name=asked.job_id)

@@ -138,12 +138,14 @@ class MemoryActivities:
 
     async def _recall(self, transaction: Transaction, asked: RecallInput) -> RecallResult:
         job_id = asked.operation.job_id
+        # Locked before the read set, as everywhere.
+        state = await transaction.working.load(asked.scope.session_id, lock=True)
         found = await self._retriever.recall(
             transaction, asked.query, scope=asked.scope, job_id=job_id
         )
         if job_id is not None:
-            await transaction.records.add_reads(job_id, (*found.records, *found.missing))
-        state = await transaction.working.load(asked.scope.session_id, lock=True)
+            seen = (*found.records, *found.missing, *found.namespaces)
+            await transaction.records.add_reads(job_id, seen)
         kept = state.with_variables({asked.save_as: _as_variable(found)})
         await transaction.working.save(asked.scope.session_id, kept)
         return RecallResult(

@@ -102,6 +102,7 @@ async def restore_wait(
         drift=found.drift[:_DRIFT_TOLD],
         drift_count=len(found.drift),
         receipt=receipt,
+        set_aside=set_aside,
     )
 
 
@@ -123,8 +124,8 @@ async def _find(
     transaction: Transaction, wait: OpenWait, *, sealed: SealedSnapshot | None, scope: Scope
 ) -> _Found:
     head = sealed.head if sealed else await _head_now(transaction, wait, scope)
-    names = [(read.namespace, read.key) for read in head.read_set]
-    records, versions = await transaction.records.select(names)
+    reads, records, versions = await transaction.records.select_again(head.read_set)
+    head = head.model_copy(update={"read_set": reads})
     working = await transaction.working.find_ref(scope.session_id, lock=True)
     return _Found(
         sealed=sealed,

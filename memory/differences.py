@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from mnestic.memory.records import LongTermRecord
+from mnestic.memory.records import LongTermRecord, count_records
 from mnestic.memory.snapshots import Drift, SealedSnapshot, compare
 from mnestic.memory.waits import JobWait, WaitPolicy, WaitState
 from mnestic.memory.working import WorkingMemory, WorkingRef
@@ -54,7 +54,8 @@ class WorkingMemoryChange(BaseModel):
 class JobDifference(BaseModel):
     """A wait's snapshot, which was verified, against memory now.
 
-    `passes` tells by policy whether a restore would let the job go on with this drift.
+    `passes` tells by policy whether a restore would let the job go on with this drift. `set_aside`
+    is the snapshot of newer working memory that a pinned restore of the wait has replaced.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -73,6 +74,7 @@ class JobDifference(BaseModel):
     records: tuple[RecordChange, ...]
     working_memory: WorkingMemoryChange
     passes: dict[WaitPolicy, bool]
+    set_aside: str | None = None
 
 
 def difference(
@@ -105,7 +107,7 @@ def difference(
         records=dict(records),
         versions=dict(versions),
     )
-    before = {(read.namespace, read.key): read.value for read in snapshot.read_set}
+    before = {(read.namespace, read.key): read.value for read in sealed.head.read_set}
     changes = []
     for change in drift:
         name = (change.namespace, change.key)
@@ -123,11 +125,12 @@ def difference(
         snapshot_sha256=sha256,
         snapshot_at=snapshot.snapshot_at,
         compared_at=now,
-        records_compared=len(snapshot.read_set),
+        records_compared=count_records(sealed.head.read_set),
         drift_count=len(drift),
         records=tuple(changes),
         working_memory=_working(snapshot.working_memory, working),
         passes={"pinned": True, "rebase": True, "strict": not drift},
+        set_aside=wait.receipt.set_aside if wait.receipt else None,
     )
 
 

@@ -16,6 +16,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── MemoryDriftedError        a strict wait found that memory has changed
     │   ├── BudgetExceededError       a job has used up its tokens or its money
     │   ├── JobFailedError            the job ended without a result
+    │   ├── JobOverError              the job has ended, so nothing of it begins any more
     │   ├── ConfigurationError        a setting is wrong or missing
     │   ├── SchemaVersionError        database and code are of different versions
     │   ├── ModelRefusedError         a language model will not answer this request
@@ -162,6 +163,16 @@ class JobFailedError(RefusedError):
         super().__init__(f"job {job_id} {how}: {why}")
 
 
+class JobOverError(RefusedError):
+    """A job has ended, and an attempt that was lost, or its code, still opens a wait."""
+
+    def __init__(self, *, job_id: str) -> None:
+        self.job_id = job_id
+        super().__init__(
+            f"job {job_id} is over and opens no wait; start another job under its own id"
+        )
+
+
 class ConfigurationError(RefusedError):
     """A setting is wrong or missing."""
 
@@ -236,13 +247,16 @@ class WorkerUnavailableError(UnavailableError):
 
 
 class BuildUnavailableError(UnavailableError):
-    """No worker of a build polls, so no job can be sent to it."""
+    """No worker of a build polls, so no job can be sent to it. Without an id: of no build."""
 
     def __init__(self, *, build_id: str, why: str) -> None:
         self.build_id = build_id
+        which, option = (
+            (f"of build {build_id}", f" --build-id {build_id}") if build_id else ("", "")
+        )
         super().__init__(
-            f"no worker of build {build_id} is ready ({why}); "
-            f"start one: mnestic worker --build-id {build_id}"
+            f"no worker {which or 'without a build id'} is ready ({why}); "
+            f"start one: mnestic worker{option}"
         )
 
 
@@ -290,7 +304,7 @@ class SnapshotCorruptedError(InvariantError):
         self.snapshot_id = snapshot_id
         super().__init__(
             f"snapshot {snapshot_id} is corrupted: its sha256 is {found}, it was written as {expected}; "
-            "restore the row from a backup, then resume the job again"
+            "restore the row from a backup, then repeat the request"
         )
 
 

@@ -25,6 +25,7 @@ EXTEND_WAIT = "extend_wait"
 PAUSE = "pause"
 UNPAUSE = "unpause"
 POKE = "poke"
+END_JOB = "end"  # the operation that ends a job
 MOVED = "JobMovedError"  # type of the failure of an update that is to be sent again
 STATUS = "status"
 RESUMPTION_CONTEXT = "resumption_context"

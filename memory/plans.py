@@ -183,6 +183,20 @@ class Plan(BaseModel):
                 return node
         raise KeyError(node_id)
 
+    def results_named_from(self, node_id: str) -> frozenset[str]:
+        """The results that templates name as `${results...}`, of a node and of all that may follow.
+
+        A template that names all of them gives the empty name.
+        """
+        following = {node.id: node.successors() for node in self.nodes}
+        ahead = _reached(following, from_=(node_id,))
+        documents = [
+            node.model_dump(mode="json", exclude={"form"})
+            for node in self.nodes
+            if node.id in ahead
+        ]
+        return names_under(documents, "results")
+
     @property
     def decision_id(self) -> str:
         """SHA-256 of the plan: which plan it was that decided.

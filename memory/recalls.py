@@ -42,10 +42,14 @@ class RecallQuery(BaseModel):
 
 
 class Recalled(BaseModel):
-    """What was recalled; `missing` are keys that were asked for by name and are not there."""
+    """What was recalled.
+
+    `missing` are keys that were asked for by name and are not there, `namespaces` what was read whole.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     records: tuple[ReadRecord, ...] = ()
     missing: tuple[ReadRecord, ...] = ()
+    namespaces: tuple[ReadRecord, ...] = ()
     episodes: tuple[Episode, ...] = ()

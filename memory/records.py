@@ -1,6 +1,7 @@
 """Long-term records: versioned values by namespace and key, which outlive sessions and jobs."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
@@ -46,13 +47,30 @@ class LongTermRecord(BaseModel):
 class ReadRecord(RecordRef):
     """A record in a read set, with the value that was seen; None if there was none.
 
-    A pinned one is read as it was seen, whatever is stored now.
+    A pinned one is read as it was seen, whatever is stored now. A whole namespace that was read is in
+    the read set too, beside its records: it has no key, and its version is how many records of it are
+    read at most.
     """
 
     value: Any = None
     pinned: bool = False
 
+    @classmethod
+    def of_namespace(cls, namespace: str, *, limit: int) -> Self:
+        """A namespace that was read whole, up to so many records."""
+        return cls(namespace=namespace, key="", version=limit)
+
+    @property
+    def is_namespace(self) -> bool:
+        """Whether it stands for a namespace; no record has an empty key."""
+        return not self.key
+
     @property
     def ref(self) -> RecordRef:
         """The record without its value."""
         return RecordRef(namespace=self.namespace, key=self.key, version=self.version)
+
+
+def count_records(reads: Iterable[ReadRecord]) -> int:
+    """How many records a read set holds, without the namespaces that were read whole."""
+    return sum(not read.is_namespace for read in reads)

@@ -114,6 +114,19 @@ class RecordStore(Protocol):
         """The live records of these names, and the versions of all their rows, dead ones included."""
         ...
 
+    async def select_again(
+        self, reads: Sequence[ReadRecord]
+    ) -> tuple[
+        tuple[ReadRecord, ...],
+        dict[tuple[str, str], LongTermRecord],
+        dict[tuple[str, str], int],
+    ]:
+        """A read set, and its records as they are now, as from `select`.
+
+        Records that are new in a namespace which was read whole join the read set, as not there.
+        """
+        ...
+
     async def add_reads(self, job_id: str, reads: Sequence[ReadRecord]) -> None:
         """Puts records into a job's read set; what is seen later replaces what was seen earlier."""
         ...
@@ -189,6 +202,7 @@ class WaitStore(Protocol):
 
         Raises:
             AlreadyExistsError: the wait is kept already.
+            JobOverError: the job has ended.
         """
         ...
 

@@ -209,7 +209,7 @@ def _closed(wait: JobWait) -> dict[str, Any]:
 
 def receipt_detail(receipt: Mapping[str, Any]) -> dict[str, Any]:
     """What a timeline tells of a receipt."""
-    names = ("wait_id", "request_id", "outcome", "snapshot_id", "drift_count")
+    names = ("wait_id", "request_id", "outcome", "snapshot_id", "drift_count", "set_aside")
     override = receipt.get("override") or {}
     return {
         **{name: receipt.get(name) for name in names},

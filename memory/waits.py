@@ -69,7 +69,8 @@ class Override(BaseModel):
     """Why and how a person lets a job go on that needs attention.
 
     `policy` takes the place of the wait's own: `rebase` goes on with memory as it is now, also when
-    the snapshot cannot be read any more; `pinned` needs a snapshot that verifies.
+    the snapshot cannot be read any more; `pinned` needs a snapshot that verifies, which takes the
+    place of working memory that cannot be read.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -166,6 +167,7 @@ class Restored(BaseModel):
     """How a wait ended, for good: by which request (None: its time was up), and what had changed.
 
     The first restore that commits decides. Whoever asks again, also with another request, gets this.
+    `set_aside` is the snapshot of newer working memory that a pinned restore has replaced.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -174,6 +176,7 @@ class Restored(BaseModel):
     drift: tuple[Drift, ...] = ()
     drift_count: int = 0
     receipt: ResumeReceipt | None = None
+    set_aside: str | None = None
 
 
 class ExtendRequest(BaseModel):

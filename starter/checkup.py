@@ -12,6 +12,7 @@ from temporalio.client import Client
 
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.names import SEARCH_ATTRIBUTES
+from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints
@@ -138,11 +139,11 @@ async def _check_temporal(settings: Settings, endpoints: Endpoints) -> tuple[Fin
             found=f"missing: {', '.join(missing)}" if missing else "all registered",
             mend=create,
         ),
-        await _pollers(client, settings),
+        await _pollers(client, settings, endpoints),
     )
 
 
-async def _pollers(client: Client, settings: Settings) -> Finding:
+async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> Finding:
     request = DescribeTaskQueueRequest(
         namespace=client.namespace,
         task_queue=TaskQueue(name=settings.task_queue),
@@ -150,12 +151,14 @@ async def _pollers(client: Client, settings: Settings) -> Finding:
     )
     answer = await client.workflow_service.describe_task_queue(request)
     identities = [poller.identity for poller in answer.pollers]
-    return Finding(
-        part="workers",
-        ok=bool(identities),
-        found=f"{len(identities)} poll {settings.task_queue}: {', '.join(identities) or 'nobody'}",
-        mend="mnestic worker, or `mnestic up`",
-    )
+    found = f"{len(identities)} poll {settings.task_queue}: {', '.join(identities) or 'nobody'}"
+    deployment = Deployment(client, settings=settings, address=endpoints.temporal_address)
+    missing = await deployment.find_standstill()
+    mend = "mnestic worker, or `mnestic up`"
+    if missing and identities:
+        found = f"{found}; {missing}"
+        mend = "start such a worker, or send jobs to those that poll: mnestic deploy"
+    return Finding(part="workers", ok=missing is None, found=found, mend=mend)
 
 
 def _check_disk(settings: Settings) -> Finding:

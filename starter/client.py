@@ -6,15 +6,11 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from temporalio.client import (
-    Client,
-    WorkflowExecutionStatus,
-    WorkflowHandle,
-)
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
 from mnestic.memory.canonical import check_size
 from mnestic.memory.differences import JobDifference
-from mnestic.memory.errors import NotFoundError
+from mnestic.memory.errors import BuildUnavailableError, NotFoundError
 from mnestic.memory.jobs import JobDescription, JobInput, JobResult, JobSummary
 from mnestic.memory.names import PAUSE, POKE, UNPAUSE, job_workflow_id
 from mnestic.memory.plans import Plan
@@ -135,10 +131,12 @@ class MnesticClient:
         as_job: str | None = None,
         session_id: str | None = None,
         plan: Plan | None = None,
+        priority: int | None = None,
     ) -> str:
         """Starts a job at a wait of another, with the memory of its snapshot; returns the new id.
 
-        The other job may be running, over, or forgotten by Temporal; it is left alone.
+        The other job may be running, over, or forgotten by Temporal; it is left alone. The plan's
+        budget is the new job's own: what the other has used up does not count.
 
         Args:
             job_id: The job to fork.
@@ -146,10 +144,12 @@ class MnesticClient:
             as_job: The new job's id; made up without it.
             session_id: The new job's session, in which nothing was written; the new id without it.
             plan: Another plan, which has the wait's node too.
+            priority: From 1 to 5; the other job's without it, unless Temporal has forgotten that.
 
         Raises:
             NotFoundError: there is no such job or wait.
-            InvalidInputError: the plan has no such wait, or the wait is another job's.
+            InvalidInputError: the plan has no such wait, the wait is another job's, or there is no
+                such priority.
             AlreadyExistsError: a job of the new id was started before.
         """
         terms = ForkTerms(
@@ -158,11 +158,14 @@ class MnesticClient:
             as_job=as_job,
             session_id=session_id,
             plan=plan,
+            priority=priority,
         )
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            asked = await fork_input(self.temporal, self._memory, terms, settings=self.settings)
+            asked, priority = await fork_input(
+                self.temporal, self._memory, terms, settings=self.settings
+            )
         require_sound(asked.plan)
-        return await self._start(asked)
+        return await self._start(asked, priority=priority)
 
     async def resume_job(
         self,
@@ -215,7 +218,7 @@ class MnesticClient:
         """Lets a job go on that needs attention; the reason is kept in the audit log.
 
         By `rebase` it goes on with memory as it is now, also when its snapshot is lost; by `pinned`
-        with its snapshot. The outcome may be `timeout` too.
+        with its snapshot, also when working memory cannot be read. The outcome may be `timeout` too.
 
         Raises:
             ResumeRefusedError: the job needs no attention, or has no such outcome.
@@ -260,10 +263,11 @@ class MnesticClient:
         """
         await self._signal(job_id, UNPAUSE)
 
-    async def poke_job(self, job_id: str) -> None:
+    async def poke_job(self, job_id: str) -> BuildUnavailableError | None:
         """Has a job go on in a new run at its wait, by the current build of the worker.
 
-        A job whose own build has no worker left is moved to the current build first.
+        A job whose own build has no worker left is moved to the current build first. If that has
+        none either, the job stands still until it has one; that is what is returned, not raised.
 
         Raises:
             NotFoundError: there is no such job, or it is over.
@@ -272,6 +276,7 @@ class MnesticClient:
         address = self.endpoints.temporal_address
         deployment = Deployment(self.temporal, settings=self.settings, address=address)
         await deployment.move_if_stranded(job_id)
+        return await deployment.find_standstill()
 
     async def list_jobs(
         self, *, waiting: bool = False, limit: int = 50, cursor: str | None = None
@@ -280,13 +285,10 @@ class MnesticClient:
 
         With `waiting`, only those that are parked, also for attention.
         """
+        tenant_id = self.settings.tenant_id
         with rpc_errors(self.endpoints.temporal_address, job_id="*"):
             return await list_jobs(
-                self.temporal,
-                tenant_id=self.settings.tenant_id,
-                waiting=waiting,
-                limit=limit,
-                cursor=cursor,
+                self.temporal, tenant_id=tenant_id, waiting=waiting, limit=limit, cursor=cursor
             )
 
     async def describe_job(self, job_id: str) -> JobDescription:
@@ -359,11 +361,7 @@ class MnesticClient:
 
     def job_link(self, job_id: str) -> str | None:
         """The job's page in the Temporal UI, if the UI's address is known."""
-        if self.endpoints.temporal_ui is None:
-            return None
-        workflow_id = job_workflow_id(self.settings.tenant_id, job_id).replace("/", "%2F")
-        namespace = self.endpoints.temporal_namespace
-        return f"{self.endpoints.temporal_ui}/namespaces/{namespace}/workflows/{workflow_id}"
+        return self.endpoints.link_to(job_workflow_id(self.settings.tenant_id, job_id))
 
     async def _start(self, asked: JobInput, *, priority: int | None = None) -> str:
         with rpc_errors(self.endpoints.temporal_address, job_id=asked.job_id):

@@ -16,8 +16,9 @@ from temporalio.api.enums.v1 import (
     RoutingConfigUpdateState,
     TaskQueueType,
     VersioningBehavior,
+    WorkerVersioningMode,
 )
-from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue
 from temporalio.api.workflow.v1 import VersioningOverride, WorkflowExecutionOptions
 from temporalio.api.workflowservice.v1 import (
     DescribeTaskQueueRequest,
@@ -34,6 +35,7 @@ from mnestic.memory.scope import check_id
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings
 
+UNVERSIONED = ""  # the build of workers without a build id
 # A worker polls anew each minute; one that has ended, however it did, is listed for some minutes more.
 _POLLS_WITHIN = timedelta(minutes=2)
 _ASK_AGAIN_S = 0.2
@@ -103,12 +105,17 @@ class Deployment:
 
         Jobs that run stay with their build. Waits for a worker of the build, for so long.
 
+        Args:
+            build_id: The build; `UNVERSIONED` for workers without a build id.
+            limit: How long to wait.
+
         Raises:
             InvalidInputError: the id is malformed.
             BuildUnavailableError: no worker of the build polls; nothing has changed.
             TemporalUnavailableError: Temporal does not answer.
         """
-        check_id(build_id, what="build id")
+        if build_id != UNVERSIONED:
+            check_id(build_id, what="build id")
         deadline = time.monotonic() + limit.total_seconds()
         with rpc_errors(self._address, job_id="*"):
             while (why := await self._try_to_make_current(build_id)) is not None:
@@ -116,6 +123,18 @@ class Deployment:
                     raise BuildUnavailableError(build_id=build_id, why=why)
                 await asyncio.sleep(_ASK_AGAIN_S)
             await self._until_told()
+
+    async def find_standstill(self) -> BuildUnavailableError | None:
+        """What keeps jobs from beginning and from going on in new runs: the current build has no worker.
+
+        Raises:
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        with rpc_errors(self._address, job_id="*"):
+            found = await self._describe()
+            current = _current(found) if found else UNVERSIONED
+            polls = (await self._workers())[current] > 0
+        return None if polls else BuildUnavailableError(build_id=current, why="none polls")
 
     async def move_if_stranded(self, job_id: str) -> bool:
         """Moves a job to the current build if no worker of its own build is left; says whether.
@@ -160,7 +179,7 @@ class Deployment:
     async def _try_to_make_current(self, build_id: str) -> str | None:
         """Makes the build current; returns why that cannot be yet."""
         found = await self._describe()
-        if found is not None and build_id == _current(found):
+        if build_id == (_current(found) if found else UNVERSIONED):
             return None
         if not (await self._workers())[build_id]:
             return "none polls"  # Temporal itself is content with a worker that was there once
@@ -199,7 +218,7 @@ class Deployment:
             raise
 
     async def _workers(self) -> Counter[str]:
-        """How many workers of each build poll the task queue."""
+        """How many workers of each build poll the task queue, and how many without one."""
         request = DescribeTaskQueueRequest(
             namespace=self._temporal.namespace,
             task_queue=TaskQueue(name=self._settings.task_queue),
@@ -208,12 +227,18 @@ class Deployment:
         answer = await self._temporal.workflow_service.describe_task_queue(request)
         oldest = datetime.now(UTC) - self._polls_within
         polling = {
-            (poller.identity, poller.deployment_options.build_id)
+            (poller.identity, self._build_of(poller))
             for poller in answer.pollers
-            if poller.deployment_options.deployment_name == self._settings.deployment
-            and poller.last_access_time.ToDatetime(UTC) > oldest
+            if poller.last_access_time.ToDatetime(UTC) > oldest
         }
-        return Counter(build_id for _, build_id in polling)
+        return Counter(build_id for _, build_id in polling if build_id is not None)
+
+    def _build_of(self, poller: PollerInfo) -> str | None:
+        """The build of a worker; None if it is of another deployment."""
+        options = poller.deployment_options
+        if options.worker_versioning_mode != WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED:
+            return UNVERSIONED
+        return options.build_id if options.deployment_name == self._settings.deployment else None
 
     async def _running_jobs(self, build_id: str) -> int:
         counted = await self._temporal.count_workflows(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecutionDescription
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.jobs import JobInput, JobProgress
@@ -28,12 +28,16 @@ class ForkTerms:
     as_job: str | None
     session_id: str | None
     plan: Plan | None
+    priority: int | None
 
 
 async def fork_input(
     temporal: Client, memory: Memory, terms: ForkTerms, *, settings: Settings
-) -> JobInput:
-    """The input of a job that begins at a wait of another one; see `MnesticClient.fork_job`."""
+) -> tuple[JobInput, int | None]:
+    """The input of a job that begins at a wait of another one, and its priority.
+
+    See `MnesticClient.fork_job`.
+    """
     tenant_id, job_id = settings.tenant_id, terms.job_id
     found = await find_job(temporal.get_workflow_handle(job_workflow_id(tenant_id, job_id)))
     agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
@@ -55,7 +59,7 @@ async def fork_input(
     sha256 = await hash_of_snapshot(wait, found, temporal=temporal, memory=memory)
     new_id = check_id(terms.as_job or new_job_id(), what="job id")
     session_id = check_id(terms.session_id or new_id, what="session")
-    return JobInput(
+    asked = JobInput(
         job_id=new_id,
         scope=Scope(tenant_id=tenant_id, agent_id=agent_id, session_id=session_id),
         plan=plan,
@@ -66,6 +70,14 @@ async def fork_input(
             job_id=job_id, wait_id=wait.wait_id, snapshot_id=wait.snapshot_id, sha256=sha256
         ),
     )
+    return asked, terms.priority if terms.priority is not None else _priority_of(found)
+
+
+def _priority_of(job: WorkflowExecutionDescription | None) -> int | None:
+    """The priority that a job was started with, None also when Temporal has forgotten it."""
+    if job is None:
+        return None
+    return job.raw_description.workflow_execution_info.priority.priority_key or None
 
 
 async def _input_of(temporal: Client, workflow_id: str) -> JobInput:

@@ -1,5 +1,7 @@
 """A job's snapshot against its memory now: finding the wait, its hash, and what is stored."""
 
+from dataclasses import replace
+
 from temporalio.client import Client
 
 from mnestic.memory.differences import JobDifference, difference
@@ -26,11 +28,11 @@ async def diff_job(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
         sealed = await transaction.snapshots.get(asked.snapshot_id, sha256=sha256)
-        names = [(read.namespace, read.key) for read in sealed.head.read_set]
-        records, versions = await transaction.records.select(names)
+        reads, records, versions = await transaction.records.select_again(sealed.head.read_set)
+        head = sealed.head.model_copy(update={"read_set": reads})
         return difference(
             asked,
-            sealed,
+            replace(sealed, head=head),
             sha256=sha256,
             working=await transaction.working.load(asked.scope.session_id),
             working_ref=await transaction.working.find_ref(asked.scope.session_id),

@@ -163,6 +163,8 @@ class Steps:
             self._put(activity, "wait_extended", **moved)
         elif activity.name == "mnestic.end_job":
             self.ending = {**activity.detail, "episode_id": told.get("episode_id")}
+        elif activity.name == "mnestic.keep_result" and activity.tool is None:
+            pass  # its ledger row tells of it
         elif activity.tool is None or not self._keeps_call(activity, activity.tool):
             self._put(activity, "step", state="done", duration_s=took_s, **_counts(told))
 
@@ -185,8 +187,8 @@ class Steps:
     def _restored(self, activity: _Activity, restored: dict[str, Any]) -> None:
         receipt = fields_of(restored.get("receipt"))
         ended = receipt_detail(receipt) if receipt else {"outcome": "timeout", "verified": True}
-        counted = {"drift_count": restored.get("drift_count")}
-        self._put(activity, "restored", **{**self._waited(activity), **ended, **counted})
+        counted = {name: restored.get(name) for name in ("drift_count", "set_aside")}
+        self._put(activity, "restored", **{**self._waited(activity), **counted, **ended})
         if self._walk is not None:
             self._walk.chose(str(ended["outcome"]))
 

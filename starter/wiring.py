@@ -28,6 +28,13 @@ class Endpoints(BaseModel):
     temporal_ui: str | None = None
     embedded_temporal: bool
 
+    def link_to(self, workflow_id: str) -> str | None:
+        """The page of a workflow in the Temporal UI, if the UI's address is known."""
+        if self.temporal_ui is None:
+            return None
+        name = workflow_id.replace("/", "%2F")
+        return f"{self.temporal_ui}/namespaces/{self.temporal_namespace}/workflows/{name}"
+
 
 def find_endpoints(settings: Settings) -> Endpoints:
     """The addresses to use.

@@ -14,38 +14,70 @@ class ScopeRetriever:
         self, transaction: Transaction, query: RecallQuery, *, scope: Scope, job_id: str | None
     ) -> Recalled:
         """See the port."""
-        pins = await _pins(transaction, job_id)
+        reads = await _reads(transaction, query, job_id)
         records: list[ReadRecord] = []
         missing: list[ReadRecord] = []
+        namespaces: list[ReadRecord] = []
         for selection in query.records:
-            found, absent = await _select(transaction, selection, pins)
-            records.extend(found)
-            missing.extend(absent)
+            seen = {read.key: read for read in reads if read.namespace == selection.namespace}
+            if selection.keys is None:
+                records.extend(await _whole(transaction, selection, seen))
+                namespaces.append(_as_namespace(selection, seen))
+            else:
+                found, absent = await _by_key(transaction, selection, seen)
+                records.extend(found)
+                missing.extend(absent)
         episodes = await _episodes(transaction, query.episodes, scope=scope, job_id=job_id)
-        return Recalled(records=tuple(records), missing=tuple(missing), episodes=episodes)
+        return Recalled(
+            records=tuple(records),
+            missing=tuple(missing),
+            namespaces=tuple(namespaces),
+            episodes=episodes,
+        )
 
 
-async def _pins(transaction: Transaction, job_id: str | None) -> dict[tuple[str, str], ReadRecord]:
-    """What the job reads as it saw it, by namespace and key."""
+async def _reads(
+    transaction: Transaction, query: RecallQuery, job_id: str | None
+) -> tuple[ReadRecord, ...]:
+    """The job's read set, of which the query needs what is pinned, or all of it for a namespace."""
     if job_id is None:
-        return {}
-    reads = await transaction.records.list_reads(job_id, pinned=True)
-    return {(read.namespace, read.key): read for read in reads}
+        return ()
+    needs_all = any(selection.keys is None for selection in query.records)
+    return await transaction.records.list_reads(job_id, pinned=not needs_all)
 
 
-async def _select(
-    transaction: Transaction,
-    selection: RecordSelection,
-    pins: dict[tuple[str, str], ReadRecord],
+async def _whole(
+    transaction: Transaction, selection: RecordSelection, seen: dict[str, ReadRecord]
+) -> tuple[ReadRecord, ...]:
+    """The records of a namespace; of one that is pinned those that the job saw, or wrote."""
+    pinned = {key: read for key, read in seen.items() if read.pinned and key}
+    if "" in seen and seen[""].pinned:
+        own = [(selection.namespace, key) for key in seen if key and key not in pinned]
+        live, _ = await transaction.records.select(own)
+        page = tuple(live.values())
+    else:
+        page, _ = await transaction.records.list_by_namespace(
+            selection.namespace, limit=selection.limit
+        )
+    read = {record.key: record.read for record in page} | pinned
+    there = [read[key] for key in sorted(read) if read[key].value is not None]
+    return tuple(there[: selection.limit])
+
+
+def _as_namespace(selection: RecordSelection, seen: dict[str, ReadRecord]) -> ReadRecord:
+    """The namespace in the read set: what was pinned stays, what was read most counts."""
+    before = seen.get("")
+    if before is not None and (before.pinned or before.version >= selection.limit):
+        return before
+    return ReadRecord.of_namespace(selection.namespace, limit=selection.limit)
+
+
+async def _by_key(
+    transaction: Transaction, selection: RecordSelection, seen: dict[str, ReadRecord]
 ) -> tuple[tuple[ReadRecord, ...], tuple[ReadRecord, ...]]:
+    """The records of these keys as they are, or were pinned, and the keys that are not there."""
+    assert selection.keys is not None
     namespace = selection.namespace
-    pinned = {key: pin for (of, key), pin in pins.items() if of == namespace}
-    if selection.keys is None:
-        limit = selection.limit
-        page, _ = await transaction.records.list_by_namespace(namespace, limit=limit)
-        seen = {record.key: record.read for record in page} | pinned
-        there = [seen[key] for key in sorted(seen) if seen[key].value is not None]
-        return tuple(there[:limit]), ()
     names = [(namespace, key) for key in selection.keys]
     live, versions = await transaction.records.select(names)
     read = {
@@ -53,7 +85,7 @@ async def _select(
         for key in selection.keys
     }
     read |= {key: record.read for (_, key), record in live.items()}
-    read |= {key: pin for key, pin in pinned.items() if key in read}
+    read |= {key: pin for key, pin in seen.items() if pin.pinned and key in read}
     found = tuple(read[key] for key in selection.keys if read[key].value is not None)
     return found, tuple(each for each in read.values() if each.value is None)
 

@@ -34,6 +34,7 @@ from mnestic.memory.templates import as_text, names_under, resolve, resolve_earl
 from mnestic.memory.waits import TIMEOUT, JobOutcome, JobState, ResumptionContext
 from mnestic.memory.writes import MemoryWrite, MessageWrite
 from mnestic.workflows.agent_memory import AgentMemory, WaitOutcome
+from mnestic.workflows.kept_results import RESULTS_BYTES, KeptResults, sizes_of
 from mnestic.workflows.node_failures import NodeFailure, failure_of
 from mnestic.workflows.publishing import publish_ended, publish_started
 from mnestic.workflows.retries import OURS, retry_policy
@@ -41,7 +42,6 @@ from mnestic.workflows.tools import ToolCaller
 
 _LARGEST_INPUT = 2_000_000  # bytes, just below Temporal's 2 MiB
 _LONGEST_CAUSE = 2_000  # characters of a failure; it goes into the history and the episode
-_RESULTS_BYTES = 1_048_576  # of all nodes; the plan and the queued requests take the rest
 
 
 @workflow.defn(name=AGENT_JOB)
@@ -62,6 +62,7 @@ class AgentJob:
             max_payload_bytes=asked.max_payload_bytes,
             continue_as_new=self._continue_as_new,
         )
+        self._kept = KeptResults(self._memory, scope=asked.scope)
 
     @workflow.run
     async def run(self, asked: JobInput) -> JobResult:
@@ -90,9 +91,9 @@ class AgentJob:
 
     def _results_that_fit(self) -> dict[str, Any]:
         """The results, but for the largest ones where Temporal would not carry them all."""
-        sizes = {name: len(canonical_json(result)) for name, result in self._results.items()}
+        sizes = sizes_of(self._results)
         omitted: list[str] = []
-        while sum(sizes.values()) > _RESULTS_BYTES:
+        while sum(sizes.values()) > RESULTS_BYTES:
             omitted.append(max(sizes, key=lambda name: sizes[name]))
             del sizes[omitted[-1]]
         kept = {name: result for name, result in self._results.items() if name in sizes}
@@ -206,7 +207,7 @@ class AgentJob:
         arguments = self._filled(node.arguments, operation=operation)
         caller = ToolCaller(
             self._memory,
-            scope=self._asked.scope,
+            self._kept,
             max_result_bytes=min(self._asked.max_payload_bytes, self._room_for_results()),
         )
         return await caller.call(node, arguments, operation=operation)
@@ -217,6 +218,8 @@ class AgentJob:
         return {name: result for name, result in self._results.items() if name in named}
 
     async def _wait(self, node: WaitNode) -> dict[str, Any]:
+        if self._memory.open_wait is None:
+            await self._kept.make_room(self._results, plan=self._asked.plan, cursor=node.id)
         ended: WaitOutcome[Any] = await self._memory.wait(
             node.key,
             timeout=node.timeout,
@@ -304,4 +307,4 @@ class AgentJob:
 
     def _room_for_results(self) -> int:
         """Bytes that results may still take before the next are kept by reference."""
-        return max(0, _RESULTS_BYTES - len(canonical_json(self._results)))
+        return max(0, RESULTS_BYTES - len(canonical_json(self._results)))

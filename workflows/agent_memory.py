@@ -24,6 +24,7 @@ from mnestic.activities.memories import (
 from mnestic.activities.thoughts import ThinkActivities, ThinkInput, ThinkResult
 from mnestic.memory.forms import check_form
 from mnestic.memory.jobs import AgentMemoryState
+from mnestic.memory.names import END_JOB
 from mnestic.memory.operations import Operation
 from mnestic.memory.recalls import RecallQuery
 from mnestic.memory.scope import Scope
@@ -107,8 +108,8 @@ class AgentMemory:
             queued=state.queued,
             receipts=state.receipts,
             wait=state.open_wait,
+            controls=self._controls,
         )
-        self.inbox.paused = lambda: self._controls.paused
         self._waits = JobWaits(
             scope=scope,
             keys=self._keys,
@@ -314,8 +315,11 @@ class AgentMemory:
 
         Args:
             origin: A wait, of this job or another of the agent.
-            job_id: The other job.
+            job_id: The other job, which has done nothing yet.
             session_id: A session in which nothing has been written.
+
+        Raises:
+            ActivityError: one of them is not new; nothing has changed.
         """
         await self.until_unpaused()
         scope = self._scope.model_copy(update={"session_id": session_id})
@@ -338,7 +342,7 @@ class AgentMemory:
         self.inbox.end(outcome)
         asked = EndJobInput(
             scope=self._scope,
-            operation=self._keys.next("end"),
+            operation=self._keys.next(END_JOB),
             plan=plan or workflow.info().workflow_type,
             outcome=outcome,
             cause=cause,

@@ -20,6 +20,7 @@ from mnestic.memory.waits import (
     check_request_id,
     refusal,
 )
+from mnestic.workflows.controls import JobControls
 
 _RECEIPTS_KEPT = 100  # older ones are found in the wait's row
 _REFUSALS_KEPT = 20
@@ -37,8 +38,10 @@ class ResumeInbox:
         queued: Sequence[ResumeRequest],
         receipts: Sequence[ResumeReceipt],
         wait: OpenWait | None,
+        controls: JobControls,
     ) -> None:
         """Registers the handlers, so that requests which came early are not lost."""
+        self._controls = controls
         self._job_id, self._max_payload_bytes = job_id, max_payload_bytes
         self._queued = {request.request_id: request for request in queued}
         self._queued_bytes = sum(_size(request) for request in queued)
@@ -52,7 +55,6 @@ class ResumeInbox:
         self._ended: str | None = None
         self._released = False
         self.needs_attention = False
-        self.paused: Callable[[], bool] = lambda: False
         self.refused: tuple[str, ...] = ()
         workflow.set_signal_handler(RESUME, self._on_signal)
         for name in (RESUME, OVERRIDE):
@@ -154,7 +156,7 @@ class ResumeInbox:
         """The update's validator: what it refuses leaves no trace in the history."""
         if self._is_known(request) or self._is_queued(request) or self._is_expected(request):
             return
-        why = "it is paused; unpause it first" if self.paused() else self._refusal(request)
+        why = "it is paused; unpause it first" if self._controls.paused else self._refusal(request)
         if why is not None:
             raise self._refused(why)
 

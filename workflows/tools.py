@@ -1,30 +1,27 @@
 """Calling a tool: any Temporal activity, and what becomes of its result."""
 
-import asyncio
 from typing import Any
 
 from temporalio import workflow
 from temporalio.common import RawValue
 
-from mnestic.activities.tools import KeepResultInput, ToolActivities
 from mnestic.memory.canonical import canonical_json, check_json
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.operations import Operation
 from mnestic.memory.plans import ToolNode
-from mnestic.memory.scope import Scope
 from mnestic.memory.tool_results import find_reference
 from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite
 from mnestic.workflows.agent_memory import AgentMemory
-from mnestic.workflows.calls import run_local
+from mnestic.workflows.kept_results import KeptResults
 from mnestic.workflows.retries import TOOLS, retry_policy
 
 
 class ToolCaller:
     """Calls the tools of one job."""
 
-    def __init__(self, memory: AgentMemory, *, scope: Scope, max_result_bytes: int) -> None:
-        self._memory, self._scope, self._max_result_bytes = memory, scope, max_result_bytes
+    def __init__(self, memory: AgentMemory, kept: KeptResults, *, max_result_bytes: int) -> None:
+        self._memory, self._kept, self._max_result_bytes = memory, kept, max_result_bytes
 
     async def call(self, node: ToolNode, arguments: Any, *, operation: Operation) -> Any:
         """Runs the activity, and keeps the call in working memory.
@@ -49,7 +46,7 @@ class ToolCaller:
         )
         result = _read(given)
         if self._is_to_keep(node, result):
-            result = await self._kept(node, result)
+            result = await self._kept.keep(node.id, result)
         else:
             check_json(result, what="result")
         call = ToolCall(
@@ -64,23 +61,6 @@ class ToolCaller:
         if node.store_above is not None:
             limit = min(limit, node.store_above)
         return _size(result) > limit or find_reference(result) is not None
-
-    async def _kept(self, node: ToolNode, result: Any) -> dict[str, Any]:
-        """Keeps the result by a local activity, whose input is not written to the history again."""
-        asked = KeepResultInput(
-            scope=self._scope,
-            operation=self._memory.next_operation("keep_result"),
-            node=node.id,
-            result=result,
-        )
-        ref = await run_local(
-            ToolActivities.keep_result,
-            asked,
-            cancellation=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        )
-        if workflow.cancellation_reason() is not None:  # Temporal told of it, and will not again
-            raise asyncio.CancelledError
-        return ref.model_dump()
 
 
 def _read(given: RawValue | None) -> Any:

@@ -62,7 +62,7 @@ class WaitTerms:
     policy: WaitPolicy
     ask: str | None
     form: dict[str, Any] | None
-    refuse: Callable[[Any], str | None] = lambda _: None
+    refuse: Callable[[Any], str | None]
 
 
 class JobWaits:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.cli.output import AsJson, err, out, print_json, print_table, run
 from mnestic.starter.cli.overrides import command_settings
 from mnestic.starter.settings import Settings
@@ -17,6 +18,9 @@ def deploy(
     build_id: Annotated[
         str | None, typer.Argument(metavar="BUILD", help="The build; without it, list them.")
     ] = None,
+    unversioned: Annotated[
+        bool, typer.Option("--unversioned", help="Go back to workers without a build id.")
+    ] = False,
     wait: Annotated[
         float, typer.Option(min=0, help="Seconds to wait for a worker of the build.")
     ] = 30.0,
@@ -24,13 +28,19 @@ def deploy(
 ) -> None:
     """Send new jobs, and jobs that continue as new, to a build of the workers; or list the builds."""
     settings = command_settings()
-    builds = run(_deploy(settings, build_id, wait=timedelta(seconds=wait)))
+    if unversioned and build_id is not None:
+        why = f"goes back to workers without a build id, so build {build_id} cannot be meant too"
+        raise InvalidInputError(what="--unversioned", why=why)
+    chosen = "" if unversioned else build_id
+    builds = run(_deploy(settings, chosen, wait=timedelta(seconds=wait)))
     if as_json:
         listed = [build.model_dump(mode="json") for build in builds]
         print_json({"deployment": settings.deployment, "builds": listed})
         return
-    if build_id is not None:
-        out.print(f"New jobs, and jobs that continue as new, go to build {build_id} from now on.")
+    if chosen is not None:
+        where = f"build {chosen}" if chosen else "workers without a build id"
+        told = f"New jobs, and jobs that continue as new, go to {where} from now on."
+        out.print(told, soft_wrap=True)
     _print_builds(builds)
 
 
@@ -44,7 +54,8 @@ async def _deploy(
     temporal = await connect_temporal(endpoints)
     deployment = Deployment(temporal, settings=settings, address=endpoints.temporal_address)
     if build_id is not None:
-        with err.status(f"Waiting for a worker of build {build_id} …"):
+        which = f"of build {build_id}" if build_id else "without a build id"
+        with err.status(f"Waiting for a worker {which} …"):
             await deployment.make_current(build_id, limit=wait)
     return await deployment.list_builds()
 
@@ -62,6 +73,8 @@ def _print_builds(builds: "tuple[Build, ...]") -> None:
     ]
     columns = ("build", "", "running jobs", "workers", "since")
     print_table(columns, rows, empty="No builds: no worker with a build id has polled.")
+    if builds and not any(build.current for build in builds):
+        out.print("New jobs go to workers without a build id.")
     for build in builds:
         if build.running_jobs and not build.workers:
             out.print(f"Build {build.build_id} has running jobs and no worker.")

@@ -109,6 +109,7 @@ def _restored(detail: Detail) -> Iterator[str]:
     if "verified" in detail:
         yield f"{'verified' if detail['verified'] else 'NOT verified'} {_hash(detail)}"
     yield _told("drift", detail.get("drift_count"))
+    yield _told("newer memory set aside as snapshot", detail.get("set_aside"))
     yield _told("request", _brief(detail.get("request_id")))
     if "reason" in detail:
         yield short(f"override by {detail.get('by', 'somebody')}: {detail['reason']}")

@@ -66,6 +66,9 @@ def _print_difference(found: JobDifference) -> None:
         soft_wrap=True,
     )
     out.print(_verdict(found), soft_wrap=True)
+    if found.set_aside is not None:
+        told = "Its restore set newer working memory aside, as snapshot"
+        out.print(f"{told} {found.set_aside}.", soft_wrap=True)
     records = [
         (
             f"{change.namespace}/{change.key}",

@@ -214,6 +214,9 @@ def _print_job(job: JobDescription, link: str | None) -> None:
     for wait in job.waits:
         if wait.state == "waiting":
             _print_asked(wait)
+        if wait.receipt is not None and wait.receipt.set_aside is not None:
+            told = f"newer working memory was set aside as snapshot {wait.receipt.set_aside}"
+            out.print(f"{wait.wait_id}: {told}", soft_wrap=True)
 
 
 def _print_asked(wait: JobWait) -> None:

@@ -1,8 +1,9 @@
 """`mnestic job`, its commands that steer a job which is under way."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from pydantic import AwareDatetime
@@ -13,6 +14,9 @@ from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.jobs import JobId, print_receipt, when
 from mnestic.starter.cli.output import AsJson, out, parse_as, parse_json, print_json, run
 from mnestic.starter.plans import read_plan
+
+if TYPE_CHECKING:
+    from mnestic.starter.client import MnesticClient
 
 
 def override(
@@ -78,17 +82,28 @@ def extend(
 
 def pause(job_id: JobId, as_json: AsJson = False) -> None:
     """Hold a job before its next step."""
-    _signal(job_id, "pause_job", told="paused", as_json=as_json)
+    _signal(job_id, lambda client: client.pause_job(job_id), told="paused", as_json=as_json)
 
 
 def unpause(job_id: JobId, as_json: AsJson = False) -> None:
     """Let a paused job go on."""
-    _signal(job_id, "unpause_job", told="unpaused", as_json=as_json)
+    _signal(job_id, lambda client: client.unpause_job(job_id), told="unpaused", as_json=as_json)
 
 
 def poke(job_id: JobId, as_json: AsJson = False) -> None:
     """Have a waiting job go on in a new run, by the newest build of the worker."""
-    _signal(job_id, "poke_job", told="poked", as_json=as_json)
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            missing = await client.poke_job(job_id)
+        if as_json:
+            print_json({"job_id": job_id, "poked": True, "stands_still": missing and str(missing)})
+            return
+        out.print(f"Job {job_id} is poked as soon as a worker takes it.")
+        if missing is not None:
+            out.print(f"Until then it stands still: {missing}", soft_wrap=True)
+
+    run(work())
 
 
 def fork(
@@ -105,6 +120,9 @@ def fork(
     plan: Annotated[
         Path | None, typer.Option(metavar="PLAN.yaml", help="Go on by another plan.")
     ] = None,
+    priority: Annotated[
+        int | None, typer.Option(help="From 1 to 5; the other job's without it.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Start a job at a wait of another, with the memory of that time; the other is left alone."""
@@ -113,7 +131,12 @@ def fork(
     async def work() -> None:
         async with await connect_client() as client:
             forked = await client.fork_job(
-                job_id, wait=wait, as_job=as_job, session_id=session, plan=parsed
+                job_id,
+                wait=wait,
+                as_job=as_job,
+                session_id=session,
+                plan=parsed,
+                priority=priority,
             )
             link = client.job_link(forked)
         if as_json:
@@ -127,14 +150,14 @@ def fork(
 
 def _signal(
     job_id: str,
-    method: Literal["pause_job", "unpause_job", "poke_job"],
+    send: "Callable[[MnesticClient], Awaitable[None]]",
     *,
     told: str,
     as_json: bool,
 ) -> None:
     async def work() -> None:
         async with await connect_client() as client:
-            await getattr(client, method)(job_id)
+            await send(client)
         if as_json:
             print_json({"job_id": job_id, told: True})
         else:

@@ -118,6 +118,26 @@ class PostgresRecordStore:
         live = {(row.namespace, row.key): _record(row) for row in rows if row.live}
         return live, {(row.namespace, row.key): row.version for row in rows}
 
+    async def select_again(
+        self, reads: Sequence[ReadRecord]
+    ) -> tuple[
+        tuple[ReadRecord, ...],
+        dict[tuple[str, str], LongTermRecord],
+        dict[tuple[str, str], int],
+    ]:
+        """See the port."""
+        seen = {(read.namespace, read.key): read for read in reads}
+        live, versions = await self.select([name for name in seen if not seen[name].is_namespace])
+        for whole in (read for read in reads if read.is_namespace):
+            versions[whole.namespace, whole.key] = whole.version
+            page, _ = await self.list_by_namespace(whole.namespace, limit=whole.version)
+            for record in page:
+                name = (record.namespace, record.key)
+                if name not in seen:
+                    seen[name] = ReadRecord(namespace=name[0], key=name[1], version=0)
+                    live[name], versions[name] = record, record.version
+        return tuple(seen.values()), live, versions
+
     async def add_reads(self, job_id: str, reads: Sequence[ReadRecord]) -> None:
         """See the port."""
         if not reads:

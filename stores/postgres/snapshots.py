@@ -9,6 +9,7 @@ from mnestic.memory.errors import (
     SnapshotCorruptedError,
     StoredValueError,
 )
+from mnestic.memory.records import count_records
 from mnestic.memory.snapshots import (
     SNAPSHOT_SCHEMA_VERSION,
     SealedSnapshot,
@@ -58,7 +59,7 @@ class PostgresSnapshotStore:
             memory_revision=revision,
             message_count=parts.working.message_count,
             episode_count=len(parts.episodic_tail),
-            record_count=len(parts.read_set),
+            record_count=count_records(parts.read_set),
             snapshot_at=parts.snapshot_at,
         )
 

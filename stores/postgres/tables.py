@@ -201,7 +201,7 @@ class OperationRow(Table, table=True):
 
     __tablename__ = "operation"
     __table_args__ = (
-        # serves list_operations and find_agent
+        # serves list_operations, find_agent, and the opening of a wait
         Index("operation_by_job", "tenant_id", "job_id", "created_at", "key"),
     )
 

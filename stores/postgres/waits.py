@@ -3,13 +3,20 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, func, select, tuple_, update
+from sqlalchemy import Row, exists, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
-from mnestic.memory.errors import AlreadyExistsError, NotFoundError, StaleVersionError
+from mnestic.memory.errors import (
+    AlreadyExistsError,
+    JobOverError,
+    NotFoundError,
+    StaleVersionError,
+)
+from mnestic.memory.names import END_JOB
 from mnestic.memory.scope import Scope
 from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
+from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import WaitRow, table
@@ -31,8 +38,18 @@ class PostgresWaitStore:
         statement = insert(WAIT).values(
             **self._unit.owner, session_id=wait.scope.session_id, **values
         )
-        if not await self._unit.run(statement.on_conflict_do_nothing()):
+        over = exists().where(
+            self._unit.owned(OPERATION),
+            OPERATION.c.job_id == wait.job_id,
+            OPERATION.c.name == END_JOB,
+        )
+        opened = await self._unit.row(
+            statement.on_conflict_do_nothing().returning(over.label("too_late"))
+        )
+        if opened is None:
             raise AlreadyExistsError(what="wait", name=wait.wait_id)
+        if opened.too_late:
+            raise JobOverError(job_id=wait.job_id)
         self._unit.wrote("wait.open", wait.wait_id)
 
     async def get(self, wait_id: str) -> JobWait:

@@ -1,15 +1,18 @@
+import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import psycopg
 import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.endings import EndingActivities, EndJobInput, EndJobResult
+from mnestic.activities.waits import OpenWaitInput, WaitActivities
 from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.language import ChatMessage, Summary, TokenUsage
 from mnestic.memory.operations import Operation
@@ -68,20 +71,36 @@ def end(memory: Memory, summariser: CountingSummariser, asked: EndJobInput) -> E
 
 async def open_wait(begin: Begin, scope: Scope) -> None:
     async with begin() as transaction:
-        await transaction.waits.open(
-            JobWait(
-                wait_id="j1/w1",
-                job_id="j1",
-                scope=scope,
-                key="k",
-                state="waiting",
-                policy="rebase",
-                snapshot_id="n1",
-                context=ResumptionContext(cursor_node="w", plan_decision_id="p"),
-                deadline=NOON + timedelta(days=1),
-                opened_at=NOON,
-            )
-        )
+        await transaction.waits.open(make_wait(scope))
+
+
+def make_wait(scope: Scope) -> JobWait:
+    return JobWait(
+        wait_id="j1/w1",
+        job_id="j1",
+        scope=scope,
+        key="k",
+        state="waiting",
+        policy="rebase",
+        snapshot_id="n1",
+        context=ResumptionContext(cursor_node="w", plan_decision_id="p"),
+        deadline=NOON + timedelta(days=1),
+        opened_at=NOON,
+    )
+
+
+async def until_held_up(admin_url: str) -> None:
+    """Until somebody waits for a lock in this test's database."""
+    asked = (
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    async with (
+        asyncio.timeout(30),
+        await psycopg.AsyncConnection.connect(admin_url, autocommit=True) as connection,
+    ):
+        while await (await connection.execute(asked)).fetchone() == (0,):  # noqa: ASYNC110 - Postgres sets no event
+            await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +138,8 @@ async def test_ending_twice_ends_once_and_asks_no_model_again(
     again = await end()
 
     assert again == first
-    assert counts() == before == {"episode": 1, "operation": 1, "llm_usage": 1}
+    assert counts() == before
+    assert before == {"working_memory": 1, "episode": 1, "operation": 1, "llm_usage": 1}
     assert summariser.calls == 1
 
 
@@ -136,6 +156,48 @@ async def test_the_open_wait_ends_and_the_read_set_is_forgotten(
     async with begin() as transaction:
         assert (await transaction.waits.get("j1/w1")).state == "cancelled"
         assert await transaction.records.list_reads("j1") == ()
+
+
+async def test_an_attempt_to_open_a_wait_that_commits_after_the_end_opens_none(
+    memory: Memory,
+    end: End,
+    scope: Scope,
+    operation: Callable[..., Operation],
+    counts: Callable[[], dict[str, int]],
+) -> None:
+    await end(outcome="cancelled")
+    before = counts()
+    asked = OpenWaitInput(
+        scope=scope,
+        operation=operation(3, "open_wait"),
+        wait_id="j1/w1",
+        key="k",
+        policy="rebase",
+        context=ResumptionContext(cursor_node="w", plan_decision_id="p"),
+        opened_at=NOON,
+        deadline=NOON + timedelta(days=1),
+    )
+
+    with pytest.raises(ApplicationError, match="job j1 is over and opens no wait") as caught:
+        await ActivityEnvironment().run(WaitActivities(memory).open_wait, asked)
+
+    assert (caught.value.type, caught.value.non_retryable) == ("JobOverError", True)
+    assert counts() == before
+
+
+async def test_a_wait_that_is_being_opened_while_the_job_ends_is_cancelled(
+    end: End, begin: Begin, scope: Scope, admin_url: str
+) -> None:
+    async with begin() as transaction:
+        await transaction.working.checkpoint("s1", "n1")
+        await transaction.waits.open(make_wait(scope))
+        ending = asyncio.create_task(end(outcome="cancelled"))
+        await until_held_up(admin_url)
+
+    await ending
+
+    async with begin() as transaction:
+        assert (await transaction.waits.get("j1/w1")).state == "cancelled"
 
 
 async def test_a_job_ends_though_a_restore_has_ended_its_wait_meanwhile(

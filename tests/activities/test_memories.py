@@ -323,6 +323,7 @@ async def test_what_is_recalled_is_a_variable_and_in_the_read_set(
     assert [(read.key, read.version, read.value) for read in reads] == [
         ("a", 1, 1),
         ("gone", 0, None),
+        ("", 100, None),  # the whole of q
         ("b", 1, [2]),
     ]
 
@@ -406,3 +407,37 @@ async def test_a_template_reaches_into_results_that_the_job_names(
     state = await working()
     assert [message.content for message in state.messages] == ["Mara, 7"]
     assert len(summariser.asked) == 1
+
+
+async def test_a_namespace_that_is_pinned_holds_what_the_job_saw_or_wrote(
+    remember: Callable[..., Awaitable[RememberResult]],
+    recall: Callable[..., Awaitable[RecallResult]],
+    begin: Callable[[], Any],
+    working: Working,
+) -> None:
+    namespace = ReadRecord.of_namespace("p", limit=100).model_copy(update={"pinned": True})
+    seen = ReadRecord(namespace="p", key="seen", version=1, value="then", pinned=True)
+    async with begin() as transaction:
+        await transaction.records.set("p", "seen", "now")
+        await transaction.records.set("p", "new", 1)
+        await transaction.records.add_reads("j1", [namespace, seen])
+    await remember(1, records=[RecordWrite(namespace="p", key="own", value=2)])
+
+    await recall(2, RecallQuery(records=(RecordSelection(namespace="p", limit=200),)))
+
+    found = (await working()).variables["found"]
+    async with begin() as transaction:
+        reads = await transaction.records.list_reads("j1", pinned=True)
+    assert found["records"] == {"p": {"own": 2, "seen": "then"}}
+    assert reads == (namespace, seen)
+
+
+async def test_of_two_reads_of_a_namespace_the_larger_one_is_kept(
+    recall: Callable[..., Awaitable[RecallResult]], begin: Callable[[], Any]
+) -> None:
+    for step, limit in enumerate((50, 100, 20), start=1):
+        await recall(step, RecallQuery(records=(RecordSelection(namespace="p", limit=limit),)))
+
+    async with begin() as transaction:
+        reads = await transaction.records.list_reads("j1")
+    assert reads == (ReadRecord.of_namespace("p", limit=100),)

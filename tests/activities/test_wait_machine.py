@@ -236,6 +236,13 @@ class WaitMachine(RuleBasedStateMachine):
 
         assert ref == wait.snapshot
 
+    @precondition(lambda self: self.over)
+    @rule(policy=POLICIES)
+    def an_attempt_that_was_lost_opens_another(self, policy: WaitPolicy) -> None:
+        asked = self.opening(len(self.waits) + 1, policy)
+
+        self.refused(self.waiting.open_wait, asked, type_="JobOverError")
+
     @precondition(waits_now)
     @rule(changes=CHANGES, note=st.booleans(), request=REQUESTS | REQUESTS | st.none())
     def memory_changes_and_it_is_resumed_or_its_time_is_up(

@@ -332,3 +332,15 @@ def test_a_node_is_found_by_its_id() -> None:
     assert made.node("b").id == "b"
     with pytest.raises(KeyError):
         made.node("c")
+
+
+def test_the_results_that_are_named_ahead_are_those_of_nodes_that_may_still_come() -> None:
+    branch = {"on": "${results.turn.x}", "cases": {}, "otherwise": "w"}
+    walked = plan(
+        emit("a", "w") | {"content": "${results.first}"},
+        wait("w", resumed="b", timeout="end"),
+        emit("b", branch) | {"content": "${results.b.c | input.d} ${memory.results.e}"},
+    )
+
+    assert walked.results_named_from("w") == {"turn", "b"}
+    assert walked.results_named_from("a") == {"first", "turn", "b"}

@@ -16,7 +16,7 @@ from mnestic.memory.errors import (
 )
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client import MnesticClient
-from mnestic.starter.deployments import Deployment
+from mnestic.starter.deployments import UNVERSIONED, Deployment
 from mnestic.starter.plans import parse_plan
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -199,6 +199,67 @@ async def test_a_job_of_workers_without_builds_is_not_moved_but_taken_by_the_fir
 
     assert not moved
     assert await build_of(client, job_id) == "1"
+
+
+async def test_new_jobs_and_stranded_ones_go_back_to_workers_without_builds(
+    client: MnesticClient,
+    deployment: Deployment,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    worker_of: OfBuild,
+    start: Start,
+) -> None:
+    address = client.endpoints.temporal_address
+    later = Deployment(
+        client.temporal, settings=client.settings, address=address, polls_within=timedelta(0)
+    )
+    async with worker_of("1"):
+        await deployment.make_current("1")
+        stranded = await start()
+        with pytest.raises(
+            BuildUnavailableError, match=r"worker without a build id .*: mnestic worker$"
+        ):
+            await deployment.make_current(UNVERSIONED, limit=timedelta(0))
+
+    async with run_worker():
+        await deployment.make_current(UNVERSIONED)
+        await deployment.make_current(UNVERSIONED)
+        builds = await deployment.list_builds()
+        new = await start()
+        moved = await later.move_if_stranded(stranded)
+        for job_id in (new, stranded):
+            await client.resume_job(job_id, {}, by="signal")
+            async with asyncio.timeout(30):
+                await client.wait_for_result(job_id)
+
+    assert moved
+    assert [(build.build_id, build.current) for build in builds] == [("1", False)]
+    assert await build_of(client, new) == ""
+
+
+async def test_jobs_stand_still_while_nobody_of_the_current_build_polls(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    worker_of: OfBuild,
+    deployment: Deployment,
+) -> None:
+    address = client.endpoints.temporal_address
+    now = Deployment(
+        client.temporal, settings=client.settings, address=address, polls_within=timedelta(0)
+    )
+    without = await deployment.find_standstill()
+    async with worker_of("1"):
+        with pytest.raises(BuildUnavailableError):
+            await deployment.make_current("2", limit=timedelta(0))
+        before = await deployment.find_standstill()
+        await deployment.make_current("1")
+        after = await deployment.find_standstill()
+    async with run_worker():
+        gone = await now.find_standstill()
+
+    told = [error and str(error) for error in (without, before, after, gone)]
+    none = "no worker without a build id is ready (none polls); start one: mnestic worker"
+    one = "no worker of build 1 is ready (none polls); start one: mnestic worker --build-id 1"
+    assert told == [none, none, None, one]
 
 
 async def test_a_job_or_a_build_that_cannot_be_is_refused(deployment: Deployment) -> None:

@@ -340,3 +340,22 @@ async def test_another_agent_and_another_tenant_see_nothing(begin: Begin) -> Non
     async with begin(write=False) as transaction:
         assert (await transaction.records.get("profile", "name")).version == 1
         assert len(await transaction.records.list_reads("j1")) == 1
+
+
+async def test_what_is_new_in_a_namespace_that_was_read_whole_joins_the_read_set(
+    begin: Begin,
+) -> None:
+    async with begin() as transaction:
+        records = [await transaction.records.set("n", key, 1) for key in ("b", "c", "d")]
+    seen = (*(record.read for record in records[:2]), ReadRecord.of_namespace("n", limit=2))
+
+    async with begin() as transaction:
+        same, *_ = await transaction.records.select_again(seen)
+        await transaction.records.set("n", "a", 2)
+        await transaction.records.delete("n", "c")
+        more, live, versions = await transaction.records.select_again(seen)
+
+    assert same == seen  # `d` is beyond what was read
+    assert more == (*seen, ReadRecord(namespace="n", key="a", version=0))
+    assert {name: record.value for name, record in live.items()} == {("n", "b"): 1, ("n", "a"): 2}
+    assert versions == {("n", "b"): 1, ("n", "c"): 2, ("n", ""): 2, ("n", "a"): 1}

@@ -9,9 +9,11 @@ import pytest
 from mnestic.memory.errors import (
     AlreadyExistsError,
     InvalidInputError,
+    JobOverError,
     NotFoundError,
     StaleVersionError,
 )
+from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Transaction
 from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
 
@@ -42,6 +44,23 @@ async def test_a_wait_is_opened_once(begin: Begin, make_wait: MakeWait) -> None:
 
     async with begin(write=False) as transaction:
         assert (await transaction.waits.get("j1/w1")).key == "approval"
+
+
+async def test_a_job_that_is_over_opens_no_wait_and_other_jobs_do(
+    begin: Begin, make_wait: MakeWait
+) -> None:
+    async with begin() as transaction:
+        over = Operation(key="j1/0/4/end", name="end", job_id="j1")
+        await transaction.replay(over, "hash")
+        await transaction.complete(over, {})
+
+    with pytest.raises(JobOverError, match="job j1 is over"):
+        await open_waits(begin, make_wait())
+    await open_waits(begin, make_wait(wait_id="j2/w1", job_id="j2"))
+
+    async with begin(write=False) as transaction:
+        assert await transaction.waits.list_by_job("j1") == ((), None)
+        assert (await transaction.waits.get("j2/w1")).state == "waiting"
 
 
 async def test_a_wait_that_is_not_there_is_named(begin: Begin) -> None:

@@ -143,6 +143,32 @@ async def test_a_fork_may_go_on_by_another_plan(
     assert (await ended(client, forked, "dear"))[-1] == "Good day dear, Mara."
 
 
+@pytest.mark.parametrize(("asked", "level"), [({}, 2), ({"priority": 5}, 5)])
+async def test_a_fork_has_the_jobs_priority_unless_it_is_given_one(
+    client: MnesticClient,
+    handle_of: Callable[[str], Any],
+    greeting: str,
+    fork: Callable[..., Awaitable[str]],
+    until: Until,
+    asked: dict[str, int],
+    level: int,
+) -> None:
+    plan = parse_plan(greeting, source="test")
+    job_id = await client.start_job(
+        plan, agent_id="ada", session_id="s1", inputs={"name": "Mara"}, priority=2
+    )
+
+    async def parked() -> bool:
+        return (await client.describe_job(job_id)).state == "waiting"
+
+    await until(parked)
+    forked = await fork(job_id, **asked)
+
+    found = await handle_of(forked).describe()
+    priority = found.raw_description.workflow_execution_info.priority
+    assert (priority.priority_key, priority.fairness_key) == (level, client.settings.tenant_id)
+
+
 async def test_a_fork_of_a_fork_begins_with_the_same_memory(
     client: MnesticClient, start_waiting: StartWaiting, fork: Callable[..., Awaitable[str]]
 ) -> None:

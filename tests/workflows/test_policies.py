@@ -79,6 +79,44 @@ async def test_a_pinned_job_recalls_what_it_saw_before_the_wait(
     assert (await client.memory("ada").get("order", "price")).value == 12
 
 
+@pytest.mark.parametrize(
+    ("policy", "after"), [("pinned", {"price": 10}), ("rebase", {"price": 10, "tip": 3})]
+)
+async def test_a_record_that_is_new_in_a_namespace_is_seen_unless_it_is_pinned(
+    client: MnesticClient,
+    start_waiting: StartWaiting,
+    recheck: str,
+    policy: str,
+    after: dict[str, int],
+) -> None:
+    plan = recheck.replace(", keys: [price]", "").replace("rebase", policy)
+    job_id = await start_waiting(plan)
+    await client.memory("ada").set("order", "tip", 3)
+
+    receipt = await client.resume_job(job_id)
+    await client.wait_for_result(job_id)
+
+    state = await client.memory("ada").working_memory("s1")
+    assert receipt is not None
+    assert receipt.drift_count == 1
+    assert state.variables["after"]["records"] == {"order": after}
+
+
+async def test_a_strict_job_parks_when_a_namespace_that_it_read_has_a_new_record(
+    client: MnesticClient, start_waiting: StartWaiting, recheck: str
+) -> None:
+    plan = recheck.replace(", keys: [price]", "").replace("rebase", "strict")
+    job_id = await start_waiting(plan)
+    await client.memory("ada").set("other", "tip", 3)
+    await client.memory("ada").set("order", "tip", 3)
+
+    with pytest.raises(ResumeRefusedError, match="memory has changed: order/tip created;"):
+        await client.resume_job(job_id)
+
+    found = await client.diff_job(job_id)
+    assert [(change.kind, change.key) for change in found.records] == [("created", "tip")]
+
+
 async def test_a_pinned_job_recalls_a_record_that_was_deleted_meanwhile(
     client: MnesticClient, start_waiting: StartWaiting, recheck: str
 ) -> None:
@@ -233,6 +271,50 @@ async def test_an_override_by_rebase_goes_on_without_a_snapshot(
     assert receipt is not None
     assert (receipt.verified, receipt.drift_count) == (False, 1)
     assert await price_after(client) == 12
+
+
+async def test_an_override_by_pinned_goes_on_without_working_memory(
+    client: MnesticClient, admin_url: str, start_waiting: StartWaiting, recheck: str
+) -> None:
+    job_id = await start_waiting(recheck)
+    before = await client.memory("ada").working_memory("s1")
+    damage(admin_url, client)
+    with pytest.raises(SnapshotUnverifiedError, match="cannot be read: messages"):
+        await client.resume_job(job_id)
+    with pytest.raises(SnapshotUnverifiedError, match="cannot be read: messages"):
+        await client.override_job(job_id, reason="memory as it is now is of no use")
+
+    receipt = await client.override_job(job_id, reason="it is broken", policy="pinned")
+    await client.wait_for_result(job_id)
+
+    state = await client.memory("ada").working_memory("s1")
+    assert receipt is not None
+    assert receipt.verified
+    assert await kept_aside(receipt.set_aside, admin_url) == [5]
+    assert state.variables["before"] == before.variables["before"]
+    assert await price_after(client) == 10
+    assert reasons(admin_url, client) == [("wait.override.pinned", f"{job_id}/w1", "it is broken")]
+
+
+async def kept_aside(snapshot_id: str | None, admin_url: str) -> Any:
+    """The messages in a snapshot that keeps what a restore replaced."""
+    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
+        found = await connection.execute(
+            "SELECT body FROM mnestic.memory_snapshot WHERE id = %s", [snapshot_id]
+        )
+        row = await found.fetchone()
+    assert row is not None
+    return json.loads(row[0])["working_memory"]["messages"]
+
+
+def damage(admin_url: str, client: MnesticClient) -> None:
+    """Makes working memory something that cannot be read."""
+    with psycopg.connect(admin_url) as connection:
+        connection.execute(
+            "UPDATE mnestic.working_memory SET version = version - 1, "
+            """state = '{"messages": [5]}' WHERE tenant_id = %s""",
+            [client.settings.tenant_id],
+        )
 
 
 async def test_an_override_by_pinned_needs_the_snapshot(

@@ -32,7 +32,7 @@ async def generous(client: MnesticClient) -> AsyncIterator[MnesticClient]:
         ({"a": 300_000, "b": 400_000, "c": 340_000}, ()),
         ({"a": 300_000, "b": 500_000, "c": 400_000}, ("b",)),
         ({"a": 550_000, "b": 10, "c": 1_040_000}, ("c",)),
-        ({"a": 1_048_500, "b": 10, "c": 10}, ("a",)),
+        ({"a": 10, "b": 10, "c": 1_048_500}, ("c",)),
     ],
 )
 async def test_the_largest_results_are_named_where_all_are_too_large_to_return(

@@ -2,12 +2,14 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.starter.client import MnesticClient
+from mnestic.starter.plans import read_plan
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
 
@@ -74,3 +76,41 @@ async def test_a_build_id_that_is_none_is_refused(ask: Ask) -> None:
     told = (await ask("deploy", "no build")).error(code=2)
 
     assert "build id" in told
+
+
+async def test_deploy_goes_back_to_workers_without_builds(
+    ask: Ask, worker_of: OfBuild, run_worker: Callable[[], AbstractAsyncContextManager[None]]
+) -> None:
+    async with worker_of("1"), run_worker():
+        await ask("deploy", "1")
+        told = await ask("deploy", "--unversioned")
+        listed = await ask("deploy", "--json")
+
+    assert "go to workers without a build id from now on" in told.out
+    assert "New jobs go to workers without a build id." in told.out
+    assert [build["current"] for build in listed.document["builds"]] == [False]
+
+
+async def test_a_build_and_the_way_back_are_not_deployed_together(ask: Ask) -> None:
+    told = (await ask("deploy", "7", "--unversioned")).error(code=2)
+
+    assert "build 7 cannot be meant too" in told
+
+
+@pytest.mark.usefixtures("worker_of")
+async def test_a_current_build_without_a_worker_is_told_by_doctor_and_by_poke(
+    ask: Ask, client: MnesticClient, worker_of: OfBuild, plan: Path
+) -> None:
+    async with worker_of("1"):  # which is not deployed: jobs go to workers without a build id
+        job_id = await client.start_job(read_plan(plan), agent_id="ada", session_id="s1")
+        while "0 poll" in (doctor := await ask("doctor")).out:
+            pass
+        poked = await ask("job", "poke", job_id)
+        document = (await ask("job", "poke", job_id, "--json")).document
+
+    why = "no worker without a build id is ready (none polls); start one: mnestic worker"
+    assert doctor.code == 1
+    assert why in doctor.out
+    assert "mnestic deploy" in doctor.out
+    assert f"Until then it stands still: {why}" in poked.out
+    assert document == {"job_id": job_id, "poked": True, "stands_still": why}

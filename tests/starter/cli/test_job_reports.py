@@ -6,11 +6,23 @@ from typing import Any
 
 import pytest
 
+from mnestic.memory.plans import Plan
+from mnestic.memory.ports import Memory
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.plans import parse_plan
+
 Cli = Callable[..., Any]
 Ask = Callable[..., Awaitable[Any]]
 UntilState = Callable[[str, str], Awaitable[None]]
 
 RESUME = ("--payload", '{"word": "dear"}', "--request-id", "r1", "--json")
+
+
+@pytest.fixture
+def pinned(plan: Path) -> Plan:
+    """The plan, by the policy `pinned`."""
+    text = plan.read_text(encoding="utf-8").replace("kind: wait", "kind: wait\n    policy: pinned")
+    return parse_plan(text, source="test")
 
 
 async def test_a_history_in_json_tells_each_entry_and_where_it_is_from(
@@ -155,3 +167,29 @@ def test_a_difference_of_no_job_is_refused(wired: Cli) -> None:
     refused = wired("job", "diff", "nobody")
 
     assert "no job nobody" in refused.error(code=2)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_memory_that_was_set_aside_is_named_wherever_the_job_is_told_of(
+    client: MnesticClient, memory: Memory, pinned: Plan, ask: Ask, until_state: UntilState
+) -> None:
+    job_id = await client.start_job(
+        pinned, agent_id="ada", session_id="s1", inputs={"name": "Mara"}
+    )
+    await until_state(job_id, "waiting")
+    async with memory.transaction(
+        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        state = await transaction.working.load("s1", lock=True)
+        await transaction.working.save("s1", state.with_note("newer"))
+
+    receipt = (await ask("job", "resume", job_id, *RESUME)).document
+    await until_state(job_id, "completed")
+    show = (await ask("job", "show", job_id)).out
+    diff = (await ask("job", "diff", job_id, "--wait", "1")).out
+    history = (await ask("job", "history", job_id)).out
+
+    aside = receipt["set_aside"]
+    assert f"w1: newer working memory was set aside as snapshot {aside}" in show
+    assert f"Its restore set newer working memory aside, as snapshot {aside}." in diff
+    assert f"newer memory set aside as snapshot {aside}" in " ".join(history.split())

@@ -1,0 +1,72 @@
+"""Results that add up to more than a job can carry into a new run."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowHandle
+
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.plans import parse_plan
+from mnestic.starter.settings import Settings
+
+FOUR_WAITS = """
+name: four
+nodes:
+  - {id: a, kind: wait, key: a, timeout: 1d, on: {resumed: b, timeout: end}}
+  - {id: b, kind: wait, key: b, timeout: 1d, on: {resumed: c, timeout: end}}
+  - {id: c, kind: wait, key: c, timeout: 1d, on: {resumed: d, timeout: end}}
+  - {id: d, kind: wait, key: d, timeout: 1d, on: {resumed: say, timeout: end}}
+  - id: say
+    kind: emit
+    channel: c
+    content: "${memory.results.a.payload.word} ${results.b.payload.word}"
+    next: end
+"""
+REFERENCE = {"ref", "sha256", "size_bytes"}
+Until = Callable[..., Awaitable[Any]]
+
+
+@pytest.fixture
+def settings(new_settings: Callable[[Path], Settings], tmp_path: Path) -> Settings:
+    """Settings that let a payload be large, so that few of them are too much."""
+    settings = new_settings(tmp_path / "data")
+    return settings.model_copy(update={"max_payload_bytes": 800_000})
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_with_large_payloads_goes_on_in_new_runs(
+    client: MnesticClient, until: Until, handle_of: Callable[[str], WorkflowHandle[Any, Any]]
+) -> None:
+    plan = parse_plan(FOUR_WAITS, source="test")
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
+
+    async def waits_for(key: str) -> None:
+        async def parked() -> bool:
+            return (await client.describe_job(job_id)).wait_key == key
+
+        await until(parked)
+
+    for key in "abc":
+        await waits_for(key)
+        await client.resume_job(job_id, {"word": f"of {key}", "text": "x" * 700_000})
+    await waits_for("d")
+    first = (await handle_of(job_id).describe()).run_id
+    await client.poke_job(job_id)
+
+    async def moved() -> bool:
+        return (await handle_of(job_id).describe()).run_id != first
+
+    await until(moved)
+    await waits_for("d")
+    await client.resume_job(job_id)
+    result = await client.wait_for_result(job_id)
+
+    timeline = await client.job_history(job_id)
+    state = await client.memory("ada").working_memory("s1")
+    assert [message.content for message in state.messages] == ["of a of b"]
+    assert {key for key in "abcd" if set(result.results[key]) == REFERENCE} == {"a", "c"}
+    assert result.omitted == ()
+    kinds = [entry.detail["kind"] for entry in timeline.entries if entry.what == "step"]
+    assert kinds == ["keep_result", "keep_result", "emit"]
