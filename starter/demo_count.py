@@ -17,7 +17,7 @@ Identity = tuple[str, ...]
 
 _FOUND = """
 SELECT 'message', message ->> 'id', ''
-  FROM mnestic.working_memory, jsonb_array_elements(state -> 'messages') AS message
+  FROM mnestic.working_memory, json_array_elements(state -> 'messages') AS message
  WHERE agent_id = %(agent)s
 UNION ALL
 SELECT 'episode', COALESCE(payload ->> 'conversation', payload ->> 'plan'), ''
@@ -31,7 +31,7 @@ SELECT 'resource', session_id || '/' || source_id, ''
   FROM mnestic.resource WHERE agent_id = %(agent)s
 UNION ALL
 SELECT 'tool call', row_number() OVER ()::text, ''
-  FROM mnestic.working_memory, jsonb_array_elements(state -> 'tool_calls')
+  FROM mnestic.working_memory, json_array_elements(state -> 'tool_calls')
  WHERE agent_id = %(agent)s
 UNION ALL
 SELECT 'wait', wait_id, '' FROM mnestic.job_wait WHERE agent_id = %(agent)s

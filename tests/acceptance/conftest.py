@@ -255,11 +255,11 @@ nodes:
 KEPT = """
 SELECT ARRAY['message', session_id, place::text, message ->> 'role', message ->> 'content']
   FROM mnestic.working_memory,
-       jsonb_array_elements(state -> 'messages') WITH ORDINALITY AS _ (message, place)
+       json_array_elements(state -> 'messages') WITH ORDINALITY AS _ (message, place)
 UNION ALL
 SELECT ARRAY['tool call', session_id, place::text, call #>> '{arguments,conversation}']
   FROM mnestic.working_memory,
-       jsonb_array_elements(state -> 'tool_calls') WITH ORDINALITY AS _ (call, place)
+       json_array_elements(state -> 'tool_calls') WITH ORDINALITY AS _ (call, place)
 UNION ALL
 SELECT ARRAY['episode', job_id, COALESCE(payload ->> 'text', payload ->> 'outcome')]
   FROM mnestic.episode
