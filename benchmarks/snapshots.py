@@ -171,8 +171,8 @@ class _Bench:
     async def body(self) -> bytes:
         """The bytes of the last snapshot."""
         async with self._transaction() as transaction:
-            snapshot = await transaction.snapshots.get(self.ref.id, sha256=self.ref.sha256)
-        return canonical_json(snapshot.model_dump(mode="json"))
+            sealed = await transaction.snapshots.get(self.ref.id, sha256=self.ref.sha256)
+        return bytes(sealed.body)
 
     def _transaction(self) -> Any:
         return self._memory.transaction(
