@@ -162,7 +162,7 @@ async def _remember(transaction: Transaction, asked: RememberInput, summary: str
     write = _filled(asked, state, await load_results(transaction, asked.results))
     refs = await _write_records(transaction, asked, write)
     changed = _changed(asked, write, state=state, now=await transaction.now())
-    if changed != state:
+    if not changed.is_as(state):
         changed = await transaction.working.save(asked.scope.session_id, changed)
     episode_id = None
     if write.episode is not None:

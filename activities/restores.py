@@ -6,8 +6,9 @@ It stands apart from the activity that calls it, since all that a resume may do 
 import logging
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
+from mnestic.memory.canonical import canonical_json, levels_of
 from mnestic.memory.errors import (
     MemoryDriftedError,
     NotFoundError,
@@ -21,10 +22,13 @@ from mnestic.memory.records import LongTermRecord, ReadRecord
 from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import Drift, SealedSnapshot, SnapshotHead, SnapshotParts, compare
 from mnestic.memory.waits import OpenWait, Restored, ResumeReceipt, ResumeRequest, WaitPolicy
-from mnestic.memory.working import WorkingRef
+from mnestic.memory.working import TOLD_DRIFT, WorkingMemory, WorkingRef
 
-_DRIFT = "drift"  # the variable that tells a job
 _DRIFT_TOLD = 100  # the first; history and working memory stay small whatever changed
+_VALUE_BYTES = (
+    2048  # of a value that is told as it was or is; of a larger one it is told that it is
+)
+_VALUE_LEVELS = 32
 _DRIFT_IN_ERROR = 3
 log = logging.getLogger("mnestic.restores")
 _UNREADABLE = (SnapshotCorruptedError, SchemaVersionError, StoredValueError, NotFoundError)
@@ -88,7 +92,7 @@ async def restore_wait(
         raise _drifted(wait, found.drift)
     set_aside = None
     if policy == "pinned":
-        set_aside = set_aside_id if found.working != found.head.working else None
+        set_aside = set_aside_id if found.working.sha256 != found.head.working_sha256 else None
         await _pin(transaction, found, scope, job_id=job_id, set_aside_id=set_aside)
     else:
         await _rebase(transaction, found, scope, job_id=job_id)
@@ -123,10 +127,11 @@ async def _refuse_second_use(
 async def _find(
     transaction: Transaction, wait: OpenWait, *, sealed: SealedSnapshot | None, scope: Scope
 ) -> _Found:
+    # Locked before the records are read: who writes both in one transaction is seen whole or not at all.
+    working = await transaction.working.find_ref(scope.session_id, lock=True)
     head = sealed.head if sealed else await _head_now(transaction, wait, scope)
     reads, records, versions = await transaction.records.select_again(head.read_set)
     head = head.model_copy(update={"read_set": reads})
-    working = await transaction.working.find_ref(scope.session_id, lock=True)
     return _Found(
         sealed=sealed,
         head=head,
@@ -139,7 +144,7 @@ async def _find(
 
 async def _head_now(transaction: Transaction, wait: OpenWait, scope: Scope) -> SnapshotHead:
     """Memory as it is now, in place of a snapshot that cannot be read."""
-    state = await transaction.working.load(scope.session_id, lock=True)
+    state = await transaction.working.load(scope.session_id)
     working = await transaction.working.find_ref(scope.session_id)
     return SnapshotHead(
         schema_version=wait.snapshot.schema_version,
@@ -167,18 +172,24 @@ async def _rebase(transaction: Transaction, found: _Found, scope: Scope, *, job_
     seen = _seen_now(found)
     if seen != found.head.read_set:
         await transaction.records.add_reads(job_id, seen)
-    if found.drift or _DRIFT in found.head.variables:
+    if found.drift or TOLD_DRIFT in found.head.variables:
         await _tell(transaction, found, scope)
 
 
 async def _tell(transaction: Transaction, found: _Found, scope: Scope) -> None:
     state = await transaction.working.load(scope.session_id)
-    if found.sealed is not None and state.version < found.head.working_version:
+    if found.sealed is not None and _is_lost(found):
         kept = found.sealed.read().working_memory.model_copy(update={"version": state.version})
         state = await transaction.working.save(scope.session_id, kept)
-    told = state.with_variables({_DRIFT: _told(found) or None})
-    if told != state:
+    told = state.with_variables({TOLD_DRIFT: _told(found) or None})
+    if not told.is_as(state):
         await transaction.working.save(scope.session_id, told)
+
+
+def _is_lost(found: _Found) -> bool:
+    """Whether the session was emptied behind our back: versions only grow."""
+    nothing = WorkingMemory().document().ref.sha256
+    return found.working.version < found.head.working_version and found.working.sha256 == nothing
 
 
 async def _pin(
@@ -230,12 +241,20 @@ def _seen_now(found: _Found) -> tuple[ReadRecord, ...]:
 
 
 def _told(found: _Found) -> list[dict[str, object]]:
-    """The drift with values, for the job's working memory: what a model is told about it."""
+    """The drift with values, for the job's working memory: what a model is told about it.
+
+    A value that is large or deep is not repeated; the job can recall the record.
+    """
     before = {(read.namespace, read.key): read.value for read in found.head.read_set}
     told = []
     for change in found.drift[:_DRIFT_TOLD]:
         name = (change.namespace, change.key)
         now = found.records.get(name)
         values = {"before": before.get(name), "now": now.value if now else None}
-        told.append(change.model_dump(mode="json") | values)
+        brief = {which: value for which, value in values.items() if _is_brief(value)}
+        told.append(change.model_dump(mode="json") | brief)
     return told
+
+
+def _is_brief(value: Any) -> bool:
+    return len(canonical_json(value)) <= _VALUE_BYTES and levels_of(value) <= _VALUE_LEVELS

@@ -39,6 +39,15 @@ def sha256_hex(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def levels_of(value: Any) -> int:
+    """How deep lists and objects are nested in a value; 0 for one that is neither."""
+    if isinstance(value, dict):
+        return 1 + max(map(levels_of, value.values()), default=0)
+    if isinstance(value, (list, tuple)):
+        return 1 + max(map(levels_of, value), default=0)
+    return 0
+
+
 def check_json(value: Any, *, what: str) -> None:
     """Refuses what JSON, UTF-8 or Postgres cannot keep.
 

@@ -19,6 +19,7 @@ from mnestic.memory.retries import Retry
 from mnestic.memory.templates import names_under, roots_of
 from mnestic.memory.usage import Budget
 from mnestic.memory.waits import TIMEOUT, WaitPolicy, check_wait_key
+from mnestic.memory.working import check_variable
 from mnestic.memory.writes import MemoryWrite
 
 END = "end"
@@ -219,6 +220,7 @@ def check_plan(plan: Plan) -> tuple[Problem, ...]:
     """What is wrong with a plan that is well-formed: its graph, its waits and its templates."""
     return (
         *_ids(plan),
+        *_variables(plan),
         *_successors(plan),
         *_waits(plan),
         *_forms(plan),
@@ -238,6 +240,15 @@ def _ids(plan: Plan) -> Iterator[Problem]:
         if node.id in seen:
             yield Problem(index=index, why=f"node {node.id!r} is there twice")
         seen[node.id] = index
+
+
+def _variables(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        if isinstance(node, (RecallNode, ThinkNode)):
+            try:
+                check_variable(node.save_as or node.id)
+            except InvalidInputError as error:
+                yield Problem(index=index, why=f"node {node.id!r}: {error}")
 
 
 def _successors(plan: Plan) -> Iterator[Problem]:

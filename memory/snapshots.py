@@ -275,7 +275,7 @@ def compare(
                 current_version=current,
             )
         )
-    if working != head.working:
+    if working.sha256 != head.working_sha256:  # a version more alone is another job's checkpoint
         drift.append(
             Drift(
                 kind="changed",

@@ -10,8 +10,11 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from mnestic.memory.canonical import canonical_json, check_json, sha256_hex
+from mnestic.memory.errors import InvalidInputError
 
 Role = Literal["system", "user", "assistant", "tool"]
+TOLD_DRIFT = "drift"
+"""The variable in which a restore tells a job what changed; nobody else writes it."""
 
 
 class Message(BaseModel):
@@ -89,6 +92,10 @@ class WorkingMemory(BaseModel):
             body=canonical_json(said),
         )
 
+    def is_as(self, other: "WorkingMemory") -> bool:
+        """Whether both are stored alike; `==` would hold true, 1 and 1.0 for the same."""
+        return self.document().body == other.document().body
+
     def with_messages(self, messages: Sequence[Message]) -> "WorkingMemory":
         """Appends messages."""
         return self.model_copy(update={"messages": (*self.messages, *messages)})
@@ -115,3 +122,15 @@ class WorkingMemory(BaseModel):
     def with_checkpoint(self, snapshot_id: str) -> "WorkingMemory":
         """Names the snapshot that was taken last."""
         return self.model_copy(update={"last_checkpoint": snapshot_id})
+
+
+def check_variable(name: str) -> str:
+    """Returns the name of a variable that a job may write.
+
+    Raises:
+        InvalidInputError: it is the one in which a job is told what changed.
+    """
+    if name == TOLD_DRIFT:
+        why = "is where a resumed job is told what changed; choose another name"
+        raise InvalidInputError(what=f"the variable {name}", why=why)
+    return name

@@ -2,13 +2,23 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from mnestic.memory.durations import Duration
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.recalls import Name
 from mnestic.memory.templates import as_text
-from mnestic.memory.working import Role
+from mnestic.memory.working import Role, check_variable
 
+
+def _free(name: str) -> str:
+    try:
+        return check_variable(name)
+    except InvalidInputError as error:
+        raise ValueError(str(error)) from None
+
+
+VariableName = Annotated[str, AfterValidator(_free)]
 Text = Annotated[str, BeforeValidator(as_text)]
 """Text; a value that a template put there becomes JSON."""
 
@@ -58,6 +68,6 @@ class MemoryWrite(BaseModel):
     records: tuple[RecordWrite, ...] | str = ()
     episode: EpisodeWrite | None = None
     message: MessageWrite | None = None
-    variables: dict[str, Any] = Field(default_factory=dict)
+    variables: dict[VariableName, Any] = Field(default_factory=dict)
     note: Text | None = None
     task: Text | None = None

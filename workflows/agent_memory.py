@@ -40,7 +40,7 @@ from mnestic.memory.waits import (
     WaitPolicy,
     check_wait_key,
 )
-from mnestic.memory.working import ToolCall
+from mnestic.memory.working import ToolCall, check_variable
 from mnestic.memory.writes import MemoryWrite
 from mnestic.workflows.calls import WITH_MODEL, run_activity, run_to_the_end
 from mnestic.workflows.controls import JobControls
@@ -200,7 +200,7 @@ class AgentMemory:
             scope=self._scope,
             operation=self._keys.next("recall"),
             query=query,
-            save_as=save_as,
+            save_as=check_variable(save_as),
         )
         return await run_activity(MemoryActivities.recall, asked, retry=retry)
 
@@ -233,7 +233,7 @@ class AgentMemory:
             system=system,
             history=history,
             max_tokens=max_tokens,
-            save_as=save_as,
+            save_as=check_variable(save_as),
             max_input_tokens=max_input_tokens,
             budget=budget,
             results=dict(results or {}),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, func, or_, select, tuple_, update
+from sqlalchemy import Row, Select, case, delete, func, or_, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json, check_text
@@ -12,7 +12,7 @@ from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersion
 from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.tables import JobReadRow, RecordRow, table
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import Unit, among
 
 RECORD = table(RecordRow)
 READ = table(JobReadRow)
@@ -109,14 +109,9 @@ class PostgresRecordStore:
         self, names: Sequence[tuple[str, str]]
     ) -> tuple[dict[tuple[str, str], LongTermRecord], dict[tuple[str, str], int]]:
         """See the port."""
-        if not names:
-            return {}, {}
-        statement = self._any().where(tuple_(RECORD.c.namespace, RECORD.c.key).in_(list(names)))
-        rows = await self._unit.rows(statement)
         for namespace, key in names:
             self._unit.read("record.get", f"{namespace}/{key}")
-        live = {(row.namespace, row.key): _record(row) for row in rows if row.live}
-        return live, {(row.namespace, row.key): row.version for row in rows}
+        return await self._found(names)
 
     async def select_again(
         self, reads: Sequence[ReadRecord]
@@ -127,7 +122,9 @@ class PostgresRecordStore:
     ]:
         """See the port."""
         seen = {(read.namespace, read.key): read for read in reads}
-        live, versions = await self.select([name for name in seen if not seen[name].is_namespace])
+        live, versions = await self._found([name for name in seen if not seen[name].is_namespace])
+        if seen:
+            self._unit.read("reads.compare", f"{len(seen)} records")
         for whole in (read for read in reads if read.is_namespace):
             versions[whole.namespace, whole.key] = whole.version
             page, _ = await self.list_by_namespace(whole.namespace, limit=whole.version)
@@ -147,7 +144,11 @@ class PostgresRecordStore:
         await self._unit.run(
             statement.on_conflict_do_update(
                 index_elements=["tenant_id", "agent_id", "job_id", "namespace", "key"],
-                set_={name: statement.excluded[name] for name in ("version", "value", "pinned")},
+                set_={
+                    "version": _seen_version(statement.excluded),
+                    "value": statement.excluded.value,
+                    "pinned": statement.excluded.pinned,
+                },
             ),
             rows,
         )
@@ -169,6 +170,18 @@ class PostgresRecordStore:
         statement = delete(READ).where(self._unit.owned(READ), READ.c.job_id == job_id)
         if await self._unit.run(statement):
             self._unit.wrote("reads.remove", job_id)
+
+    async def _found(
+        self, names: Sequence[tuple[str, str]]
+    ) -> tuple[dict[tuple[str, str], LongTermRecord], dict[tuple[str, str], int]]:
+        """The live records of these names, and the versions of all their rows."""
+        if not names:
+            return {}, {}
+        rows = await self._unit.rows(
+            self._any().where(among(names, RECORD.c.namespace, RECORD.c.key))
+        )
+        live = {(row.namespace, row.key): _record(row) for row in rows if row.live}
+        return live, {(row.namespace, row.key): row.version for row in rows}
 
     async def _lock(self, namespace: str, key: str) -> Row[Any]:
         """Locks the row, which is made first, without a value, if there is none."""
@@ -198,6 +211,12 @@ class PostgresRecordStore:
             stored_version=row.version,
             stored=_record(row) if row.live else None,
         )
+
+
+def _seen_version(excluded: Any) -> Any:
+    """What is seen last counts; of a namespace, which has no key, the most that was read."""
+    most = func.greatest(READ.c.version, excluded.version)
+    return case((READ.c.key == "", most), else_=excluded.version)
 
 
 def _not_expired() -> Any:

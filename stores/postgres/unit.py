@@ -1,11 +1,22 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from psycopg.errors import UndefinedTable
-from sqlalchemy import CursorResult, Executable, Row, func, insert, select
+from sqlalchemy import (
+    ARRAY,
+    CursorResult,
+    Executable,
+    Row,
+    Text,
+    bindparam,
+    func,
+    insert,
+    select,
+    tuple_,
+)
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DataError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -134,3 +145,11 @@ class Unit:
         except UnicodeEncodeError as error:
             why = "holds half of a surrogate pair, which is not text"
             raise InvalidInputError(what="a name or a value", why=why) from error
+
+
+def among(names: Iterable[Sequence[str]], *columns: Any) -> Any:
+    """The condition that columns are one of these tuples of texts, however many there are."""
+    parts = [list(part) for part in zip(*names, strict=True)] or [[] for _ in columns]
+    arrays = [bindparam(None, part, type_=ARRAY(Text)) for part in parts]
+    named = func.unnest(*arrays).table_valued(*(f"part_{place}" for place in range(len(columns))))
+    return tuple_(*columns).in_(select(*named.render_derived().c))

@@ -121,6 +121,18 @@ async def test_everything_is_kept(
     assert reads == (ReadRecord(namespace="p", key="name", version=1, value="Mara"),)
 
 
+@pytest.mark.parametrize(("before", "after"), [(0, False), (1, True), (1, 1.0), (False, 0)])
+async def test_values_that_python_holds_for_equal_are_told_apart(
+    remember: Callable[..., Awaitable[RememberResult]], working: Working, before: Any, after: Any
+) -> None:
+    await remember(1, variables={"approved": before})
+
+    await remember(2, variables={"approved": after})
+
+    kept = (await working()).variables["approved"]
+    assert (type(kept), kept) == (type(after), after)
+
+
 async def test_remembering_twice_writes_once_and_asks_no_model_again(
     remember: Callable[..., Awaitable[RememberResult]],
     working: Working,

@@ -1,5 +1,6 @@
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from typing import Any
 
 import psycopg
@@ -238,6 +239,58 @@ async def test_much_drift_is_counted_and_the_first_of_it_is_told(
     restored = await restore(wait)
 
     assert (len(restored.drift), restored.drift_count) == (100, 120)
+
+
+@pytest.mark.parametrize("value", ["x" * 500_000, reduce(lambda deep, _: [deep], range(62), 1)])
+async def test_a_value_too_large_or_deep_to_tell_is_drift_without_it(
+    open_wait: Open, restore: Restore, begin: Begin, value: Any
+) -> None:
+    await seen(begin, name="old")
+    wait = await open_wait()
+    async with begin() as transaction:
+        await transaction.records.set("p", "name", value)
+
+    restored = await restore(wait)
+
+    async with begin() as transaction:
+        state = await transaction.working.load("s1")
+    (told,) = state.variables["drift"]
+    assert restored.drift_count == 1
+    assert (told["key"], told["before"], "now" in told) == ("name", "old", False)
+
+
+async def test_another_job_that_waits_in_the_session_is_no_drift(
+    open_wait: Open, restore: Restore, begin: Begin
+) -> None:
+    wait = await open_wait()
+    async with begin() as transaction:
+        await transaction.working.checkpoint("s1", "of-another-job")
+
+    restored = await restore(wait)
+
+    assert restored.drift_count == 0
+
+
+async def test_what_was_written_since_a_session_was_lost_is_not_overwritten(
+    open_wait: Open, restore: Restore, begin: Begin, admin_url: str, scope: Scope
+) -> None:
+    async with begin() as transaction:
+        state = await transaction.working.save("s1", WorkingMemory().with_note("precious"))
+        await transaction.working.save("s1", state.with_note("and more"))
+    wait = await open_wait()
+    with psycopg.connect(admin_url) as connection:
+        connection.execute(
+            "DELETE FROM mnestic.working_memory WHERE tenant_id = %s", [scope.tenant_id]
+        )
+    async with begin() as transaction:
+        await transaction.working.save("s1", WorkingMemory().with_note("newer"))
+
+    restored = await restore(wait)
+
+    async with begin() as transaction:
+        state = await transaction.working.load("s1")
+    assert [change.key for change in restored.drift] == ["working_memory"]
+    assert state.scratchpad == "newer"
 
 
 async def test_working_memory_that_was_written_meanwhile_is_kept_and_told(

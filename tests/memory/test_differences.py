@@ -108,7 +108,7 @@ def test_working_memory_is_told_part_by_part() -> None:
 
 
 def test_working_memory_that_was_written_counts_as_drift_but_is_no_record() -> None:
-    found = compared(THEN.model_copy(update={"version": 4}), *SAME)
+    found = compared(THEN.with_note("more").model_copy(update={"version": 4}), *SAME)
 
     assert (found.records, found.drift_count) == ((), 1)
     assert not found.passes["strict"]

@@ -344,3 +344,24 @@ def test_the_results_that_are_named_ahead_are_those_of_nodes_that_may_still_come
 
     assert walked.results_named_from("w") == {"turn", "b"}
     assert walked.results_named_from("a") == {"first", "turn", "b"}
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"id": "look", "kind": "recall", "save_as": "drift", "next": "end"},
+        {"id": "drift", "kind": "recall", "next": "end"},
+        {"id": "drift", "kind": "think", "prompt": "?", "next": "end"},
+    ],
+)
+def test_the_variable_that_tells_of_drift_is_not_written_by_a_plan(node: dict[str, Any]) -> None:
+    (problem,) = check_plan(Plan.model_validate({"name": "p", "nodes": [node]}))
+
+    assert "is where a resumed job is told what changed" in problem.why
+
+
+def test_the_variable_that_tells_of_drift_is_not_remembered() -> None:
+    node = {"id": "keep", "kind": "remember", "variables": {"drift": 1}, "next": "end"}
+
+    with pytest.raises(ValidationError, match="choose another name"):
+        Plan.model_validate({"name": "p", "nodes": [node]})

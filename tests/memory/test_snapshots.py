@@ -144,17 +144,13 @@ def test_what_changed_in_a_record_is_told(
         assert (change.snapshot_version, change.current_version) == (seen[0], now[0] if now else 0)
 
 
-@pytest.mark.parametrize(
-    "working",
-    [replace(WORKING, version=version) for version in (0, 3, 5)]
-    + [pytest.param(replace(WORKING, sha256="0" * 64), id="rewritten under its version")],
-)
-def test_working_memory_in_another_state_is_told(working: WorkingRef) -> None:
+@pytest.mark.parametrize("version", [0, 3, 4, 5])
+def test_working_memory_in_another_state_is_told_whatever_its_version(version: int) -> None:
     name = ("p", "name")
 
     drift = compare(
         HEAD,
-        working=working,
+        working=WorkingRef(version=version, sha256="0" * 64),
         records={name: record("name", 2)},
         versions={name: 2},
     )
@@ -162,7 +158,20 @@ def test_working_memory_in_another_state_is_told(working: WorkingRef) -> None:
     assert [(change.kind, change.namespace, change.key) for change in drift] == [
         ("changed", "", "working_memory")
     ]
-    assert (drift[0].snapshot_version, drift[0].current_version) == (4, working.version)
+    assert (drift[0].snapshot_version, drift[0].current_version) == (4, version)
+
+
+def test_the_same_state_under_another_version_is_no_drift() -> None:
+    name = ("p", "name")
+
+    drift = compare(
+        HEAD,
+        working=replace(WORKING, version=9),  # another job has begun to wait in the session
+        records={name: record("name", 2)},
+        versions={name: 2},
+    )
+
+    assert drift == ()
 
 
 def test_what_is_as_it_was_is_no_drift() -> None:

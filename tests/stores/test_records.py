@@ -359,3 +359,31 @@ async def test_what_is_new_in_a_namespace_that_was_read_whole_joins_the_read_set
     assert more == (*seen, ReadRecord(namespace="n", key="a", version=0))
     assert {name: record.value for name, record in live.items()} == {("n", "b"): 1, ("n", "a"): 2}
     assert versions == {("n", "b"): 1, ("n", "c"): 2, ("n", ""): 2, ("n", "a"): 1}
+
+
+async def test_a_read_set_of_any_size_is_compared(begin: Begin) -> None:
+    reads = [ReadRecord(namespace="p", key=f"k{number}", version=0) for number in range(40_000)]
+    async with begin() as transaction:
+        await transaction.records.set("p", "k39999", 1)
+
+    async with begin(write=False) as transaction:
+        same, live, versions = await transaction.records.select_again(reads)
+
+    assert same == tuple(reads)
+    assert (list(live), versions) == ([("p", "k39999")], {("p", "k39999"): 1})
+
+
+async def test_of_a_namespace_that_is_read_twice_the_larger_reading_counts(begin: Begin) -> None:
+    async with begin() as transaction:
+        await transaction.records.add_reads(
+            "j1",
+            [
+                ReadRecord.of_namespace("p", limit=100),
+                ReadRecord.of_namespace("p", limit=10),
+                ReadRecord.of_namespace("q", limit=10),
+            ],
+        )
+
+    async with begin(write=False) as transaction:
+        found = await transaction.records.list_reads("j1")
+    assert [(read.namespace, read.version) for read in found] == [("p", 100), ("q", 10)]
