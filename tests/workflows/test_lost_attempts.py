@@ -122,12 +122,22 @@ async def test_a_signal_that_comes_after_a_lost_resume_is_kept_for_the_next_wait
 
 @pytest.mark.usefixtures("worker")
 async def test_a_signal_for_a_wait_that_a_lost_resume_ended_is_told_as_refused(
-    client: MnesticClient, start_waiting: StartWaiting, lose: Lose, loop: str, handle_of: HandleOf
+    client: MnesticClient,
+    start_waiting: StartWaiting,
+    lose: Lose,
+    loop: str,
+    handle_of: HandleOf,
+    until: Callable[..., Awaitable[Any]],
 ) -> None:
+    async def waits_again() -> bool:
+        job = await client.describe_job(job_id)
+        return (job.state, len(job.waits)) == ("waiting", 2)
+
     job_id = await start_waiting(loop)
     await lose(job_id, FIRST)
 
     await client.resume_job(job_id, LAST, request_id="r2", wait_id=f"{job_id}/w1", by="signal")
+    await until(waits_again)
     await resumed(client, job_id, LAST, request_id="r3")
 
     status = await handle_of(job_id).query(STATUS, result_type=JobStatus)
