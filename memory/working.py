@@ -94,7 +94,7 @@ class WorkingMemory(BaseModel):
 
     def is_as(self, other: "WorkingMemory") -> bool:
         """Whether both are stored alike; `==` would hold true, 1 and 1.0 for the same."""
-        return self.document().body == other.document().body
+        return self == other and self.document().body == other.document().body
 
     def with_messages(self, messages: Sequence[Message]) -> "WorkingMemory":
         """Appends messages."""
