@@ -1,0 +1,80 @@
+"""Claims: what somebody said to be so, and where. A claim never changes; facts follow from claims.
+
+They stand apart from facts because everybody who learns something makes claims, and one place alone
+works facts out.
+"""
+
+import re
+import unicodedata
+import uuid
+from typing import Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+Cardinality = Literal["single", "multi"]
+ClaimKind = Literal["affirmed", "corrected", "ended", "retracted", "reactivated", "deleted"]
+_IDS = uuid.UUID("0f9d6a52-6d0e-4c0e-8a9e-6d6e65737469")
+_ARTICLE = re.compile(r"^(?:an?|the)\s+")
+_EDGES = " \t\n.,;:!?\"'()[]\u201c\u201d\u2018\u2019"
+
+
+class Span(BaseModel):
+    """A part of a message: characters `start` up to, not with, `end`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class ClaimSource(BaseModel):
+    """Where a claim comes from. A person's own claim has no message; `extractor` then says who it is."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    extractor: str
+    session_id: str | None = None
+    source_id: str | None = None
+    span: Span | None = None
+    job_id: str | None = None
+    workflow_run: str | None = None
+
+
+class Claim(BaseModel):
+    """Somebody said that something is so, was so, or is so no longer.
+
+    `corrected` says that what was said before it was never so, and what is; `retracted` says the
+    first alone. `ended` and `retracted` without an object mean whatever the predicate had. `said_at` orders claims; `valid_from` and `valid_to` are about the
+    world, where the message names a time. `reactivated` and `deleted` are decisions of a person about
+    a fact.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    kind: ClaimKind = "affirmed"
+    subject: str
+    predicate: str
+    object: str | None = None
+    confidence: float = Field(ge=0, le=1, default=0.9)
+    said_at: AwareDatetime
+    valid_from: AwareDatetime | None = None
+    valid_to: AwareDatetime | None = None
+    source: ClaimSource
+
+    @property
+    def begins(self) -> AwareDatetime:
+        """When it began to be so, as far as is known."""
+        return self.valid_from or self.said_at
+
+
+def name_key(name: str) -> str:
+    """What two spellings of a name or a value have in common."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    plain = " ".join(folded.split()).strip(_EDGES)
+    return _ARTICLE.sub("", plain) or plain
+
+
+def make_id(*parts: str | int | None) -> str:
+    """An id that the same parts always give."""
+    return str(uuid.uuid5(_IDS, "\x1f".join("" if part is None else str(part) for part in parts)))

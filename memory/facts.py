@@ -1,0 +1,210 @@
+"""Facts: what is believed, worked out of claims.
+
+The facts about one subject and predicate are a function of the set of claims about them. So neither
+the order in which messages arrive nor a repetition changes what is believed, and a rule that is
+mended later can be applied to what was said before.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from mnestic.memory.claims import Cardinality, Claim, make_id, name_key
+
+FactStatus = Literal["active", "archived", "deleted"]
+FactEnd = Literal["superseded", "corrected", "ended", "past", "undone", "deleted"]
+_MOST_CONFIDENT = 0.99
+
+
+class Fact(BaseModel):
+    """One thing that is or was believed of a subject.
+
+    It was so from `valid_from` up to `valid_to` (None: it still is, as far as is known); an interval
+    of no length means that it never was. `end` says why it is no longer active.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    status: FactStatus
+    confidence: float
+    valid_from: AwareDatetime
+    valid_to: AwareDatetime | None = None
+    end: FactEnd | None = None
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    claims: tuple[str, ...]
+
+    def holds_at(self, moment: datetime) -> bool:
+        """Whether it was so at a moment, as far as is believed."""
+        if self.status == "deleted" or moment < self.valid_from:
+            return False
+        return self.valid_to is None or moment < self.valid_to
+
+
+def resolve(claims: Iterable[Claim], *, owner: str, cardinality: Cardinality) -> tuple[Fact, ...]:
+    """The facts that follow from all claims about one subject and predicate.
+
+    Args:
+        claims: In any order, with repetitions; they are taken in the order in which they were said.
+        owner: Whose facts they are, for their ids.
+        cardinality: `single`: a new object takes the place of the one before.
+
+    Returns:
+        In the order in which they were first claimed.
+    """
+    said = {claim.id: claim for claim in claims}
+    history = _History(owner=owner, cardinality=cardinality)
+    for claim in sorted(said.values(), key=_order):
+        history.take(claim)
+    return tuple(draft.fact() for draft in history.drafts)
+
+
+def _order(claim: Claim) -> tuple[datetime, str, int, str]:
+    span = claim.source.span
+    return (claim.said_at, claim.source.source_id or "", span.start if span else 0, claim.id)
+
+
+@dataclass(kw_only=True)
+class _Draft:
+    """A fact that is being worked out."""
+
+    id: str
+    first: Claim
+    valid_from: datetime
+    valid_to: datetime | None = None
+    doubt: float = 1.0
+    status: FactStatus = "active"
+    end: FactEnd | None = None
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    claims: list[str] = field(default_factory=list)
+
+    @property
+    def object_key(self) -> str:
+        return name_key(self.first.object or "")
+
+    def back(self, claim: Claim) -> None:
+        """One more claim says so."""
+        self.doubt *= 1 - claim.confidence
+        self.claims.append(claim.id)
+        if claim.valid_from is not None:
+            self.valid_from = min(self.valid_from, claim.valid_from)
+        if claim.valid_to is not None:
+            self.valid_to = claim.valid_to
+
+    def close(self, end: FactEnd, *, at: datetime) -> None:
+        self.status, self.end = "archived", end
+        self.valid_to = max(self.valid_from, min(self.valid_to or at, at))
+
+    def reopen(self) -> None:
+        self.status, self.end, self.valid_to, self.superseded_by = "active", None, None, None
+
+    def fact(self) -> Fact:
+        return Fact(
+            id=self.id,
+            subject=self.first.subject,
+            predicate=self.first.predicate,
+            object=self.first.object or "",
+            status=self.status,
+            confidence=round(min(_MOST_CONFIDENT, 1 - self.doubt), 4),
+            valid_from=self.valid_from,
+            valid_to=self.valid_to,
+            end=self.end,
+            supersedes=self.supersedes,
+            superseded_by=self.superseded_by,
+            claims=tuple(self.claims),
+        )
+
+
+class _History:
+    """The facts about one subject and predicate, as the claims come by."""
+
+    def __init__(self, *, owner: str, cardinality: Cardinality) -> None:
+        self.drafts: list[_Draft] = []
+        self._owner, self._cardinality = owner, cardinality
+
+    def take(self, claim: Claim) -> None:
+        """Takes the next claim."""
+        if claim.kind in {"affirmed", "corrected"}:
+            self._affirm(claim)
+        elif claim.kind in {"ended", "retracted"}:
+            self._close(claim)
+        elif claim.kind == "reactivated":
+            self._reactivate(claim)
+        else:
+            for draft in self._named(claim, self.drafts):
+                draft.status, draft.end = "deleted", "deleted"
+                draft.claims.append(claim.id)
+
+    def _close(self, claim: Claim) -> None:
+        for draft in self._named(claim, self._active()):
+            if claim.kind == "ended":
+                draft.close("ended", at=claim.valid_to or claim.begins)
+            else:
+                draft.close("corrected", at=draft.valid_from)
+            draft.claims.append(claim.id)
+
+    def _affirm(self, claim: Claim) -> None:
+        same = self._named(claim, self._active())
+        if same:
+            same[-1].back(claim)
+            return
+        is_past = claim.valid_to is not None and claim.valid_to <= claim.said_at
+        draft = self._draft(claim)
+        if is_past:
+            draft.close("past", at=draft.valid_to or claim.said_at)
+        elif self._cardinality == "single":
+            self._replace(claim, draft)
+        self.drafts.append(draft)
+
+    def _replace(self, claim: Claim, draft: _Draft) -> None:
+        for old in self._active():
+            if claim.kind == "corrected":
+                old.close("corrected", at=old.valid_from)
+            else:
+                old.close("superseded", at=claim.begins)
+            old.superseded_by, draft.supersedes = draft.id, old.id
+
+    def _reactivate(self, claim: Claim) -> None:
+        archived = [draft for draft in self.drafts if draft.status == "archived"]
+        wanted = self._named(claim, archived)
+        if not wanted or self._named(claim, self._active()):
+            return
+        if self._cardinality == "single":
+            for draft in self._active():
+                draft.close("undone", at=draft.valid_from)
+        wanted[-1].reopen()
+        wanted[-1].claims.append(claim.id)
+
+    def _draft(self, claim: Claim) -> _Draft:
+        key = name_key(claim.object or "")
+        times = sum(draft.object_key == key for draft in self.drafts)
+        parts = (self._owner, name_key(claim.subject), claim.predicate, key, times)
+        draft = _Draft(id=make_id(*parts), first=claim, valid_from=self._began(claim))
+        draft.back(claim)
+        return draft
+
+    @staticmethod
+    def _began(claim: Claim) -> datetime:
+        """When it began; what is over by now began before it was over."""
+        if claim.valid_to is None or claim.valid_from is not None:
+            return claim.begins
+        return min(claim.said_at, claim.valid_to)
+
+    def _active(self) -> list[_Draft]:
+        return [draft for draft in self.drafts if draft.status == "active"]
+
+    @staticmethod
+    def _named(claim: Claim, drafts: list[_Draft]) -> list[_Draft]:
+        """Those of the claim's object; all of them for a claim that names none."""
+        if claim.object is None:
+            return list(drafts)
+        key = name_key(claim.object)
+        return [draft for draft in drafts if draft.object_key == key]

@@ -1,0 +1,231 @@
+"""What is believed, given what was claimed."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnestic.memory.claims import Cardinality, Claim, ClaimSource, Span, name_key
+from mnestic.memory.facts import Fact, resolve
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def day(number: float) -> datetime:
+    return NOON + timedelta(days=number)
+
+
+def claim(said: float, value: str | None, kind: str = "affirmed", **fields: Any) -> Claim:
+    """Something that was said of where Mara lives, on a day."""
+    number = fields.pop("number", 0)
+    name = f"{said}/{number}/{kind}/{value}"
+    values = {
+        "id": name,
+        "kind": kind,
+        "subject": "Mara",
+        "predicate": "lives_in",
+        "object": value,
+        "said_at": day(said),
+        "source": ClaimSource(
+            extractor="test", source_id=f"m{said}", span=Span(start=number, end=number + 1)
+        ),
+    }
+    return Claim.model_validate(values | fields)
+
+
+def told(
+    *claims: Claim, cardinality: Cardinality = "single"
+) -> list[tuple[str, str, str | None, float | None]]:
+    """Object, status, end, and the day on which it ended."""
+    return [
+        (
+            fact.object,
+            fact.status,
+            fact.end,
+            None if fact.valid_to is None else (fact.valid_to - NOON) / timedelta(days=1),
+        )
+        for fact in resolve(claims, owner="o", cardinality=cardinality)
+    ]
+
+
+CASES = {
+    "said once": ([claim(1, "Ghent")], [("Ghent", "active", None, None)]),
+    "said twice in other words": (
+        [claim(1, "the harbour"), claim(2, "Harbour.")],
+        [("the harbour", "active", None, None)],
+    ),
+    "superseded": (
+        [claim(1, "Utrecht"), claim(5, "Ghent")],
+        [("Utrecht", "archived", "superseded", 5), ("Ghent", "active", None, None)],
+    ),
+    "superseded as of the day that was named": (
+        [claim(1, "Utrecht"), claim(5, "Ghent", valid_from=day(3))],
+        [("Utrecht", "archived", "superseded", 3), ("Ghent", "active", None, None)],
+    ),
+    "changed back": (
+        [claim(1, "Utrecht"), claim(2, "Ghent"), claim(3, "Utrecht")],
+        [
+            ("Utrecht", "archived", "superseded", 2),
+            ("Ghent", "archived", "superseded", 3),
+            ("Utrecht", "active", None, None),
+        ],
+    ),
+    "corrected: it never was": (
+        [claim(1, "Genk"), claim(2, "Ghent", "corrected")],
+        [("Genk", "archived", "corrected", 1), ("Ghent", "active", None, None)],
+    ),
+    "retracted without another": (
+        [claim(1, "Genk"), claim(2, "Genk", "retracted")],
+        [("Genk", "archived", "corrected", 1)],
+    ),
+    "ended without a successor": (
+        [claim(1, "Ghent"), claim(4, None, "ended")],
+        [("Ghent", "archived", "ended", 4)],
+    ),
+    "another one ended": (
+        [claim(1, "Ghent"), claim(4, "Utrecht", "ended")],
+        [("Ghent", "active", None, None)],
+    ),
+    "ended before it was ever said": ([claim(1, None, "ended")], []),
+    "said to be over": (
+        [claim(1, "Ghent"), claim(2, "Utrecht", valid_from=day(-9), valid_to=day(-2))],
+        [("Ghent", "active", None, None), ("Utrecht", "archived", "past", -2)],
+    ),
+    "said to end later": (
+        [claim(1, "Porto", valid_to=day(30))],
+        [("Porto", "active", None, 30)],
+    ),
+    "superseded before its end": (
+        [claim(1, "Porto", valid_to=day(30)), claim(9, "Ghent")],
+        [("Porto", "archived", "superseded", 9), ("Ghent", "active", None, None)],
+    ),
+    "reactivated": (
+        [claim(1, "Utrecht"), claim(2, "Ghent"), claim(3, "Utrecht", "reactivated")],
+        [("Utrecht", "active", None, None), ("Ghent", "archived", "undone", 2)],
+    ),
+    "reactivated after an end": (
+        [claim(1, "Ghent"), claim(2, None, "ended"), claim(3, "Ghent", "reactivated")],
+        [("Ghent", "active", None, None)],
+    ),
+    "deleted": (
+        [claim(1, "Ghent"), claim(2, "Ghent", "deleted")],
+        [("Ghent", "deleted", "deleted", None)],
+    ),
+    "deleted, then said again": (
+        [claim(1, "Ghent"), claim(2, "Ghent", "deleted"), claim(3, "Ghent")],
+        [("Ghent", "deleted", "deleted", None), ("Ghent", "active", None, None)],
+    ),
+    "deleted is not reactivated": (
+        [claim(1, "Ghent"), claim(2, "Ghent", "deleted"), claim(3, "Ghent", "reactivated")],
+        [("Ghent", "deleted", "deleted", None)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("claims", "wanted"), CASES.values(), ids=CASES)
+def test_what_is_believed_follows_from_what_was_claimed(
+    claims: list[Claim], wanted: list[tuple[Any, ...]]
+) -> None:
+    assert told(*claims) == wanted
+    assert told(*reversed(claims), *claims) == wanted
+
+
+def test_values_of_a_predicate_that_has_many_stand_side_by_side() -> None:
+    claims = [claim(1, "tea"), claim(2, "maps"), claim(3, "tea"), claim(4, "maps", "ended")]
+
+    assert told(*claims, cardinality="multi") == [
+        ("tea", "active", None, None),
+        ("maps", "archived", "ended", 4),
+    ]
+
+
+def test_a_chain_of_changes_reads_both_ways_without_a_gap() -> None:
+    claims = [claim(number, city) for number, city in enumerate("abcab")]
+
+    facts = resolve(claims, owner="o", cardinality="single")
+
+    assert [fact.superseded_by for fact in facts] == [fact.id for fact in facts[1:]] + [None]
+    assert [fact.supersedes for fact in facts] == [None] + [fact.id for fact in facts[:-1]]
+    assert all(one.valid_to == next_.valid_from for one, next_ in pairwise(facts))
+    assert len({fact.id for fact in facts}) == 5
+
+
+def test_each_claim_that_says_the_same_raises_the_confidence_up_to_a_limit() -> None:
+    once, twice, often = (
+        resolve(
+            [claim(n, "Ghent", confidence=0.6) for n in range(times)],
+            owner="o",
+            cardinality="single",
+        )[0]
+        for times in (1, 2, 9)
+    )
+
+    assert (once.confidence, twice.confidence, often.confidence) == (0.6, 0.84, 0.99)
+    assert len(often.claims) == 9
+
+
+@pytest.mark.parametrize(
+    ("at", "places"),
+    [(0, []), (1, ["Utrecht"]), (4.9, ["Utrecht"]), (5, ["Ghent"]), (99, ["Ghent"])],
+)
+def test_what_was_so_at_a_moment(at: float, places: list[str]) -> None:
+    facts = resolve([claim(1, "Utrecht"), claim(5, "Ghent")], owner="o", cardinality="single")
+
+    assert [fact.object for fact in facts if fact.holds_at(day(at))] == places
+
+
+CLAIMS = st.builds(
+    claim,
+    st.integers(0, 5),
+    st.sampled_from(["a", "b", "c"]),
+    st.sampled_from(["affirmed", "corrected", "ended", "retracted", "reactivated", "deleted"]),
+    number=st.integers(0, 2),
+)
+
+
+@given(st.lists(CLAIMS, max_size=12), st.randoms(), st.sampled_from(["single", "multi"]))
+def test_neither_order_nor_repetition_changes_what_is_believed(
+    claims: list[Claim], random: Any, cardinality: Cardinality
+) -> None:
+    again = [*claims, *random.choices(claims, k=len(claims))] if claims else []
+    random.shuffle(again)
+
+    first, second = (
+        resolve(given, owner="o", cardinality=cardinality) for given in (claims, again)
+    )
+
+    assert first == second
+
+
+@given(st.lists(CLAIMS, max_size=12), st.sampled_from(["single", "multi"]))
+def test_facts_never_contradict_each_other(claims: list[Claim], cardinality: Cardinality) -> None:
+    facts = resolve(claims, owner="o", cardinality=cardinality)
+    by_id = {fact.id: fact for fact in facts}
+
+    assert len(by_id) == len(facts)
+    active = [name_key(fact.object) for fact in facts if fact.status == "active"]
+    assert len(set(active)) == len(active)
+    assert cardinality == "multi" or len(active) <= 1
+    for fact in facts:
+        assert fact.valid_to is None or fact.valid_to >= fact.valid_from
+        assert fact.superseded_by is None or by_id[fact.superseded_by].supersedes == fact.id
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Ghent", " ghent. "), ("a data analyst", "Data  analyst"), ("Malmö", "Malmo\u0308")],
+)
+def test_spellings_of_one_name_are_the_same(one: str, other: str) -> None:
+    assert name_key(one) == name_key(other)
+
+
+def test_owners_have_facts_of_their_own() -> None:
+    ids: set[str] = set()
+    for owner in ("a", "b"):
+        found: tuple[Fact, ...] = resolve([claim(1, "Ghent")], owner=owner, cardinality="single")
+        ids.update(fact.id for fact in found)
+
+    assert len(ids) == 2
