@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from mnestic.memory.claims import Cardinality, Claim, make_id, name_key
+from mnestic.memory.predicates import Category, Predicate
 
 FactStatus = Literal["active", "archived", "deleted"]
 FactEnd = Literal["superseded", "corrected", "ended", "past", "undone", "deleted"]
@@ -32,6 +33,8 @@ class Fact(BaseModel):
     subject: str
     predicate: str
     object: str
+    category: Category
+    cardinality: Cardinality
     status: FactStatus
     confidence: float
     valid_from: AwareDatetime
@@ -48,22 +51,41 @@ class Fact(BaseModel):
         return self.valid_to is None or moment < self.valid_to
 
 
-def resolve(claims: Iterable[Claim], *, owner: str, cardinality: Cardinality) -> tuple[Fact, ...]:
+class FactChange(BaseModel):
+    """A fact that is believed otherwise than before.
+
+    `before` is None for a new one; `after` for one that never was, given what is claimed now.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    before: Fact | None = None
+    after: Fact | None = None
+
+    @property
+    def fact(self) -> Fact:
+        """The fact as it is now, or as it was last."""
+        fact = self.after or self.before
+        assert fact is not None, "a change is of something"
+        return fact
+
+
+def resolve(claims: Iterable[Claim], *, owner: str, predicate: Predicate) -> tuple[Fact, ...]:
     """The facts that follow from all claims about one subject and predicate.
 
     Args:
         claims: In any order, with repetitions; they are taken in the order in which they were said.
         owner: Whose facts they are, for their ids.
-        cardinality: `single`: a new object takes the place of the one before.
+        predicate: Of a `single` one, a new object takes the place of the one before.
 
     Returns:
         In the order in which they were first claimed.
     """
     said = {claim.id: claim for claim in claims}
-    history = _History(owner=owner, cardinality=cardinality)
+    history = _History(owner=owner, predicate=predicate)
     for claim in sorted(said.values(), key=_order):
         history.take(claim)
-    return tuple(draft.fact() for draft in history.drafts)
+    return tuple(draft.fact(predicate) for draft in history.drafts)
 
 
 def _order(claim: Claim) -> tuple[datetime, str, int, str]:
@@ -106,12 +128,14 @@ class _Draft:
     def reopen(self) -> None:
         self.status, self.end, self.valid_to, self.superseded_by = "active", None, None, None
 
-    def fact(self) -> Fact:
+    def fact(self, predicate: Predicate) -> Fact:
         return Fact(
             id=self.id,
             subject=self.first.subject,
             predicate=self.first.predicate,
             object=self.first.object or "",
+            category=predicate.category,
+            cardinality=predicate.cardinality,
             status=self.status,
             confidence=round(min(_MOST_CONFIDENT, 1 - self.doubt), 4),
             valid_from=self.valid_from,
@@ -126,9 +150,9 @@ class _Draft:
 class _History:
     """The facts about one subject and predicate, as the claims come by."""
 
-    def __init__(self, *, owner: str, cardinality: Cardinality) -> None:
+    def __init__(self, *, owner: str, predicate: Predicate) -> None:
         self.drafts: list[_Draft] = []
-        self._owner, self._cardinality = owner, cardinality
+        self._owner, self._is_single = owner, predicate.cardinality == "single"
 
     def take(self, claim: Claim) -> None:
         """Takes the next claim."""
@@ -160,7 +184,7 @@ class _History:
         draft = self._draft(claim)
         if is_past:
             draft.close("past", at=draft.valid_to or claim.said_at)
-        elif self._cardinality == "single":
+        elif self._is_single:
             self._replace(claim, draft)
         self.drafts.append(draft)
 
@@ -177,7 +201,7 @@ class _History:
         wanted = self._named(claim, archived)
         if not wanted or self._named(claim, self._active()):
             return
-        if self._cardinality == "single":
+        if self._is_single:
             for draft in self._active():
                 draft.close("undone", at=draft.valid_from)
         wanted[-1].reopen()

@@ -14,6 +14,7 @@ from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.scope import Scope
 from mnestic.memory.store_ports import (
     EpisodeStore,
+    FactStore,
     PlanStore,
     RecordStore,
     ResourceStore,
@@ -32,6 +33,8 @@ class Transaction(Protocol):
     def working(self) -> WorkingMemoryStore: ...  # noqa: D102 - the type says it
     @property
     def records(self) -> RecordStore: ...  # noqa: D102
+    @property
+    def facts(self) -> FactStore: ...  # noqa: D102
     @property
     def episodes(self) -> EpisodeStore: ...  # noqa: D102
     @property

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError, InvalidInputError
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
+from mnestic.stores.postgres.facts import PostgresFactStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.records import PostgresRecordStore
@@ -53,6 +54,7 @@ class PostgresTransaction:
         self._ledger = PostgresLedger(unit)
         self.working = PostgresWorkingMemoryStore(unit)
         self.records = PostgresRecordStore(unit)
+        self.facts = PostgresFactStore(unit)
         self.episodes = PostgresEpisodeStore(unit)
         self.snapshots = PostgresSnapshotStore(unit)
         self.waits = PostgresWaitStore(unit)

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Column,
     Computed,
     DateTime,
+    Double,
     Identity,
     Index,
     Integer,
@@ -25,6 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSON, JSONB
 from sqlmodel import Field, MetaData, SQLModel
 
+_CATEGORIES = "'profile', 'preferences', 'relationships', 'work', 'events', 'knowledge'"
 INSTANT = DateTime(timezone=True)
 
 
@@ -194,6 +196,96 @@ class ResourceRow(Table, table=True):
     content: str = _text()
     at: datetime = _instant()
     created_at: datetime = _instant()
+
+
+class ClaimRow(Table, table=True):
+    """What somebody said to be so, append-only."""
+
+    __tablename__ = "claim"
+    __table_args__ = (
+        CheckConstraint(
+            "kind IN ('affirmed', 'corrected', 'ended', 'retracted', 'reactivated', 'deleted')",
+            name="claim_kind",
+        ),
+        # serves claim, of facts
+        Index("claim_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
+    )
+
+    agent_id: str = _text(key=True)
+    id: str = _text(key=True)
+    kind: str = _text()
+    subject: str = _text()
+    subject_key: str = _text()
+    predicate: str = _text()
+    object: str | None = _maybe_text()
+    confidence: float = Field(sa_type=Double)
+    said_at: datetime = _instant()
+    valid_from: datetime | None = _maybe_instant()
+    valid_to: datetime | None = _maybe_instant()
+    source: dict[str, Any] = Field(sa_type=JSONB)
+    recorded_at: datetime = _instant()
+
+
+class FactRow(Table, table=True):
+    """What is believed, worked out of the claims; rewritten when they change it."""
+
+    __tablename__ = "fact"
+    __table_args__ = (
+        CheckConstraint("status IN ('active', 'archived', 'deleted')", name="fact_status"),
+        CheckConstraint("cardinality IN ('single', 'multi')", name="fact_cardinality"),
+        CheckConstraint(f"category IN ({_CATEGORIES})", name="fact_category"),
+        # serves list, and claim
+        Index(
+            *("fact_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
+            *("valid_from", "id"),
+        ),
+        Index(
+            *("fact_active_single", "tenant_id", "agent_id", "subject_key", "predicate"),
+            unique=True,
+            postgresql_where="status = 'active' AND cardinality = 'single'",
+        ),
+        Index(
+            *("fact_active_multi", "tenant_id", "agent_id", "subject_key", "predicate"),
+            "object_key",
+            unique=True,
+            postgresql_where="status = 'active' AND cardinality = 'multi'",
+        ),
+    )
+
+    agent_id: str = _text(key=True)
+    id: str = _text(key=True)
+    subject: str = _text()
+    subject_key: str = _text()
+    predicate: str = _text()
+    object: str = _text()
+    object_key: str = _text()
+    category: str = _text()
+    cardinality: str = _text()
+    status: str = _text()
+    confidence: float = Field(sa_type=Double)
+    valid_from: datetime = _instant()
+    valid_to: datetime | None = _maybe_instant()
+    end: str | None = _maybe_text()
+    supersedes: str | None = _maybe_text()
+    superseded_by: str | None = _maybe_text()
+    claims: list[str] = Field(sa_type=JSONB)
+    created_at: datetime = _instant()
+    updated_at: datetime = _instant()
+
+
+class PredicateRow(Table, table=True):
+    """What a tenant says of a predicate; of others the defaults hold."""
+
+    __tablename__ = "predicate"
+    __table_args__ = (
+        CheckConstraint("cardinality IN ('single', 'multi')", name="predicate_cardinality"),
+        CheckConstraint(f"category IN ({_CATEGORIES})", name="predicate_category"),
+    )
+
+    name: str = _text(key=True)
+    cardinality: str = _text()
+    category: str = _text()
+    updated_at: datetime = _instant()
 
 
 class OperationRow(Table, table=True):

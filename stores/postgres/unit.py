@@ -68,9 +68,9 @@ class Unit:
         """The condition that a row is this agent's; row-level security is the wall behind it."""
         return (target.c.tenant_id == self.tenant_id) & (target.c.agent_id == self.agent_id)
 
-    async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
+    async def rows(self, statement: Executable, values: Rows | None = None) -> Sequence[Row[Any]]:
         """Runs a statement and returns its rows."""
-        return (await self._execute(statement)).all()
+        return (await self._execute(statement, values)).all()
 
     async def row(
         self, statement: Executable, values: Mapping[str, Any] | None = None

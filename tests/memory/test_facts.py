@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from mnestic.memory.claims import Cardinality, Claim, ClaimSource, Span, name_key
 from mnestic.memory.facts import Fact, resolve
+from mnestic.memory.predicates import Predicate
 
+PREDICATES: dict[str, Predicate] = {
+    "single": Predicate(name="lives_in", cardinality="single"),
+    "multi": Predicate(name="lives_in", cardinality="multi"),
+}
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
@@ -47,7 +52,7 @@ def told(
             fact.end,
             None if fact.valid_to is None else (fact.valid_to - NOON) / timedelta(days=1),
         )
-        for fact in resolve(claims, owner="o", cardinality=cardinality)
+        for fact in resolve(claims, owner="o", predicate=PREDICATES[cardinality])
     ]
 
 
@@ -145,7 +150,7 @@ def test_values_of_a_predicate_that_has_many_stand_side_by_side() -> None:
 def test_a_chain_of_changes_reads_both_ways_without_a_gap() -> None:
     claims = [claim(number, city) for number, city in enumerate("abcab")]
 
-    facts = resolve(claims, owner="o", cardinality="single")
+    facts = resolve(claims, owner="o", predicate=PREDICATES["single"])
 
     assert [fact.superseded_by for fact in facts] == [fact.id for fact in facts[1:]] + [None]
     assert [fact.supersedes for fact in facts] == [None] + [fact.id for fact in facts[:-1]]
@@ -158,7 +163,7 @@ def test_each_claim_that_says_the_same_raises_the_confidence_up_to_a_limit() -> 
         resolve(
             [claim(n, "Ghent", confidence=0.6) for n in range(times)],
             owner="o",
-            cardinality="single",
+            predicate=PREDICATES["single"],
         )[0]
         for times in (1, 2, 9)
     )
@@ -172,7 +177,9 @@ def test_each_claim_that_says_the_same_raises_the_confidence_up_to_a_limit() -> 
     [(0, []), (1, ["Utrecht"]), (4.9, ["Utrecht"]), (5, ["Ghent"]), (99, ["Ghent"])],
 )
 def test_what_was_so_at_a_moment(at: float, places: list[str]) -> None:
-    facts = resolve([claim(1, "Utrecht"), claim(5, "Ghent")], owner="o", cardinality="single")
+    facts = resolve(
+        [claim(1, "Utrecht"), claim(5, "Ghent")], owner="o", predicate=PREDICATES["single"]
+    )
 
     assert [fact.object for fact in facts if fact.holds_at(day(at))] == places
 
@@ -194,7 +201,7 @@ def test_neither_order_nor_repetition_changes_what_is_believed(
     random.shuffle(again)
 
     first, second = (
-        resolve(given, owner="o", cardinality=cardinality) for given in (claims, again)
+        resolve(given, owner="o", predicate=PREDICATES[cardinality]) for given in (claims, again)
     )
 
     assert first == second
@@ -202,7 +209,7 @@ def test_neither_order_nor_repetition_changes_what_is_believed(
 
 @given(st.lists(CLAIMS, max_size=12), st.sampled_from(["single", "multi"]))
 def test_facts_never_contradict_each_other(claims: list[Claim], cardinality: Cardinality) -> None:
-    facts = resolve(claims, owner="o", cardinality=cardinality)
+    facts = resolve(claims, owner="o", predicate=PREDICATES[cardinality])
     by_id = {fact.id: fact for fact in facts}
 
     assert len(by_id) == len(facts)
@@ -225,7 +232,9 @@ def test_spellings_of_one_name_are_the_same(one: str, other: str) -> None:
 def test_owners_have_facts_of_their_own() -> None:
     ids: set[str] = set()
     for owner in ("a", "b"):
-        found: tuple[Fact, ...] = resolve([claim(1, "Ghent")], owner=owner, cardinality="single")
+        found: tuple[Fact, ...] = resolve(
+            [claim(1, "Ghent")], owner=owner, predicate=PREDICATES["single"]
+        )
         ids.update(fact.id for fact in found)
 
     assert len(ids) == 2

@@ -1,0 +1,58 @@
+"""Predicates: how many objects each has at a time, and which category its facts belong to.
+
+The defaults are data and not code in the extractors, since a tenant may change them.
+"""
+
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mnestic.memory.claims import Cardinality
+
+Category = Literal["profile", "preferences", "relationships", "work", "events", "knowledge"]
+_NAME = r"^[a-z][a-z0-9_]{0,63}$"
+_SINGLE: dict[Category, str] = {
+    "profile": "age birthday born_in diet floor full_name gender height home_type lives_in nationality "
+    "status_of_health timezone",
+    "preferences": "favourite_book favourite_colour favourite_drink favourite_film favourite_food "
+    "favourite_music favourite_season favourite_sport preferred_language preferred_name",
+    "relationships": "engaged_to married_to partner relationship_status",
+    "work": "employer job_title salary school studies_at team_leader works_on",
+    "events": "due_date happens_on starts_work_on wedding_date",
+    "knowledge": "capital price status version",
+}
+_MULTI: dict[Category, str] = {
+    "profile": "allergic_to languages_spoken lived_in owns pet skill trains_in",
+    "preferences": "avoids dislikes drinks eats hobby likes wants",
+    "relationships": "child colleague cousin friend grandparent knows neighbour niece_or_nephew parent "
+    "sibling",
+    "work": "manages responsible_for works_with worked_at",
+    "events": "attended experienced plans visited",
+    "knowledge": "is_a knows_that located_in part_of said",
+}
+
+
+class Predicate(BaseModel):
+    """A predicate of a tenant."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str = Field(pattern=_NAME)
+    cardinality: Cardinality = "multi"
+    category: Category = "knowledge"
+
+
+DEFAULTS = MappingProxyType(
+    {
+        name: Predicate(name=name, cardinality=cardinality, category=category)
+        for cardinality, by_category in (("single", _SINGLE), ("multi", _MULTI))
+        for category, names in by_category.items()
+        for name in names.split()
+    }
+)
+
+
+def default_predicate(name: str) -> Predicate:
+    """What holds for a predicate about which a tenant has said nothing."""
+    return DEFAULTS.get(name) or Predicate(name=name)

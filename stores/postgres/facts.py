@@ -1,0 +1,269 @@
+"""Facts in Postgres: claims, which are only added, and what is believed because of them."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, delete, func, select, text, tuple_, update
+from sqlalchemy.dialects.postgresql import insert
+
+from mnestic.memory.canonical import check_json
+from mnestic.memory.claims import Claim, name_key
+from mnestic.memory.errors import NotFoundError
+from mnestic.memory.facts import Fact, FactChange, FactStatus, resolve
+from mnestic.memory.predicates import Predicate, default_predicate
+from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.tables import ClaimRow, FactRow, PredicateRow, table
+from mnestic.stores.postgres.unit import Unit
+
+CLAIM, FACT, PREDICATE = table(ClaimRow), table(FactRow), table(PredicateRow)
+Topic = tuple[str, str]  # a subject's key and a predicate
+
+# Claims of one topic are worked out by one transaction at a time; whoever changes a predicate waits
+# for those who use predicates, and they for it.
+_LOCK_TOPICS = text("SELECT pg_advisory_xact_lock(k) FROM unnest(CAST(:keys AS bigint[])) AS k")
+_SHARE_PREDICATES = text("SELECT pg_advisory_xact_lock_shared(:key)")
+_LOCK_PREDICATES = text("SELECT pg_advisory_xact_lock(:key)")
+_INSERT_CLAIM = (
+    insert(CLAIM)
+    .values(recorded_at=func.now())
+    .on_conflict_do_nothing()
+    .returning(CLAIM.c.subject_key, CLAIM.c.predicate)
+)
+_INSERT_FACT = insert(FACT).values(created_at=func.now(), updated_at=func.now())
+_CHANGED = [
+    name
+    for name in FACT.c.keys()  # noqa: SIM118 - a collection of columns, not a dict
+    if name not in {"tenant_id", "agent_id", "id", "created_at", "updated_at"}
+]
+_UPDATE_FACT = (
+    update(FACT)
+    .where(
+        FACT.c.tenant_id == bindparam("of_tenant_id"),
+        FACT.c.agent_id == bindparam("of_agent_id"),
+        FACT.c.id == bindparam("of_id"),
+    )
+    .values({name: bindparam(name) for name in _CHANGED} | {"updated_at": func.now()})
+)
+
+
+class PostgresFactStore:
+    """Implements `mnestic.memory.ports.FactStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
+        """See the port."""
+        if not claims:
+            return ()
+        check_json([claim.model_dump(mode="json") for claim in claims], what="claims")
+        await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
+        await self._lock(_topic(claim) for claim in claims)
+        rows = [self._claim_row(claim) for claim in claims]
+        changed = {tuple(row) for row in await self._unit.rows(_INSERT_CLAIM, rows)}
+        if not changed:
+            return ()
+        self._unit.wrote("claim.add", f"{len(rows)} claims")
+        return await self._settle(sorted(changed))
+
+    async def get(self, fact_id: str) -> Fact:
+        """See the port."""
+        row = await self._unit.row(
+            select(*FACT.c).where(self._unit.owned(FACT), FACT.c.id == fact_id)
+        )
+        if row is None:
+            raise NotFoundError(what="fact", name=fact_id)
+        self._unit.read("fact.get", fact_id)
+        return _fact(row)
+
+    async def list_facts(
+        self,
+        *,
+        subject: str | None = None,
+        predicate: str | None = None,
+        statuses: Sequence[FactStatus] = ("active",),
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> tuple[tuple[Fact, ...], str | None]:
+        """See the port."""
+        place = (FACT.c.subject_key, FACT.c.predicate, FACT.c.valid_from, FACT.c.id)
+        found = select(*FACT.c).where(self._unit.owned(FACT), FACT.c.status.in_(statuses))
+        if subject is not None:
+            found = found.where(FACT.c.subject_key == name_key(subject))
+        if predicate is not None:
+            found = found.where(FACT.c.predicate == predicate)
+        if cursor is not None:
+            key, name, began, fact_id = decode_cursor(cursor, parts=4)
+            after = (key, name, datetime.fromisoformat(began), fact_id)
+            found = found.where(tuple_(*place) > after)
+        rows = await self._unit.rows(found.order_by(*place).limit(check_limit(limit) + 1))
+        self._unit.read("fact.list", subject or "*")
+        facts = tuple(_fact(row) for row in rows[:limit])
+        if len(rows) <= limit:
+            return facts, None
+        last = rows[limit - 1]
+        return facts, encode_cursor(
+            last.subject_key, last.predicate, last.valid_from.isoformat(), last.id
+        )
+
+    async def list_believed(
+        self, moment: datetime, *, subject: str | None = None, predicate: str | None = None
+    ) -> tuple[Fact, ...]:
+        """See the port."""
+        said = select(*CLAIM.c).where(self._unit.owned(CLAIM), CLAIM.c.recorded_at <= moment)
+        if subject is not None:
+            said = said.where(CLAIM.c.subject_key == name_key(subject))
+        if predicate is not None:
+            said = said.where(CLAIM.c.predicate == predicate)
+        by_topic = _by_topic(await self._unit.rows(said))
+        predicates = await self._predicates({name for _, name in by_topic})
+        self._unit.read("fact.list", subject or "*")
+        return tuple(
+            fact
+            for topic in sorted(by_topic)
+            for fact in self._resolved(by_topic[topic], predicates[topic[1]])
+        )
+
+    async def list_claims(self, fact: Fact) -> tuple[Claim, ...]:
+        """See the port."""
+        rows = await self._unit.rows(
+            select(*CLAIM.c)
+            .where(self._unit.owned(CLAIM), CLAIM.c.id.in_(fact.claims))
+            .order_by(CLAIM.c.said_at, CLAIM.c.id)
+        )
+        self._unit.read("claim.list", fact.id)
+        return tuple(_claim(row) for row in rows)
+
+    async def get_predicate(self, name: str) -> Predicate:
+        """See the port."""
+        return (await self._predicates({name}))[name]
+
+    async def put_predicate(self, predicate: Predicate) -> None:
+        """See the port."""
+        await self._unit.rows(_LOCK_PREDICATES, {"key": self._lock_key("predicates")})
+        values = predicate.model_dump(exclude={"name"})
+        statement = insert(PREDICATE).values(
+            tenant_id=self._unit.tenant_id, name=predicate.name, updated_at=func.now(), **values
+        )
+        await self._unit.run(
+            statement.on_conflict_do_update(
+                index_elements=["tenant_id", "name"], set_={**values, "updated_at": func.now()}
+            )
+        )
+        self._unit.wrote("predicate.put", predicate.name)
+
+    async def settle(self, predicate: str) -> tuple[FactChange, ...]:
+        """See the port."""
+        await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
+        rows = await self._unit.rows(
+            select(CLAIM.c.subject_key, CLAIM.c.predicate)
+            .where(self._unit.owned(CLAIM), CLAIM.c.predicate == predicate)
+            .distinct()
+        )
+        topics = sorted(tuple(row) for row in rows)
+        await self._lock(topics)
+        return await self._settle(topics)
+
+    async def _settle(self, topics: Sequence[Topic]) -> tuple[FactChange, ...]:
+        """Works the facts of these topics out anew, and writes those that are otherwise."""
+        if not topics:
+            return ()
+        claims = _by_topic(await self._unit.rows(self._about(CLAIM, topics)))
+        before = {row.id: _fact(row) for row in await self._unit.rows(self._about(FACT, topics))}
+        predicates = await self._predicates({predicate for _, predicate in topics})
+        after = [
+            fact for topic in topics for fact in self._resolved(claims[topic], predicates[topic[1]])
+        ]
+        changes = [
+            FactChange(before=before.get(fact.id), after=fact)
+            for fact in after
+            if before.get(fact.id) != fact
+        ]
+        gone = before.keys() - {fact.id for fact in after}
+        changes += [FactChange(before=before[fact_id]) for fact_id in sorted(gone)]
+        await self._write(changes)
+        return tuple(changes)
+
+    async def _write(self, changes: Sequence[FactChange]) -> None:
+        """Writes changes; what is no longer active makes room first, for the unique indexes."""
+        gone = [change.fact.id for change in changes if change.after is None]
+        if gone:
+            await self._unit.run(delete(FACT).where(self._unit.owned(FACT), FACT.c.id.in_(gone)))
+        written = [change for change in changes if change.after is not None]
+        ending = [change for change in written if change.fact.status != "active"]
+        active = [change for change in written if change.fact.status == "active"]
+        for group in (ending, active):
+            updated = [self._row(change.fact, to="of_") for change in group if change.before]
+            added = [self._row(change.fact) for change in group if not change.before]
+            for statement, rows in ((_UPDATE_FACT, updated), (_INSERT_FACT, added)):
+                if rows:
+                    await self._unit.run(statement, rows)
+        for change in changes:
+            done = change.fact.status if change.after else "withdrawn"
+            self._unit.wrote(f"fact.{done}", change.fact.id)
+
+    def _row(self, fact: Fact, *, to: str = "") -> dict[str, Any]:
+        """The columns of a fact; those of its key under names that begin with `to`."""
+        key = {**self._unit.owner, "id": fact.id}
+        return {f"{to}{name}": value for name, value in key.items()} | {
+            **fact.model_dump(exclude={"id"}),
+            "subject_key": name_key(fact.subject),
+            "object_key": name_key(fact.object),
+            "claims": list(fact.claims),
+        }
+
+    def _resolved(self, claims: Iterable[Claim], predicate: Predicate) -> tuple[Fact, ...]:
+        owner = f"{self._unit.tenant_id}/{self._unit.agent_id}"
+        return resolve(claims, owner=owner, predicate=predicate)
+
+    async def _predicates(self, names: set[str]) -> dict[str, Predicate]:
+        rows = await self._unit.rows(
+            select(PREDICATE.c.name, PREDICATE.c.cardinality, PREDICATE.c.category).where(
+                PREDICATE.c.tenant_id == self._unit.tenant_id, PREDICATE.c.name.in_(sorted(names))
+            )
+        )
+        own = {row.name: Predicate.model_validate(row, from_attributes=True) for row in rows}
+        return {name: own.get(name) or default_predicate(name) for name in names}
+
+    def _about(self, target: Any, topics: Sequence[Topic]) -> Any:
+        topic = tuple_(target.c.subject_key, target.c.predicate)
+        return select(*target.c).where(self._unit.owned(target), topic.in_(topics))
+
+    async def _lock(self, topics: Iterable[Topic]) -> None:
+        """In one order for everybody, so that nobody waits for somebody who waits."""
+        keys = sorted({self._lock_key(self._unit.agent_id, *topic) for topic in topics})
+        await self._unit.rows(_LOCK_TOPICS, {"keys": keys})
+
+    def _lock_key(self, *parts: str) -> int:
+        name = "\x1f".join(("fact", self._unit.tenant_id, *parts))
+        return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+
+    def _claim_row(self, claim: Claim) -> Mapping[str, Any]:
+        return {
+            **self._unit.owner,
+            **claim.model_dump(exclude={"source"}),
+            "subject_key": name_key(claim.subject),
+            "source": claim.source.model_dump(mode="json"),
+        }
+
+
+def _topic(claim: Claim) -> Topic:
+    return (name_key(claim.subject), claim.predicate)
+
+
+def _by_topic(rows: Sequence[Row[Any]]) -> dict[Topic, list[Claim]]:
+    found: dict[Topic, list[Claim]] = defaultdict(list)
+    for row in rows:
+        found[row.subject_key, row.predicate].append(_claim(row))
+    return found
+
+
+def _claim(row: Row[Any]) -> Claim:
+    return Claim.model_validate(row, from_attributes=True)
+
+
+def _fact(row: Row[Any]) -> Fact:
+    return Fact.model_validate(row, from_attributes=True)
