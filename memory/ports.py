@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Protocol
 
+from mnestic.memory.extraction import Extracted, Turn
 from mnestic.memory.language import ChatMessage, ChatReply, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.recalls import Recalled, RecallQuery
@@ -174,6 +175,26 @@ class ChatModel(Protocol):
 
     async def reply(self, messages: Sequence[ChatMessage], *, max_tokens: int) -> ChatReply:
         """The next message.
+
+        Raises:
+            ModelUnavailableError: the model does not answer.
+            ModelRefusedError: it refused, or its answer is of no use; says what that took if it is known.
+        """
+        ...
+
+
+class Extractor(Protocol):
+    """Tells what messages claim."""
+
+    @property
+    def name(self) -> str:
+        """Which extractor it is, with its version: claims name it."""
+        ...
+
+    async def extract(self, turns: Sequence[Turn]) -> Sequence[Sequence[Extracted]]:
+        """What each turn claims, in the order of the turns.
+
+        A turn is read by itself, so that its claims do not depend on what was read before it.
 
         Raises:
             ModelUnavailableError: the model does not answer.
