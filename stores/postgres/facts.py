@@ -14,8 +14,9 @@ from mnestic.memory.claims import Claim, name_key
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.facts import Fact, FactChange, FactStatus, resolve
 from mnestic.memory.predicates import Predicate, default_predicate
+from mnestic.stores.postgres.knowledge_tables import ClaimRow, FactRow, PredicateRow
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.tables import ClaimRow, FactRow, PredicateRow, table
+from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
 
 CLAIM, FACT, PREDICATE = table(ClaimRow), table(FactRow), table(PredicateRow)

@@ -1,7 +1,6 @@
 """The tables, as SQLModel classes.
 
-They stand in one module because a reader wants the whole schema at one sight. The migrations make
-them; a test proves that both agree. Roles, row-level security and triggers live in the migrations.
+Those of knowledge are in `knowledge_tables.py`. The migrations make them; a test proves that both agree. Roles, row-level security and triggers live in the migrations.
 """
 
 from datetime import datetime
@@ -14,7 +13,6 @@ from sqlalchemy import (
     Column,
     Computed,
     DateTime,
-    Double,
     Identity,
     Index,
     Integer,
@@ -26,7 +24,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSON, JSONB
 from sqlmodel import Field, MetaData, SQLModel
 
-_CATEGORIES = "'profile', 'preferences', 'relationships', 'work', 'events', 'knowledge'"
 INSTANT = DateTime(timezone=True)
 
 
@@ -38,19 +35,23 @@ class Table(SQLModel):
     tenant_id: str = Field(primary_key=True, sa_type=Text)
 
 
-def _text(*, key: bool = False) -> Any:
+def words(*, key: bool = False) -> Any:
+    """A column of text."""
     return Field(primary_key=key, sa_type=Text)
 
 
-def _maybe_text() -> Any:
+def maybe_words() -> Any:
+    """A column of text that may be null."""
     return Field(default=None, nullable=True, sa_type=Text)
 
 
-def _instant() -> Any:
+def instant() -> Any:
+    """A column of moments."""
     return Field(sa_type=INSTANT)
 
 
-def _maybe_instant() -> Any:
+def maybe_instant() -> Any:
+    """A column of moments that may be null."""
     return Field(default=None, nullable=True, sa_type=INSTANT)
 
 
@@ -62,12 +63,12 @@ class WorkingMemoryRow(Table, table=True):
 
     __tablename__ = "working_memory"
 
-    agent_id: str = _text(key=True)
-    session_id: str = _text(key=True)
+    agent_id: str = words(key=True)
+    session_id: str = words(key=True)
     version: int
     state: dict[str, Any] = Field(sa_type=JSON)
-    updated_at: datetime = _instant()
-    last_checkpoint: str | None = _maybe_text()
+    updated_at: datetime = instant()
+    last_checkpoint: str | None = maybe_words()
     message_count: int | None = Field(
         default=None,
         sa_column=Column(Integer, Computed("json_array_length((state -> 'messages'::text))")),
@@ -79,14 +80,14 @@ class RecordRow(Table, table=True):
 
     __tablename__ = "long_term_record"
 
-    agent_id: str = _text(key=True)
-    namespace: str = _text(key=True)
-    key: str = _text(key=True)
+    agent_id: str = words(key=True)
+    namespace: str = words(key=True)
+    key: str = words(key=True)
     version: int
     value: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
-    created_at: datetime = _instant()
-    updated_at: datetime = _instant()
-    expires_at: datetime | None = _maybe_instant()
+    created_at: datetime = instant()
+    updated_at: datetime = instant()
+    expires_at: datetime | None = maybe_instant()
 
 
 class JobReadRow(Table, table=True):
@@ -94,10 +95,10 @@ class JobReadRow(Table, table=True):
 
     __tablename__ = "job_read"
 
-    agent_id: str = _text(key=True)
-    job_id: str = _text(key=True)
-    namespace: str = _text(key=True)
-    key: str = _text(key=True)
+    agent_id: str = words(key=True)
+    job_id: str = words(key=True)
+    namespace: str = words(key=True)
+    key: str = words(key=True)
     version: int
     value: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
     pinned: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
@@ -113,13 +114,13 @@ class EpisodeRow(Table, table=True):
         Index("episode_by_job", "tenant_id", "agent_id", "job_id", "created_at", "id"),
     )
 
-    id: str = _text(key=True)
-    agent_id: str = _text()
-    session_id: str | None = _maybe_text()
-    job_id: str | None = _maybe_text()
-    summary: str = _text()
+    id: str = words(key=True)
+    agent_id: str = words()
+    session_id: str | None = maybe_words()
+    job_id: str | None = maybe_words()
+    summary: str = words()
     payload: dict[str, Any] = Field(sa_type=JSONB)
-    created_at: datetime = _instant()
+    created_at: datetime = instant()
 
 
 class SnapshotRow(Table, table=True):
@@ -127,14 +128,14 @@ class SnapshotRow(Table, table=True):
 
     __tablename__ = "memory_snapshot"
 
-    id: str = _text(key=True)
-    agent_id: str = _text()
-    job_id: str = _text()
+    id: str = words(key=True)
+    agent_id: str = words()
+    job_id: str = words()
     schema_version: int
-    sha256: str = _text()
+    sha256: str = words()
     body: bytes = Field(sa_type=LargeBinary)
     memory_revision: int = Field(sa_type=BigInteger)
-    created_at: datetime = _instant()
+    created_at: datetime = instant()
 
 
 class WaitRow(Table, table=True):
@@ -160,22 +161,22 @@ class WaitRow(Table, table=True):
         ),
     )
 
-    wait_id: str = _text(key=True)
-    job_id: str = _text()
-    agent_id: str = _text()
-    session_id: str = _text()
-    key: str = _text()
-    state: str = _text()
-    policy: str = _text()
-    snapshot_id: str = _text()
+    wait_id: str = words(key=True)
+    job_id: str = words()
+    agent_id: str = words()
+    session_id: str = words()
+    key: str = words()
+    state: str = words()
+    policy: str = words()
+    snapshot_id: str = words()
     context: dict[str, Any] = Field(sa_type=JSONB)
     outcomes: list[str] = Field(sa_column=Column(JSONB, nullable=False, server_default="[]"))
-    ask: str | None = _maybe_text()
+    ask: str | None = maybe_words()
     form: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
-    deadline: datetime = _instant()
-    opened_at: datetime = _instant()
-    closed_at: datetime | None = _maybe_instant()
-    request_id: str | None = _maybe_text()
+    deadline: datetime = instant()
+    opened_at: datetime = instant()
+    closed_at: datetime | None = maybe_instant()
+    request_id: str | None = maybe_words()
     receipt: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
 
 
@@ -188,104 +189,14 @@ class ResourceRow(Table, table=True):
         Index("resource_by_session", "tenant_id", "agent_id", "session_id", "at", "source_id"),
     )
 
-    agent_id: str = _text(key=True)
-    session_id: str = _text(key=True)
-    source_id: str = _text(key=True)
-    channel: str = _text()
-    speaker: str = _text()
-    content: str = _text()
-    at: datetime = _instant()
-    created_at: datetime = _instant()
-
-
-class ClaimRow(Table, table=True):
-    """What somebody said to be so, append-only."""
-
-    __tablename__ = "claim"
-    __table_args__ = (
-        CheckConstraint(
-            "kind IN ('affirmed', 'corrected', 'ended', 'retracted', 'reactivated', 'deleted')",
-            name="claim_kind",
-        ),
-        # serves claim, of facts
-        Index("claim_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
-    )
-
-    agent_id: str = _text(key=True)
-    id: str = _text(key=True)
-    kind: str = _text()
-    subject: str = _text()
-    subject_key: str = _text()
-    predicate: str = _text()
-    object: str | None = _maybe_text()
-    confidence: float = Field(sa_type=Double)
-    said_at: datetime = _instant()
-    valid_from: datetime | None = _maybe_instant()
-    valid_to: datetime | None = _maybe_instant()
-    source: dict[str, Any] = Field(sa_type=JSONB)
-    recorded_at: datetime = _instant()
-
-
-class FactRow(Table, table=True):
-    """What is believed, worked out of the claims; rewritten when they change it."""
-
-    __tablename__ = "fact"
-    __table_args__ = (
-        CheckConstraint("status IN ('active', 'archived', 'deleted')", name="fact_status"),
-        CheckConstraint("cardinality IN ('single', 'multi')", name="fact_cardinality"),
-        CheckConstraint(f"category IN ({_CATEGORIES})", name="fact_category"),
-        # serves list, and claim
-        Index(
-            *("fact_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
-            *("valid_from", "id"),
-        ),
-        Index(
-            *("fact_active_single", "tenant_id", "agent_id", "subject_key", "predicate"),
-            unique=True,
-            postgresql_where="status = 'active' AND cardinality = 'single'",
-        ),
-        Index(
-            *("fact_active_multi", "tenant_id", "agent_id", "subject_key", "predicate"),
-            "object_key",
-            unique=True,
-            postgresql_where="status = 'active' AND cardinality = 'multi'",
-        ),
-    )
-
-    agent_id: str = _text(key=True)
-    id: str = _text(key=True)
-    subject: str = _text()
-    subject_key: str = _text()
-    predicate: str = _text()
-    object: str = _text()
-    object_key: str = _text()
-    category: str = _text()
-    cardinality: str = _text()
-    status: str = _text()
-    confidence: float = Field(sa_type=Double)
-    valid_from: datetime = _instant()
-    valid_to: datetime | None = _maybe_instant()
-    end: str | None = _maybe_text()
-    supersedes: str | None = _maybe_text()
-    superseded_by: str | None = _maybe_text()
-    claims: list[str] = Field(sa_type=JSONB)
-    created_at: datetime = _instant()
-    updated_at: datetime = _instant()
-
-
-class PredicateRow(Table, table=True):
-    """What a tenant says of a predicate; of others the defaults hold."""
-
-    __tablename__ = "predicate"
-    __table_args__ = (
-        CheckConstraint("cardinality IN ('single', 'multi')", name="predicate_cardinality"),
-        CheckConstraint(f"category IN ({_CATEGORIES})", name="predicate_category"),
-    )
-
-    name: str = _text(key=True)
-    cardinality: str = _text()
-    category: str = _text()
-    updated_at: datetime = _instant()
+    agent_id: str = words(key=True)
+    session_id: str = words(key=True)
+    source_id: str = words(key=True)
+    channel: str = words()
+    speaker: str = words()
+    content: str = words()
+    at: datetime = instant()
+    created_at: datetime = instant()
 
 
 class OperationRow(Table, table=True):
@@ -297,13 +208,13 @@ class OperationRow(Table, table=True):
         Index("operation_by_job", "tenant_id", "job_id", "created_at", "key"),
     )
 
-    key: str = _text(key=True)
-    name: str = _text()
-    agent_id: str = _text()
-    job_id: str | None = _maybe_text()
-    request_hash: str = _text()
+    key: str = words(key=True)
+    name: str = words()
+    agent_id: str = words()
+    job_id: str | None = maybe_words()
+    request_hash: str = words()
     result: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
-    created_at: datetime = _instant()
+    created_at: datetime = instant()
 
 
 class AuditRow(Table, table=True):
@@ -316,13 +227,13 @@ class AuditRow(Table, table=True):
         default=None,
         sa_column=Column(BigInteger, Identity(always=True), primary_key=True),
     )
-    agent_id: str = _text()
-    at: datetime = _instant()
-    actor: str = _text()
-    action: str = _text()
-    target: str = _text()
-    operation_key: str | None = _maybe_text()
-    reason: str | None = _maybe_text()
+    agent_id: str = words()
+    at: datetime = instant()
+    actor: str = words()
+    action: str = words()
+    target: str = words()
+    operation_key: str | None = maybe_words()
+    reason: str | None = maybe_words()
 
 
 class PlanRow(Table, table=True):
@@ -330,9 +241,9 @@ class PlanRow(Table, table=True):
 
     __tablename__ = "plan"
 
-    decision_id: str = _text(key=True)
+    decision_id: str = words(key=True)
     document: dict[str, Any] = Field(sa_type=JSONB)
-    created_at: datetime = _instant()
+    created_at: datetime = instant()
 
 
 class ToolResultRow(Table, table=True):
@@ -340,14 +251,14 @@ class ToolResultRow(Table, table=True):
 
     __tablename__ = "tool_result"
 
-    id: str = _text(key=True)
-    agent_id: str = _text()
-    job_id: str = _text()
-    node: str = _text()
-    sha256: str = _text()
+    id: str = words(key=True)
+    agent_id: str = words()
+    job_id: str = words()
+    node: str = words()
+    sha256: str = words()
     size_bytes: int = Field(sa_type=BigInteger)
     body: bytes = Field(sa_type=LargeBinary)
-    created_at: datetime = _instant()
+    created_at: datetime = instant()
 
 
 class UsageRow(Table, table=True):
@@ -363,16 +274,16 @@ class UsageRow(Table, table=True):
         default=None,
         sa_column=Column(BigInteger, Identity(always=True), primary_key=True),
     )
-    agent_id: str = _text()
-    session_id: str | None = _maybe_text()
-    job_id: str | None = _maybe_text()
-    operation_key: str | None = _maybe_text()
-    purpose: str = _text()
-    model: str = _text()
+    agent_id: str = words()
+    session_id: str | None = maybe_words()
+    job_id: str | None = maybe_words()
+    operation_key: str | None = maybe_words()
+    purpose: str = words()
+    model: str = words()
     input_tokens: int = Field(sa_type=BigInteger)
     output_tokens: int = Field(sa_type=BigInteger)
     cost_usd: Decimal | None = Field(default=None, sa_column=Column(Numeric, nullable=True))
-    created_at: datetime = _instant()
+    created_at: datetime = instant()
 
 
 class RevisionRow(Table, table=True):
@@ -380,9 +291,9 @@ class RevisionRow(Table, table=True):
 
     __tablename__ = "agent_revision"
 
-    agent_id: str = _text(key=True)
+    agent_id: str = words(key=True)
     revision: int = Field(sa_type=BigInteger)
-    updated_at: datetime = _instant()
+    updated_at: datetime = instant()
 
 
 def table(row: type[Table]) -> Any:
