@@ -16,7 +16,7 @@ EntryType = Literal[
     "preference",
     "knowledge",
 ]
-EntryStatus = Literal["active", "archived", "deleted"]
+EntryStatus = Literal["active", "archived"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 
@@ -64,3 +64,27 @@ class Entry(BaseModel):
     created_at: AwareDatetime | None = None
     updated_at: AwareDatetime | None = None
     expires_at: AwareDatetime | None = None
+
+
+class EntryQuery(BaseModel):
+    """Which entries are asked for; newest first. `since` is included, `until` is not."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entry_types: tuple[EntryType, ...] = ()
+    statuses: tuple[EntryStatus, ...] = ("active",)
+    session_id: str | None = None
+    channel: str | None = None
+    subject: str | None = None
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+
+
+class Embedding(BaseModel):
+    """The vector of an entry's content, as it was when it was embedded."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entry_id: str
+    content: str
+    vector: tuple[float, ...]

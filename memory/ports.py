@@ -14,6 +14,7 @@ from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.scope import Scope
 from mnestic.memory.store_ports import (
+    EntryStore,
     EpisodeStore,
     FactStore,
     PlanStore,
@@ -36,6 +37,8 @@ class Transaction(Protocol):
     def records(self) -> RecordStore: ...  # noqa: D102
     @property
     def facts(self) -> FactStore: ...  # noqa: D102
+    @property
+    def entries(self) -> EntryStore: ...  # noqa: D102
     @property
     def episodes(self) -> EpisodeStore: ...  # noqa: D102
     @property

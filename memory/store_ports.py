@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from mnestic.memory.claims import Claim
+from mnestic.memory.entries import Embedding, Entry, EntryQuery
 from mnestic.memory.episodes import Episode
 from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.plans import Plan
@@ -196,6 +197,53 @@ class FactStore(Protocol):
 
     async def settle(self, predicate: str) -> tuple[FactChange, ...]:
         """Works the facts of a predicate out anew, after it was changed."""
+        ...
+
+
+class EntryStore(Protocol):
+    """Entries, which every index follows in the same transaction."""
+
+    async def add(self, entries: Sequence[Entry]) -> int:
+        """Adds entries, none of an id that is there already; returns how many are new.
+
+        Raises:
+            InvalidInputError: an entry cannot be stored.
+        """
+        ...
+
+    async def get(self, entry_id: str) -> Entry:
+        """An entry.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        ...
+
+    async def list_entries(
+        self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[Entry, ...], str | None]:
+        """Entries, newest first, and the cursor of the next page."""
+        ...
+
+    async def change(self, entry: Entry) -> Entry:
+        """Writes an entry anew; one whose content is another loses its vectors.
+
+        Raises:
+            NotFoundError: there is none of that id.
+            InvalidInputError: it cannot be stored.
+        """
+        ...
+
+    async def remove(self, entry_ids: Sequence[str]) -> int:
+        """Removes entries from everywhere; returns how many there were."""
+        ...
+
+    async def list_unembedded(self, model: str, *, limit: int) -> tuple[Entry, ...]:
+        """Entries that have no vector of a model, the oldest first."""
+        ...
+
+    async def embed(self, model: str, embeddings: Sequence[Embedding]) -> int:
+        """Keeps vectors of a model, but none of a content that has changed meanwhile."""
         ...
 
 

@@ -9,9 +9,11 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    Computed,
     Double,
     Identity,
     Index,
+    Integer,
     SmallInteger,
 )
 from sqlalchemy.dialects.postgresql import JSONB
@@ -126,7 +128,7 @@ class EntryRow(Table, table=True):
 
     __tablename__ = "entry"
     __table_args__ = (
-        CheckConstraint("status IN ('active', 'archived', 'deleted')", name="entry_status"),
+        CheckConstraint("status IN ('active', 'archived')", name="entry_status"),
         CheckConstraint(f"entry_type IN ({_TYPES})", name="entry_type"),
         Index("entry_by_number", "tenant_id", "agent_id", "number", unique=True),
         Index("entry_by_time", "tenant_id", "agent_id", "at", "id"),
@@ -159,7 +161,12 @@ class EntryRow(Table, table=True):
     access_count: int
     last_accessed: datetime | None = maybe_instant()
     language: str = words()
-    lexemes: int
+    lexemes: int | None = Field(
+        default=None,
+        sa_column=Column(
+            Integer, Computed("mnestic.count_lexemes(language, content)"), nullable=False
+        ),
+    )
     at: datetime = instant()
     created_at: datetime = instant()
     updated_at: datetime = instant()

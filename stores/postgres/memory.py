@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError, InvalidInputError
 from mnestic.memory.operations import LedgerEntry, Operation
+from mnestic.stores.postgres.entries import PostgresEntryStore
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.facts import PostgresFactStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
@@ -55,6 +56,7 @@ class PostgresTransaction:
         self.working = PostgresWorkingMemoryStore(unit)
         self.records = PostgresRecordStore(unit)
         self.facts = PostgresFactStore(unit)
+        self.entries = PostgresEntryStore(unit)
         self.episodes = PostgresEpisodeStore(unit)
         self.snapshots = PostgresSnapshotStore(unit)
         self.waits = PostgresWaitStore(unit)

@@ -81,6 +81,13 @@ CREATE TABLE mnestic.predicate (
 """
 
 ENTRIES = """
+-- How long a text is for full text search.
+CREATE FUNCTION mnestic.count_lexemes(language text, content text) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE sql AS $$
+    SELECT COALESCE(sum(cardinality(positions)), 0)::integer
+      FROM unnest(to_tsvector(language::regconfig, content))
+$$;
+
 CREATE TABLE mnestic.entry (
     tenant_id text NOT NULL,
     agent_id text NOT NULL,
@@ -107,13 +114,13 @@ CREATE TABLE mnestic.entry (
     access_count integer NOT NULL,
     last_accessed timestamptz,
     language text NOT NULL,
-    lexemes integer NOT NULL,
+    lexemes integer NOT NULL GENERATED ALWAYS AS (mnestic.count_lexemes(language, content)) STORED,
     at timestamptz NOT NULL,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     expires_at timestamptz,
     PRIMARY KEY (tenant_id, agent_id, id),
-    CONSTRAINT entry_status CHECK (status IN ('active', 'archived', 'deleted')),
+    CONSTRAINT entry_status CHECK (status IN ('active', 'archived')),
     CONSTRAINT entry_type CHECK
         (entry_type IN ('interaction', 'insight', 'correction', 'context', 'learning', 'error',
                         'success', 'pattern', 'preference', 'knowledge'))

@@ -1,0 +1,283 @@
+"""Entries and their indexes, in every implementation of `Memory`."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import TupleRow
+
+from mnestic.memory.entries import Embedding, Entry, EntryQuery, TimeMention
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.ports import Transaction
+from mnestic.starter.settings import Settings
+
+Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+Owner = psycopg.Connection[TupleRow]
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+WORDS = [
+    "map",
+    "maps",
+    "harbour",
+    "tide",
+    "sand",
+    "water",
+    "figure",
+    "model",
+    "Scheldt",
+    "city",
+    "council",
+    "the",
+    "a",
+    "of",
+]
+
+# What the indexes must hold, worked out of the entries alone, beside what they hold.
+TRUE_AND_HELD = {
+    "posting": (
+        """
+        SELECT w.lexeme, e.number, cardinality(w.positions), e.lexemes FROM mnestic.entry AS e,
+               unnest(to_tsvector('english', e.content)) AS w WHERE e.tenant_id = %(tenant)s
+        """,
+        """
+        SELECT lexeme, entry_number, frequency, length FROM mnestic.posting
+         WHERE tenant_id = %(tenant)s
+        """,
+    ),
+    "lexeme": (
+        """
+        SELECT w.lexeme, count(*) FROM mnestic.entry AS e,
+               unnest(to_tsvector('english', e.content)) AS w
+         WHERE e.tenant_id = %(tenant)s GROUP BY w.lexeme
+        """,
+        "SELECT lexeme, entries FROM mnestic.lexeme WHERE tenant_id = %(tenant)s AND entries > 0",
+    ),
+    "corpus": (
+        """
+        SELECT count(*), COALESCE(sum((SELECT COALESCE(sum(cardinality(positions)), 0)
+                                FROM unnest(to_tsvector('english', content)))), 0)
+          FROM mnestic.entry WHERE tenant_id = %(tenant)s
+        """,
+        "SELECT entries, lexemes FROM mnestic.corpus WHERE tenant_id = %(tenant)s",
+    ),
+    "entry_term": (
+        """
+        SELECT kind, lower(name), number FROM mnestic.entry,
+               LATERAL (SELECT 'keyword', jsonb_array_elements_text(keywords)
+                  UNION SELECT 'tag', jsonb_array_elements_text(tags)
+                  UNION SELECT 'alias', jsonb_array_elements_text(aliases)
+                  UNION SELECT 'subject', jsonb_array_elements_text(subjects)) AS _ (kind, name)
+         WHERE tenant_id = %(tenant)s
+        """,
+        "SELECT kind, term, entry_number FROM mnestic.entry_term WHERE tenant_id = %(tenant)s",
+    ),
+}
+
+
+def entry(name: str, content: str = "The map of the harbour", **fields: Any) -> Entry:
+    values = {"id": name, "entry_type": "interaction", "content": content, "at": NOON}
+    return Entry.model_validate(values | fields)
+
+
+@pytest.fixture
+def check_indexes(owner: Owner, settings: Settings) -> Callable[[], None]:
+    """Holds the indexes to the entries."""
+
+    def check() -> None:
+        for name, (true, held) in TRUE_AND_HELD.items():
+            wanted, found = (
+                sorted(owner.execute(query, {"tenant": settings.tenant_id}).fetchall())  # type: ignore[call-overload]
+                for query in (true, held)
+            )
+            assert found == wanted, name
+
+    return check
+
+
+async def listed(begin: Begin, **asked: Any) -> list[str]:
+    async with begin(write=False) as transaction:
+        found, _ = await transaction.entries.list_entries(EntryQuery(**asked))
+    return [one.id for one in found]
+
+
+async def test_an_entry_comes_back_as_it_was_added(begin: Begin) -> None:
+    given = entry(
+        "e1",
+        summary="A map",
+        session_id="s1",
+        source_id="m1",
+        channel="chat",
+        speaker="Mara",
+        subjects=("Mara", "Jonas"),
+        keywords=("map",),
+        tags=("work",),
+        aliases=("chart",),
+        times=(TimeMention(words="on Monday", start=NOON, end=NOON + timedelta(days=1)),),
+        related=("e0",),
+        parent="e0",
+        facts=("f1",),
+        importance=0.5,
+        critical=True,
+        expires_at=NOON + timedelta(days=9),
+    )
+    async with begin() as transaction:
+        added = await transaction.entries.add([given])
+
+    async with begin(write=False) as transaction:
+        found = await transaction.entries.get("e1")
+    assert added == 1
+    assert found.created_at is not None
+    assert found == given.model_copy(
+        update={"created_at": found.created_at, "updated_at": found.created_at}
+    )
+
+
+async def test_the_same_entry_is_added_once_whoever_adds_it(
+    begin: Begin, count: Callable[[str], int], check_indexes: Callable[[], None]
+) -> None:
+    async def add() -> int:
+        async with begin() as transaction:
+            return await transaction.entries.add([entry("e1", subjects=("Mara",))])
+
+    added = await asyncio.gather(*(add() for _ in range(12)))
+
+    assert sorted(added) == [0] * 11 + [1]
+    assert count("entry") == 1
+    check_indexes()
+
+
+async def test_writers_that_share_words_do_not_lock_each_other_out(
+    begin: Begin, check_indexes: Callable[[], None]
+) -> None:
+    async def add(number: int) -> None:
+        order = random.Random(number)
+        entries = [
+            entry(
+                f"{number}-{index}",
+                " ".join(order.sample(WORDS, 6)),
+                keywords=order.sample(WORDS, 2),
+            )
+            for index in range(20)
+        ]
+        async with begin() as transaction:
+            await transaction.entries.add(entries)
+        async with begin() as transaction:
+            await transaction.entries.remove([one.id for one in order.sample(entries, 5)])
+
+    async with asyncio.timeout(120):
+        await asyncio.gather(*(add(number) for number in range(8)))
+
+    check_indexes()
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_indexes_are_true_after_any_changes(
+    begin: Begin, check_indexes: Callable[[], None], seed: int
+) -> None:
+    order = random.Random(seed)
+    names: list[str] = []
+    for number in range(40):
+        words = " ".join(order.choices(WORDS, k=order.randrange(8)))
+        tags = order.sample(WORDS[:4], order.randrange(3))
+        async with begin() as transaction:
+            what = order.choice(["add", "add", "change", "remove"])
+            if what == "add" or not names:
+                names.append(f"e{number}")
+                await transaction.entries.add([entry(names[-1], words, tags=tags)])
+            elif what == "change":
+                await transaction.entries.change(entry(order.choice(names), words, aliases=tags))
+            else:
+                name = names.pop(order.randrange(len(names)))
+                assert await transaction.entries.remove([name, "none"]) == 1
+        check_indexes()
+
+
+async def test_a_change_of_content_forgets_the_vectors_and_another_does_not(
+    begin: Begin, count: Callable[[str], int]
+) -> None:
+    def vector(content: str) -> Embedding:
+        return Embedding(entry_id="e1", content=content, vector=(0.5, -1.0))
+
+    async with begin() as transaction:
+        await transaction.entries.add([entry("e1", "one")])
+        written = await transaction.entries.embed("m", [vector("one")])
+        again = await transaction.entries.embed("m", [vector("one")])
+        other = await transaction.entries.embed("n", [vector("one")])
+        stale = await transaction.entries.embed("k", [vector("of yesterday")])
+        await transaction.entries.change(entry("e1", "one", tags=("x",)))
+    vectors = count("embedding")
+    async with begin() as transaction:
+        await transaction.entries.change(entry("e1", "two"))
+        left = await transaction.entries.list_unembedded("m", limit=9)
+
+    assert (written, again, other, stale) == (1, 0, 1, 0)
+    assert (vectors, count("embedding")) == (2, 0)
+    assert [one.content for one in left] == ["two"]
+
+
+async def test_entries_are_asked_for_by_what_they_are(begin: Begin) -> None:
+    async with begin() as transaction:
+        await transaction.entries.add(
+            [
+                entry("a", session_id="s1", subjects=("Mara",), at=NOON),
+                entry("b", session_id="s1", entry_type="insight", at=NOON + timedelta(days=1)),
+                entry("c", session_id="s2", channel="chat", at=NOON + timedelta(days=2)),
+                entry("d", status="archived", at=NOON + timedelta(days=3)),
+            ]
+        )
+
+    assert await listed(begin) == ["c", "b", "a"]
+    assert await listed(begin, session_id="s1") == ["b", "a"]
+    assert await listed(begin, entry_types=("insight", "error")) == ["b"]
+    assert await listed(begin, subject=" MARA") == ["a"]
+    assert await listed(begin, channel="chat") == ["c"]
+    assert await listed(begin, since=NOON + timedelta(days=1), until=NOON + timedelta(days=2)) == [
+        "b"
+    ]
+    assert await listed(begin, statuses=("archived",)) == ["d"]
+
+
+async def test_entries_are_listed_in_pages(begin: Begin) -> None:
+    async with begin() as transaction:
+        await transaction.entries.add(
+            [entry(f"e{n}", at=NOON + timedelta(days=n % 3)) for n in range(11)]
+        )
+
+    found: list[Entry] = []
+    cursor = None
+    while cursor is not None or not found:
+        async with begin(write=False) as transaction:
+            page, cursor = await transaction.entries.list_entries(
+                EntryQuery(), limit=4, cursor=cursor
+            )
+        found += page
+
+    assert len({one.id for one in found}) == len(found) == 11
+    assert found == sorted(found, key=lambda one: (one.at, one.id), reverse=True)
+
+
+async def test_another_agent_and_another_tenant_see_nothing(begin: Begin) -> None:
+    async with begin() as transaction:
+        await transaction.entries.add([entry("e1", subjects=("Mara",))])
+
+    for stranger in ({"agent": "eve"}, {"tenant": "other"}):
+        async with begin(**stranger) as transaction:
+            assert await transaction.entries.list_entries(EntryQuery(subject="Mara")) == ((), None)
+            assert await transaction.entries.list_unembedded("m", limit=9) == ()
+            assert await transaction.entries.remove(["e1"]) == 0
+            with pytest.raises(NotFoundError, match="e1"):
+                await transaction.entries.change(entry("e1", "other"))
+
+
+async def test_an_entry_that_cannot_be_stored_is_named_and_none_is_added(
+    begin: Begin, count: Callable[[str], int]
+) -> None:
+    with pytest.raises(InvalidInputError, match=r"entries\[1\]\.content"):
+        async with begin() as transaction:
+            await transaction.entries.add([entry("e1"), entry("e2", "a\0b")])
+
+    assert count("entry") == 0
