@@ -81,10 +81,10 @@ class EntryQuery(BaseModel):
 
 
 class Embedding(BaseModel):
-    """The vector of an entry's content, as it was when it was embedded."""
+    """The vector of an entry's content, as it was when it was embedded; see `language.Embedded`."""
 
     model_config = ConfigDict(frozen=True)
 
     entry_id: str
     content: str
-    vector: tuple[float, ...]
+    vector: bytes

@@ -45,3 +45,17 @@ class Summary(BaseModel):
     text: str
     model: str
     usage: TokenUsage
+
+
+class Embedded(BaseModel):
+    """The vectors of some texts, in their order, which model made them, and what it took.
+
+    A vector is its numbers as little-endian 32-bit floats. Its length is 1; that of a text in which
+    nothing is known is 0.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    vectors: tuple[bytes, ...]
+    model: str
+    usage: TokenUsage

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from mnestic.memory.extraction import Extracted, Turn
-from mnestic.memory.language import ChatMessage, ChatReply, Summary
+from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.scope import Scope
@@ -198,6 +198,29 @@ class Extractor(Protocol):
         """What each turn claims, in the order of the turns.
 
         A turn is read by itself, so that its claims do not depend on what was read before it.
+
+        Raises:
+            ModelUnavailableError: the model does not answer.
+            ModelRefusedError: it refused, or its answer is of no use; says what that took if it is known.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors, so that what means the same is near."""
+
+    @property
+    def name(self) -> str:
+        """Under which vectors are kept: the model and its dimensions."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """How many texts are best embedded at once."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """The vectors of texts.
 
         Raises:
             ModelUnavailableError: the model does not answer.

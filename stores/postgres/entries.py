@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Row, delete, func, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
@@ -191,8 +192,8 @@ class PostgresEntryStore:
                 **self._unit.owner,
                 "model": model,
                 "entry_number": row.number,
-                "dimensions": len(by_id[row.id].vector),
-                "vector": list(by_id[row.id].vector),
+                "dimensions": len(by_id[row.id].vector) // 4,
+                "vector": np.frombuffer(by_id[row.id].vector, dtype="<f4"),
             }
             for row in rows
             if row.content == by_id[row.id].content

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import struct
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
@@ -200,7 +201,7 @@ async def test_a_change_of_content_forgets_the_vectors_and_another_does_not(
     begin: Begin, count: Callable[[str], int]
 ) -> None:
     def vector(content: str) -> Embedding:
-        return Embedding(entry_id="e1", content=content, vector=(0.5, -1.0))
+        return Embedding(entry_id="e1", content=content, vector=struct.pack("<2f", 0.5, -1.0))
 
     async with begin() as transaction:
         await transaction.entries.add([entry("e1", "one")])

@@ -1,0 +1,64 @@
+"""The local embedder: the mean of a text's token vectors.
+
+No network and no GPU: WordLlama's tokenizer and its 256-dimensional vectors are in its wheel. Source:
+https://github.com/dleemiller/WordLlama. Its own `embed` pads each batch; adding up rows of one matrix
+is twice as fast.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mnestic.memory.language import Embedded, TokenUsage
+
+DIMENSIONS = 256
+NAME = f"wordllama-{DIMENSIONS}"
+_BATCH = 512
+_LONGEST = 20_000  # characters of a text that count; a mean of more says less
+
+
+class TokenVectorEmbedder:
+    """Implements `mnestic.memory.ports.Embedder`."""
+
+    name = NAME
+    batch = _BATCH
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """See the port. The same text always has the same vector."""
+        vectors = await asyncio.to_thread(_embed, [text[:_LONGEST] for text in texts])
+        none = TokenUsage(input_tokens=0, output_tokens=0)
+        return Embedded(vectors=vectors, model=NAME, usage=none)
+
+
+@cache
+def _model() -> tuple[Any, Any]:
+    """The tokenizer and the matrix, a row a token; loaded once, in a fifth of a second."""
+    import wordllama  # noqa: PLC0415 - a third of a second, which only who embeds pays
+
+    model = wordllama.WordLlama.load(
+        dim=DIMENSIONS, cache_dir=Path(wordllama.__file__).parent, disable_download=True
+    )
+    model.tokenizer.no_padding()
+    model.tokenizer.no_truncation()
+    return model.tokenizer, model.embedding.astype(np.float32)
+
+
+def _embed(texts: Sequence[str]) -> tuple[bytes, ...]:
+    tokenizer, matrix = _model()
+    told = np.zeros((len(texts), DIMENSIONS), dtype="<f4")
+    tokens = [
+        found.ids for found in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+    ]
+    said = [index for index, ids in enumerate(tokens) if ids]
+    if not said:
+        return tuple(row.tobytes() for row in told)
+    lengths = [len(tokens[index]) for index in said]
+    rows = matrix[np.concatenate([tokens[index] for index in said])]
+    starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    sums = np.add.reduceat(rows, starts, axis=0)
+    told[said] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    return tuple(row.tobytes() for row in told)

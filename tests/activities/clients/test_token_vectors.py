@@ -1,0 +1,49 @@
+"""The local embedder."""
+
+import asyncio
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mnestic.activities.clients.token_vectors import DIMENSIONS, NAME, TokenVectorEmbedder
+
+CAT = "My cat sleeps on the window sill."
+KITTEN = "A kitten is lying by the window."
+TAX = "The tax office asks for last year's invoices."
+
+
+def vectors(*texts: str) -> np.ndarray:
+    embedded = asyncio.run(TokenVectorEmbedder().embed(texts))
+    assert embedded.model == NAME
+    return np.array([np.frombuffer(vector, "<f4") for vector in embedded.vectors])
+
+
+def test_what_means_the_same_is_nearer_than_what_does_not() -> None:
+    cat, kitten, tax = vectors(CAT, KITTEN, TAX)
+
+    assert cat @ kitten > 2 * (cat @ tax)
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_a_text_without_words_has_no_direction(text: str) -> None:
+    (vector,) = vectors(text)
+
+    assert np.linalg.norm(vector) in (0, pytest.approx(1, abs=1e-5))
+    assert vector.shape == (DIMENSIONS,)
+
+
+def test_no_texts_have_no_vectors() -> None:
+    assert vectors().shape == (0,)
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.text(max_size=60), min_size=1, max_size=8))
+def test_a_text_has_the_same_vector_in_any_company(texts: list[str]) -> None:
+    together = vectors(*texts)
+
+    alone = np.concatenate([vectors(text) for text in texts])
+    assert np.allclose(together, alone, atol=1e-5)
+    lengths = np.linalg.norm(together, axis=1)
+    assert np.all((np.abs(lengths - 1) < 1e-4) | (lengths == 0))
