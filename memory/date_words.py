@@ -1,0 +1,108 @@
+"""The words that name dates, as one pattern: each kind of date is a named group.
+
+It stands apart from `dates`, which says what they mean, so that either can be read by itself. No part
+repeats what a part inside it repeats, so reading takes time in proportion to the text.
+"""
+
+# ruff: noqa: RUF001 (typographic apostrophes are meant)
+
+import re
+
+from mnestic.memory.numbers import CARDINAL, ORDINAL
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+WEEKDAYS = {
+    name: number
+    for number, name in enumerate(
+        ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+    )
+}
+# Northern and meteorological: the first month of each. Source: World Meteorological Organization.
+SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+HOLIDAYS = {
+    "christmas eve": (12, 24),
+    "christmas day": (12, 25),
+    "christmas": (12, 25),
+    "boxing day": (12, 26),
+    "new year's eve": (12, 31),
+    "new year's day": (1, 1),
+    "new year's": (1, 1),
+    "new year": (1, 1),
+    "halloween": (10, 31),
+    "valentine's day": (2, 14),
+}
+
+_YEAR = r"(?:19|20)\d\d"
+_FULL_MONTH = "|".join({number: name for name, number in reversed(MONTHS.items())}.values())
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_WEEKDAY = "|".join(WEEKDAYS)
+_HOLIDAY = "|".join(sorted(HOLIDAYS, key=len, reverse=True)).replace("'", "['’]")
+_WHICH = r"this\s+coming|this\s+past|last|next|this|past|coming"
+_DAY = rf"{ORDINAL}|\d{{1,2}}"
+_WHOLE = r"(?:(?:last|next|this)\s+|the\s+)(?:year|month)"
+_AMOUNT = rf"a\s+couple\s+of|an?|{CARDINAL}"
+_TIME_OF_DAY = r"(?:\s+(?:morning|afternoon|evening|night))?"
+
+KINDS = {
+    "iso": r"(?P<iso_date>\d{4}-\d\d-\d\d)(?:T[\d:.]{1,15}(?:Z|[+-]\d\d:?\d\d)?)?",
+    "figures": r"(?P<figures_day>\d{1,2})(?P<figures_mark>[./])(?P<figures_month>\d{1,2})"
+    rf"(?P=figures_mark)(?P<figures_year>{_YEAR})",
+    "nth": rf"(?P<nth_number>last|{ORDINAL})\s+(?P<nth_what>{_WEEKDAY}|week|weekend|day)\s+(?:of|in)\s+"
+    rf"(?P<nth_month>{_FULL_MONTH}|{_WHOLE})(?:,?\s+(?P<nth_year>{_YEAR}))?",
+    "day_month": rf"(?P<day_month_day>{_DAY})(?P<day_month_of>\s+of)?\s+(?P<day_month_month>{_MONTH})\b\.?"
+    rf"(?:,?\s+(?P<day_month_year>{_YEAR}))?",
+    "month_day": rf"(?P<month_day_month>{_MONTH})\b\.?,?\s+(?:on\s+)?(?:the\s+)?(?P<month_day_day>{_DAY})(?![\d:])"
+    rf"(?:,?\s+(?P<month_day_year>{_YEAR}))?",
+    "part": r"(?P<part_which>start|beginning|middle|end|mid|early|late)(?:\s+of\s+|\s+in\s+|-|\s+)"
+    rf"(?P<part_month>{_FULL_MONTH}|{_WHOLE})(?:,?\s+(?P<part_year>{_YEAR}))?",
+    "month": rf"(?:(?P<month_which>{_WHICH})\s+)?(?P<month_name>{_FULL_MONTH})(?:,?\s+(?:of\s+)?(?P<month_year>{_YEAR}))?",
+    "season": rf"(?:(?P<season_which>{_WHICH})\s+)?(?P<season_name>{'|'.join(SEASONS)})"
+    rf"(?:\s+(?:of\s+)?(?P<season_year>{_YEAR}))?",
+    "relative": r"(?P<relative_name>day\s+before\s+yesterday|day\s+after\s+tomorrow|yesterday|today|tonight|"
+    rf"tomorrow|last\s+night|this\s+(?:morning|afternoon|evening)){_TIME_OF_DAY}",
+    "weekday": rf"(?:(?P<weekday_which>{_WHICH})\s+)?(?P<weekday_name>{_WEEKDAY}){_TIME_OF_DAY}",
+    "week": rf"(?:(?P<week_which>{_WHICH})\s+)?(?P<week_unit>weekend|week|month|year)",
+    "holiday": rf"(?:(?P<holiday_which>{_WHICH})\s+)?(?P<holiday_name>{_HOLIDAY})",
+    "amount": r"(?:(?:about|almost|nearly|over|around|roughly|more\s+than)\s+)?(?P<amount_past>(?:last|past)\s+)?"
+    rf"(?P<amount_number>{_AMOUNT})\s+(?P<amount_unit>day|week|month|year|decade)s?(?:['’]s?\s+time)?"
+    r"(?P<amount_way>\s+(?:ago|from\s+now|from\s+today))?",
+    "ordinal": r"(?P<ordinal_day>\d{1,2}(?:st|nd|rd|th))(?=\s*(?:[.,;:!?)]|$|\b(?:and|but|not|because|so|at|with|for)\b))",
+    "year": rf"(?P<year_name>{_YEAR})(?![\d%:/-])",
+}
+_RELATION = (
+    r"since|until|till|by|from|before|after|as\s+of|starting(?:\s+(?:in|on|from))?|for|in|on|during|at|"
+    r"over|around|back\s+in"
+)
+MENTION = re.compile(
+    rf"(?<![\w./-])(?:(?P<relation>{_RELATION})\s+)?(?P<the>the\s+)?"
+    rf"(?:(?:(?P<shift_number>{_AMOUNT})\s+)?(?P<shift_unit>day|night|evening|week)s?\s+"
+    r"(?P<shift_way>before|after)\s+(?:the\s+)?)?"
+    rf"(?:{'|'.join(f'(?P<{kind}>{pattern})' for kind, pattern in KINDS.items())})(?![\w/]|-\w)",
+    re.IGNORECASE,
+)
+HINT = re.compile(
+    rf"\d|\b(?:{_MONTH}|{_WEEKDAY}|{'|'.join(SEASONS)}|yesterday|today|tonight|tomorrow|night|morning|"
+    rf"evening|afternoon|weeks?|weekend|months?|years?|days?|decades?|christmas|boxing|new|halloween|"
+    r"valentine)\b",
+    re.IGNORECASE,
+)
