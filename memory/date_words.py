@@ -69,7 +69,7 @@ KINDS = {
     rf"(?P=figures_mark)(?P<figures_year>{_YEAR})",
     "nth": rf"(?P<nth_number>last|{ORDINAL})\s+(?P<nth_what>{_WEEKDAY}|week|weekend|day)\s+(?:of|in)\s+"
     rf"(?P<nth_month>{_FULL_MONTH}|{_WHOLE})(?:,?\s+(?P<nth_year>{_YEAR}))?",
-    "day_month": rf"(?P<day_month_day>{_DAY})(?P<day_month_of>\s+of)?\s+(?P<day_month_month>{_MONTH})\b\.?"
+    "day_month": rf"(?P<day_month_day>{_DAY})(?P<day_month_of>\s+of)?\s+(?P<day_month_month>{_MONTH})\b(?:\.(?=,?\s+\d))?"
     rf"(?:,?\s+(?P<day_month_year>{_YEAR}))?",
     "month_day": rf"(?P<month_day_month>{_MONTH})\b\.?,?\s+(?:on\s+)?(?:the\s+)?(?P<month_day_day>{_DAY})(?![\d:])"
     rf"(?:,?\s+(?P<month_day_year>{_YEAR}))?",

@@ -9,8 +9,7 @@ and took thirty times as long (2.2 ms a message), and found dates in "may", "sat
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from functools import partial
+from datetime import date, datetime, time, timedelta
 from typing import Literal
 
 from mnestic.memory.date_words import HINT, HOLIDAYS, MENTION, MONTHS, SEASONS, WEEKDAYS
@@ -61,7 +60,10 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class DateMention:
-    """A date in a text: characters `start` up to `end`, with the preposition before it."""
+    """A date in a text: characters `start` up to `end`, with the preposition before it.
+
+    `is_large` is false for "may" in small letters.
+    """
 
     start: int
     end: int
@@ -69,6 +71,7 @@ class DateMention:
     kind: str
     preposition: str
     groups: Mapping[str, str]
+    is_large: bool = True
 
     def resolve(self, at: datetime, tense: Tense) -> Period | None:
         """Which time it is; None for one that the calendar does not have.
@@ -85,12 +88,8 @@ class DateMention:
             if found is None:
                 return None
             first, last, unit = self._shifted(*found)
-            midnight = partial(datetime, tzinfo=at.tzinfo)
-            return Period(
-                midnight(first.year, first.month, first.day),
-                midnight(last.year, last.month, last.day),
-                unit,
-            )
+            start, end = (datetime.combine(day, time.min, at.tzinfo) for day in (first, last))
+            return Period(start, end, unit)
         except (ValueError, OverflowError):
             return None
 
@@ -122,29 +121,33 @@ def _mention(match: re.Match[str]) -> DateMention | None:
         for name, value in match.groupdict().items()
         if value
     }
-    if kind in {"month", "day_month"} and "may" in (match["month_name"], match["day_month_month"]):
-        groups["small"] = "may"
+    is_large = match["month_name"] != "may" and match["day_month_month"] != "may"
+    if not is_large and "month_which" in groups:  # "this may be so"
+        return None
     preposition = groups.get("relation", "")
     relation = _RELATIONS.get(preposition, "on")
-    return DateMention(match.start(), match.end(), relation, kind, preposition, groups)
+    start = match.start()
+    if kind == "relative" and relation == "on":  # the "in" of "we moved in yesterday" is the verb's
+        start, preposition = match.start(kind), ""
+    return DateMention(start, match.end(), relation, kind, preposition, groups, is_large)
 
 
 def _is_date(mention: DateMention) -> bool:
     """Whether the words can be a date here: "may" alone, "week" or "2000" alone are none."""
     groups, kind, preposition = mention.groups, mention.kind, mention.preposition
-    is_led = bool(preposition) or "shift_way" in groups
-    if kind in {"month", "season"}:
-        has_more = f"{kind}_which" in groups and "small" not in groups
-        return is_led or has_more or f"{kind}_year" in groups
+    is_led = bool(preposition) or "shift_way" in groups or f"{kind}_which" in groups
+    if kind in {"month", "season"}:  # "for the spring campaign" is no season
+        is_led = is_led or f"{kind}_year" in groups
+        return is_led and (kind, preposition) != ("season", "for")
     if kind == "week":
         return "week_which" in groups or (groups["week_unit"] == "weekend" and is_led)
     if kind == "amount":
         return preposition in {"for", "in", "over", "since"} or "amount_way" in groups
     if kind == "day_month":
-        return "small" not in groups or "day_month_of" in groups
+        return mention.is_large or "day_month_of" in groups
     if kind == "ordinal":
         return "the" in groups or "shift_way" in groups
-    return is_led if kind in {"year", "holiday"} and "holiday_which" not in groups else True
+    return is_led or kind not in {"year", "holiday"}
 
 
 _Found = tuple[date, date, Unit] | None

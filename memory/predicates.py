@@ -13,22 +13,24 @@ from mnestic.memory.claims import Cardinality
 Category = Literal["profile", "preferences", "relationships", "work", "events", "knowledge"]
 _NAME = r"^[a-z][a-z0-9_]{0,63}$"
 _SINGLE: dict[Category, str] = {
-    "profile": "age birthday born_in diet floor full_name gender height home_type lives_in nationality "
-    "status_of_health timezone",
-    "preferences": "favourite_book favourite_colour favourite_drink favourite_film favourite_food "
-    "favourite_music favourite_season favourite_sport preferred_language preferred_name",
+    "profile": "age birthday born_in comes_from diet email floor full_name gender height home_type lives_in "
+    "nationality phone pronouns status_of_health timezone",
+    "preferences": "favourite_animal favourite_artist favourite_author favourite_band favourite_book "
+    "favourite_city favourite_colour favourite_drink favourite_film favourite_food favourite_game "
+    "favourite_music favourite_place favourite_season favourite_song favourite_sport favourite_subject "
+    "preferred_language preferred_name",
     "relationships": "engaged_to married_to partner relationship_status",
     "work": "employer job_title salary school studies_at team_leader works_on",
-    "events": "due_date happens_on starts_work_on wedding_date",
+    "events": "due_date happens_on starts_work_on travel_date wedding_date",
     "knowledge": "capital price status version",
 }
 _MULTI: dict[Category, str] = {
-    "profile": "allergic_to languages_spoken lived_in owns pet skill trains_in",
-    "preferences": "avoids dislikes drinks eats hobby likes wants",
-    "relationships": "child colleague cousin friend grandparent knows neighbour niece_or_nephew parent "
-    "sibling",
-    "work": "manages responsible_for works_with worked_at",
-    "events": "attended experienced plans visited",
+    "profile": "allergic_to languages_spoken learns lived_in member_of owns pet skill trains_in",
+    "preferences": "avoids dislikes drinks eats habit_of hobby likes plays wants",
+    "relationships": "aunt_or_uncle child colleague cousin friend grandchild grandparent in_law knows lives_with "
+    "neighbour niece_or_nephew parent sibling",
+    "work": "graduated_from manages responsible_for studies teaches works_with worked_at",
+    "events": "attended expects experienced plans visited",
     "knowledge": "is_a knows_that located_in part_of said",
 }
 

@@ -1,0 +1,1 @@
+"""The local extractor: rules for English that claim little, and nothing that was not said."""

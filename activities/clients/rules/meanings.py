@@ -1,0 +1,297 @@
+"""Meanings: the claims that a clause makes by the patterns of its verb.
+
+It joins patterns (what is said), verdicts (whether it is so) and phrases (of what), and knows none of them.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from mnestic.activities.clients.rules.clauses import Clause
+from mnestic.activities.clients.rules.lexicon import ACTIVITIES, LANGUAGES
+from mnestic.activities.clients.rules.patterns import BY_VERB, HABIT, Pattern, Reading
+from mnestic.activities.clients.rules.people import Cast
+from mnestic.activities.clients.rules.phrases import food, phrase, phrases, proper_name, verb_phrase
+from mnestic.activities.clients.rules.times import Times, times_of
+from mnestic.activities.clients.rules.verbs import GERUNDS
+from mnestic.activities.clients.rules.verdicts import Verdict, verdict_of
+from mnestic.memory.claims import ClaimKind, Span
+from mnestic.memory.extraction import Extracted
+from mnestic.memory.numbers import number_of
+
+_INSTEAD = re.compile(
+    r",?\s(?:and |but )?not (?:(?:in|at|on|to|for|as|the|an?) )*(?P<y>[^\W_][^,.;|()]{0,40})"
+)
+_NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
+_NOW = re.compile(r"\b(?:now|nowadays|these days|any ?more)\b", re.IGNORECASE)
+_WORDS = re.compile(r"\w+")
+_LISTED = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
+_GOING = re.compile(r"([a-z]+ing)\b")
+_ALONE = re.compile(r"(?:$|[,.|!;]|any ?more|any longer|now\b)")
+_OPPOSITES = {"likes": "dislikes", "dislikes": "likes", "eats": "avoids"}
+_MEAT = frozenset("fish meat chicken beef pork lamb turkey bacon salmon steak seafood".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a clause is read in: when it was said, by whom, and whether it mends what was said before."""
+
+    at: datetime
+    cast: Cast
+    mends: bool = False
+
+
+def claim(  # noqa: PLR0917 - who, what and of what, as a claim is told
+    clause: Clause,
+    subject: str,
+    predicate: str,
+    value: str | None,
+    *,
+    kind: ClaimKind = "affirmed",
+    begins: datetime | None = None,
+    ends: datetime | None = None,
+) -> Extracted:
+    """A claim of a clause; its span is the clause."""
+    return Extracted(
+        kind=kind,
+        subject=subject,
+        predicate=predicate,
+        object=value,
+        valid_from=begins,
+        valid_to=ends,
+        span=Span(start=clause.start, end=clause.end),
+    )
+
+
+def meanings_of(clause: Clause, setting: Setting) -> Iterator[Extracted]:
+    """The claims of a clause, by the first pattern that fits for each predicate."""
+    is_about_somebody = bool(clause.subject.names) and not clause.subject.noun
+    if not is_about_somebody and clause.verb.lemma != "put":
+        return
+    times = times_of(clause, setting.at)
+    instead = _INSTEAD.search(clause.rest)
+    told = clause.rest[: instead.start()] if instead else clause.rest
+    seen: set[str] = set()
+    for pattern, rest in BY_VERB.get(clause.verb.lemma, ()):
+        match = None if pattern.predicate in seen else rest.match(told)
+        if match:
+            found = tuple(_Fact(pattern, match, clause, times, setting).claims())
+            seen.update({pattern.predicate} if found else ())
+            yield from found
+    yield from _activity(clause, times, setting)
+    if not seen:
+        yield from _intention(clause, times)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """A pattern that fits a clause."""
+
+    pattern: Pattern
+    match: re.Match[str]
+    clause: Clause
+    times: Times
+    setting: Setting
+
+    def claims(self) -> Iterator[Extracted]:
+        verdict = verdict_of(self.pattern.kind, self.clause, self.times, at=self.setting.at)
+        if verdict == "denied" and _NO_MORE.search(self.clause.rest):
+            verdict = "ended"
+        values = [] if verdict == "nothing" else self._values()
+        for subject in self._subjects() if values else ():
+            for value in values:
+                if value != subject:
+                    yield from self._said(verdict, subject, value)
+            if verdict == "is":
+                yield from self._more(subject, values)
+                yield from self._instead(subject)
+
+    def _subjects(self) -> tuple[str, ...]:
+        """Of whom it is said; of the speaker in "she put me in charge"."""
+        is_put = self.pattern.verbs == "put"
+        return (self.setting.cast.speaker,) if is_put else self.clause.subject.names
+
+    def _values(self) -> list[str | None]:
+        groups, pattern = self.match.groupdict(), self.pattern
+        if pattern.object not in groups:
+            return [pattern.object or None]
+        if doing := groups.get("doing"):
+            return [value] if (value := phrase(_gerund(doing))) else []
+        text = groups[pattern.object] or groups.get("z")
+        if text is None:
+            return [None] if pattern.kind == "end" else []
+        if pattern.reading == "deed":
+            return [f"{self.clause.phrase.split()[0].casefold()} {text}"]
+        if text == "me":
+            return [self.setting.cast.speaker]
+        return list(read_values(text, pattern.reading, predicate=pattern.predicate))
+
+    def _said(self, verdict: Verdict, subject: str, value: str | None) -> Iterator[Extracted]:
+        clause, predicate, begins = self.clause, self.pattern.predicate, self.times.begins
+        if verdict == "is":
+            mends = self.setting.mends and self.pattern.kind != "event"
+            kind: ClaimKind = "corrected" if mends else "affirmed"
+            ends = self.times.ends
+            yield claim(
+                clause, subject, predicate, value, kind=kind, begins=self._began(), ends=ends
+            )
+            if other := _OPPOSITES.get(predicate):
+                yield claim(clause, subject, other, value, kind="ended")
+        elif verdict == "was" and self.pattern.past:
+            yield claim(clause, subject, self.pattern.past, value, begins=begins)
+        elif verdict in {"ended", "used_to", "denied"}:
+            over = begins if verdict == "ended" else None
+            yield claim(clause, subject, predicate, value, kind="ended", ends=over)
+            other = {"denied": self.pattern.denied, "used_to": self.pattern.past}.get(verdict)
+            if other:
+                yield claim(clause, subject, other, value)
+        elif verdict == "never":
+            yield claim(clause, subject, predicate, value, kind="retracted")
+        elif value and verdict in {"planned", "wished", "dropped"}:
+            yield from self._intended(verdict, subject, value)
+
+    def _began(self) -> datetime | None:
+        """When it began, where the words say so; a day on which it was so says nothing of that."""
+        if self.pattern.predicate == "expects":
+            return None  # the day that is named is the end of it
+        is_day = self.pattern.kind in {"event", "trip"} or self.clause.verb.has_begun
+        if self.times.since or is_day or self.times.is_ahead(self.setting.at):
+            return self.times.begins
+        return None
+
+    def _intended(self, verdict: Verdict, subject: str, value: str) -> Iterator[Extracted]:
+        """What is planned, wished, or planned no more; a new job is a fact from the day it begins."""
+        clause = self.clause
+        begins = self.times.begins if self.times.is_ahead(self.setting.at) else None
+        if self.pattern.predicate in {"employer", "lives_with"} and verdict == "planned":
+            if begins:
+                yield from self._from_a_day(subject, value, begins)
+            return
+        name = self._intention_name(value)
+        if name is None or (verdict == "planned" and not (begins or self._is_plan())):
+            return
+        if verdict != "dropped":
+            predicate = "plans" if verdict == "planned" else "wants"
+            yield claim(clause, subject, predicate, name, begins=begins)
+            return
+        for predicate in ("plans", "wants"):
+            yield claim(clause, subject, predicate, name, kind="ended")
+        if name.startswith("trip to "):
+            yield claim(clause, subject, "travel_date", None, kind="ended")
+
+    def _from_a_day(self, subject: str, value: str, begins: datetime) -> Iterator[Extracted]:
+        """As in "I start at Acme in May": so from that day on."""
+        yield claim(self.clause, subject, self.pattern.predicate, value, begins=begins)
+        yield from self._more(subject, [value])
+        if self.pattern.predicate == "employer":
+            day = str(self.times.since or self.times.on)
+            yield claim(self.clause, subject, "starts_work_on", day)
+
+    def _is_plan(self) -> bool:
+        """Whether the words alone tell of a plan, without a day."""
+        is_named = self.pattern.predicate in {"lives_in", "attended", "visited", "plans"}
+        return is_named or bool(self.clause.verb.governor)
+
+    def _intention_name(self, value: str) -> str | None:
+        """How a plan is called: the same for each way to say it."""
+        pattern = self.pattern
+        is_event = pattern.predicate == "attended" and self.clause.verb.mood != "wish"
+        if pattern.kind == "event" and not is_event and self.clause.verb.mood == "plain":
+            return f"move to {value}" if pattern.predicate == "lives_in" else None
+        if pattern.kind == "trip" or (
+            pattern.kind in {"plan", "dropped"} and pattern.reading == "name"
+        ):
+            return f"trip to {value}"
+        if pattern.predicate == "lives_in":
+            return f"move to {value}"
+        if pattern.kind in {"plan", "dropped"} or is_event:
+            return value
+        return verb_phrase(self.clause.phrase)
+
+    def _more(self, subject: str, values: list[str | None]) -> Iterator[Extracted]:
+        """What else the same words say."""
+        for predicate, group in self.pattern.also:
+            text = self.match[group]
+            if not text:
+                continue
+            value = re.sub(r"^(?:the|an?) ", "", text).strip()
+            begins = None if predicate in {"lived_in", "is_a"} else self._began()
+            of_whom = values if predicate == "is_a" else [subject]
+            for whose in of_whom:
+                yield claim(self.clause, whose or subject, predicate, value, begins=begins)
+        if self.pattern.predicate == "eats" and any(
+            (value or "").casefold() in _MEAT for value in values
+        ):
+            for diet in ("vegetarian", "vegan"):
+                yield claim(self.clause, subject, "diet", diet, kind="ended")
+
+    def _instead(self, subject: str) -> Iterator[Extracted]:
+        """As in "In Ghent, not in Bruges": the second was never so."""
+        match, predicate = _INSTEAD.search(self.clause.rest), self.pattern.predicate
+        if match and self.pattern.kind in {"state", "habit"}:
+            for value in read_values(match["y"], self.pattern.reading, predicate=predicate):
+                kind: ClaimKind = "ended" if _NOW.search(self.clause.rest) else "retracted"
+                yield claim(self.clause, subject, predicate, value, kind=kind)
+
+
+def read_values(text: str, reading: Reading, *, predicate: str) -> list[str]:
+    """The objects in a text, read as the pattern asks."""
+    if predicate == "languages_spoken":
+        return [word.capitalize() for word in _WORDS.findall(text) if word.casefold() in LANGUAGES]
+    if predicate == "age":
+        return [str(number_of(text) or text)]
+    if reading in {"list", "food"}:
+        return phrases(text) if reading == "list" else food(text)
+    if reading == "verbatim":
+        parts = (part.strip().removeprefix("the ") for part in _LISTED.split(text))
+        return [part for part in parts if part]
+    value = {"name": proper_name, "phrase": phrase}.get(reading, str.strip)(text)
+    return [value] if value else []
+
+
+def _gerund(doing: str) -> str:
+    """The gerund of what follows "to", so that both ways to say it are one."""
+    verb, _, rest = doing.partition(" ")
+    stem = GERUNDS.get(verb) or (f"{verb[:-1]}ing" if verb.endswith("e") else f"{verb}ing")
+    return f"{stem} {rest}".strip()
+
+
+def _activity(clause: Clause, times: Times, setting: Setting) -> Iterator[Extracted]:
+    """What somebody does as a pastime: only where the words say that it is done again and again."""
+    verb, rest = clause.verb, clause.rest.lstrip()
+    name = ACTIVITIES.get(verb.lemma)
+    if verb.lemma == "go" and (found := _GOING.match(rest)):
+        name = found[1] if found[1] in ACTIVITIES.values() else None
+    if name is None or name == "smoking":
+        return
+    verdict = verdict_of("habit", clause, times, at=setting.at)
+    if verdict == "denied" and _NO_MORE.search(rest):
+        verdict = "ended"
+    is_again = bool(HABIT.match(rest))
+    is_whole = is_again or verb.lemma == "go" or bool(_ALONE.match(rest))
+    for subject in clause.subject.names:
+        if verdict in {"ended", "used_to"} and is_whole:
+            yield claim(clause, subject, "hobby", name, kind="ended", ends=times.begins)
+        elif verdict == "is" and (is_again or verb.has_begun or (times.since and is_whole)):
+            begins = times.begins if times.since or verb.has_begun else None
+            yield claim(clause, subject, "hobby", name, begins=begins)
+
+
+def _intention(clause: Clause, times: Times) -> Iterator[Extracted]:
+    """A wish or a plan of which no pattern knows."""
+    verb = clause.verb
+    if verb.mood not in {"wish", "plan"} or (verb.mood == "wish" and verb.is_negated):
+        return
+    if verb.mood == "plan" and not (verb.governor or times.begins):
+        return
+    is_noun = verb.lemma == "want"
+    name = phrase(clause.phrase) if is_noun else verb_phrase(clause.phrase)
+    if name is None:
+        return
+    dropped = verb.is_negated or verb.is_over
+    for subject in clause.subject.names:
+        predicate = "plans" if verb.mood == "plan" else "wants"
+        kind: ClaimKind = "ended" if dropped else "affirmed"
+        begins = None if dropped else times.begins
+        yield claim(clause, subject, predicate, name, kind=kind, begins=begins)

@@ -1,0 +1,123 @@
+"""Which sentences of a message state something: no question, quotation, supposition, joke or order.
+
+It stands before everything else, since what is left out here can never become a fact.
+"""
+
+# ruff: noqa: RUF001 (typographic marks are meant)
+
+import re
+from typing import NamedTuple
+
+from mnestic.memory.sentences import split_sentences
+
+_STRAIGHT = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " ", "\u202f": " "})
+_QUOTED = re.compile(
+    r"```(?s:.*?)(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*|\"[^\"\n]*(?:\"|$)|“[^”\n]*(?:”|$)|«[^»\n]*(?:»|$)|„[^“”\n]*(?:[“”]|$)"
+    r"|(?<![\w'])'(?=\w)[^'\n]{0,80}(?:'\w[^'\n]{0,80}){0,4}'(?!\w)|‘[^\n']{0,300}'(?!\w)",
+    re.MULTILINE,
+)
+_TITLE = re.compile(
+    r"[\"“‘'«„]((?:[A-Z\d][\w-]*|of|the|to|and|in|a|de|la)(?: (?:[A-Z\d][\w-]*|of|the|to|and|in|a|de|la)){0,5})[\"”’'»“]\Z"
+)
+_BEFORE_TITLE = re.compile(r"(?:\b(?:called|named|is|titled)|\w's) *\Z", re.IGNORECASE)
+_INJECTION = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:instructions?|prompts?|rules|messages|guidelines|context|above)\b"
+    r"|\bsystem (?:prompt|message|override)\b|^[ \t]*(?:system|assistant|developer)\s*:|\byou are now\b|\bnew instructions?\b"
+    r"|<\/?\s*(?:system|instructions?|memory)\b|\[/?(?:system|inst)\]|\b(?:store|save|write|add|record) (?:this |the following |that )?(?:\w+ )?(?:in|to|into) (?:your |the )?(?:long[- ]term )?memory\b"
+    r"|\bjailbreak\b|\bdeveloper mode\b|\bas an ai\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_JOKE = re.compile(
+    r"(?<!not )(?<!no )(?<!aren't )\b(?:kidding|joking|pulling your leg|april fools?|just a joke|as a joke|was a joke|is a joke|for a laugh|sarcasm|sarcastic(?:ally)?|j/k|jk)\b(?! aside)"
+    r"|(?:^|\s)/s(?:\s|$)|[😜🤪😝🙃]|\b(?:I|we) (?:lied|made (?:that|it|this) up|am making this up)\b|\bnot really true\b|\bnone of (?:that|this|it) is true\b",
+    re.IGNORECASE,
+)
+_FICTION = re.compile(
+    r"\b(?:imagine|suppose|supposing|pretend(?:ing)?|hypothetical(?:ly)?|role[- ]?play(?:ing)?|let's say|let us say|just say|say for example|in (?:my|a|the) (?:dream|novel|story|film|movie|game|book|play|script|parallel|alternate)|"
+    r"I (?:dreamt|dreamed)|had a dream|fictional|my character|the character|the main character|in another life|in a past life|once upon a time|"
+    r"lyrics|the song goes|the poem|for example|for instance|such as when|translate|proofread|rewrite|paraphrase|summari[sz]e|draft)\b|\be\.g\.",
+    re.IGNORECASE,
+)
+_DOUBT = re.compile(
+    r"\b(?:if|unless|whether|maybe|perhaps|possibly|probably|presumably|allegedly|apparently|supposedly|reportedly|"
+    r"rumou?rs?|might|may(?= (?:be|have|well|not|or)\b)|as though|or so|not sure|unsure|no idea|in theory|would have|could have|should have|almost|nearly(?! \w+ (?:days|weeks|months|years))|"
+    r"according to|as the saying|they say|people say|so to speak|figuratively|metaphorically|feels? like|felt like|"
+    r"in case|provided that|assuming|depending on|otherwise|ideally|someday|some day|one day)\b",
+    re.IGNORECASE,
+)
+_TOLD = re.compile(
+    r"(?:\b(?:she|he|they|it|[A-Z][a-z]+) (?:said|says|told (?:me|us)|claims|claimed|thinks|thought|wrote)"
+    r"|\b(?:said|says) (?:she|he|they|[A-Z][a-z]+))\W*$"
+)
+_ALMOST_LENGTH = re.compile(
+    r"\b(?:almost|nearly) (?:\w+ )?(?:days?|weeks?|months?|years?|\d+|[a-z]+ (?:months|years|weeks|days))\b",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = re.compile(
+    r"\b(?:scratch that|never mind|nevermind|strike that|forget (?:that|it|what I (?:just )?said)|that(?:'s| is| was) (?:not true|wrong|a lie|nonsense))\b",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(
+    r"\s*(?:please |kindly )?(?:remember|note|remind|assume|write|say|tell|repeat|answer|reply|act|treat|mark|set|update|delete|save|store|make sure|don't forget|do not forget)\b",
+    re.IGNORECASE,
+)
+_OWN_NOTE = re.compile(
+    r"\s*(?:please )?(?:remember|note|don't forget|do not forget)(?: that)? (?=(?:I|I'm|I've|my)\b)",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"[^\n.!?]|[.!?](?!\W?\Z)")  # the mark at the end still ends the sentence
+_LONGEST = 1200
+_ASKED = re.compile(r"[?？؟][\"'”’»)\]\s\W]*$")
+
+
+class Sentence(NamedTuple):
+    """Characters `start` up to `end` of the masked message, and whether they state something."""
+
+    start: int
+    end: int
+    is_stated: bool
+
+
+def mask_quotes(content: str) -> str:
+    """The message with straight apostrophes; what it quotes is blanked, place for place.
+
+    A title, such as a name in quotation marks after "called", is not speech and stays.
+    """
+    return _QUOTED.sub(_masked, content.translate(_STRAIGHT))
+
+
+def _masked(match: re.Match[str]) -> str:
+    quoted = match[0]
+    title = _TITLE.match(quoted)
+    if title and _BEFORE_TITLE.search(match.string, max(0, match.start() - 12), match.start()):
+        return f" {title[1]} ".ljust(len(quoted))
+    return _LETTER.sub("_", quoted)
+
+
+def sentences_of(masked: str) -> list[Sentence]:
+    """The sentences of a masked message, in their order.
+
+    None of them states anything when the message is told as a joke or a story, or gives orders to
+    whoever reads it. One that is too long to be a sentence states nothing either.
+    """
+    is_serious = not any(sign.search(masked) for sign in (_INJECTION, _JOKE, _FICTION))
+    found: list[Sentence] = []
+    place = 0
+    for text in split_sentences(masked):
+        start = masked.index(text, place)
+        place = start + len(text)
+        back = _TAKEN_BACK.search(text)
+        if back:
+            found = [each._replace(is_stated=False) for each in found]
+            found.append(Sentence(start, start + back.end(), is_stated=False))
+            text, start = text[back.end() :], start + back.end()  # noqa: PLW2901 - what follows it
+        own = _OWN_NOTE.match(text)
+        is_stated = is_serious and len(text) <= _LONGEST and _is_statement(text, is_own=bool(own))
+        found.append(Sentence(start + (own.end() if own else 0), place, is_stated))
+    return found
+
+
+def _is_statement(text: str, *, is_own: bool) -> bool:
+    if _ASKED.search(text) or _TOLD.search(text) or (_ORDER.match(text) and not is_own):
+        return False
+    return not _DOUBT.search(_ALMOST_LENGTH.sub("", text))

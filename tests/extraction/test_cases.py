@@ -1,0 +1,170 @@
+"""The local rules on conversations that stand in `cases/`: what must be believed, and what must not.
+
+A case is messages (speaker, moment, text, and `tool_result` for what a tool returned) and facts (subject,
+predicate, object, and the days on which it began and ended, where they matter). `missed` and
+`missed_archived` are facts that a careful reader would take and the rules do not; a rule that comes to
+reach one has to say so there and in docs/extraction.md.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.memory.claims import Claim, name_key
+from mnestic.memory.extraction import Turn, claim_of
+from mnestic.memory.facts import Fact, resolve
+from mnestic.memory.predicates import default_predicate
+
+HERE = Path(__file__).parent
+PAGE = Path(__file__).parents[2] / "docs" / "extraction.md"
+SAMPLE = Path(__file__).parents[2] / "starter" / "samples" / "conversation.jsonl"
+CASES = [
+    (path.stem, case)
+    for path in sorted((HERE / "cases").glob("*.yaml"))
+    for case in yaml.load(path.read_text("utf-8"), Loader=yaml.BaseLoader)
+]
+IDS = [f"{category}: {case['name']}" for category, case in CASES]
+ORDERS = {
+    "as they came": lambda turns: turns,
+    "backwards": lambda turns: turns[::-1],
+    "twice": lambda turns: turns + turns,
+}
+
+
+def turns_of(case: dict[str, Any]) -> list[Turn]:
+    messages = case["messages"]
+    if messages == "sample":
+        told = [json.loads(line) for line in SAMPLE.read_text("utf-8").splitlines()]
+        messages = [(each["role"], each["timestamp"], each["content"]) for each in told]
+    return [
+        Turn(
+            session_id="s",
+            source_id=f"m{number:03}",
+            speaker=message[0],
+            content=message[2],
+            at=message[1],
+            kind=message[3] if len(message) > 3 else "message",
+        )
+        for number, message in enumerate(messages)
+    ]
+
+
+async def believed(turns: Sequence[Turn]) -> list[Fact]:
+    """What is believed when all claims of the turns are."""
+    extractor = LocalExtractor()
+    grouped: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+    for turn, found in zip(turns, await extractor.extract(turns), strict=True):
+        for each in found:
+            claim = claim_of(each, turn, extractor=extractor.name)
+            grouped[name_key(claim.subject), claim.predicate].append(claim)
+    return [
+        fact
+        for (subject, predicate), claims in grouped.items()
+        for fact in resolve(
+            claims, owner=f"agent/{subject}", predicate=default_predicate(predicate)
+        )
+    ]
+
+
+def is_among(wanted: Sequence[str], facts: Sequence[Fact], *, status: str | None = None) -> bool:
+    """Whether a fact is there, with the days that are named."""
+    subject, predicate, value, *days = wanted
+    return any(
+        name_key(fact.subject) == name_key(subject)
+        and fact.predicate == predicate
+        and name_key(fact.object) == name_key(value)
+        and status in {None, fact.status}
+        and all(
+            day == f"{moment:%Y-%m-%d}"
+            for day, moment in zip(days, (fact.valid_from, fact.valid_to), strict=False)
+        )
+        for fact in facts
+    )
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("case", [case for _, case in CASES], ids=IDS)
+async def test_what_follows_from_a_conversation(case: dict[str, Any], order: str) -> None:
+    facts = await believed(ORDERS[order](turns_of(case)))
+
+    told = sorted((fact.subject, fact.predicate, fact.object, fact.status) for fact in facts)
+    assert not [each for each in case.get("absent", ()) if is_among(each, facts)], told
+    for status in ("active", "archived"):
+        wanted = case.get(status, ())
+        assert not [each for each in wanted if not is_among(each, facts, status=status)], told
+    assert not [each for each in case.get("missed", ()) if is_among(each, facts)], told
+    missed = case.get("missed_archived", ())
+    assert not [each for each in missed if is_among(each, facts, status="archived")], told
+
+
+@pytest.mark.parametrize("case", [case for _, case in CASES], ids=IDS)
+async def test_nothing_is_believed_that_no_case_names(case: dict[str, Any]) -> None:
+    """A fact that nobody wrote down is either a mistake or missing in the case."""
+    facts = await believed(turns_of(case))
+
+    named = [*case.get("active", ()), *case.get("archived", ()), *case.get("also", ())]
+    surplus = [
+        (fact.subject, fact.predicate, fact.object)
+        for fact in facts
+        if not is_among((fact.subject, fact.predicate, fact.object), _plain(facts, named))
+    ]
+
+    assert surplus == []
+
+
+def _plain(facts: Sequence[Fact], named: Sequence[Sequence[str]]) -> list[Fact]:
+    """The facts that are named, whatever their days."""
+    keys = {(name_key(each[0]), each[1], name_key(each[2])) for each in named}
+    return [
+        fact
+        for fact in facts
+        if (name_key(fact.subject), fact.predicate, name_key(fact.object)) in keys
+    ]
+
+
+@pytest.mark.parametrize("case", [case for _, case in CASES], ids=IDS)
+async def test_the_span_of_a_claim_holds_its_evidence(case: dict[str, Any]) -> None:
+    turns = turns_of(case)
+
+    for turn, claims in zip(turns, await LocalExtractor().extract(turns), strict=True):
+        for claim in claims:
+            told = turn.content[claim.span.start : claim.span.end]
+
+            assert 0 <= claim.span.start < claim.span.end <= len(turn.content)
+            assert told.strip()
+
+
+def recall() -> dict[str, tuple[int, int]]:
+    """Category -> how many of the facts that a careful reader takes are reached, and how many there are."""
+    reached: dict[str, int] = defaultdict(int)
+    missed: dict[str, int] = defaultdict(int)
+    for category, case in CASES:
+        reached[category] += len(case.get("active", ())) + len(case.get("archived", ()))
+        missed[category] += len(case.get("missed", ())) + len(case.get("missed_archived", ()))
+    return {each: (reached[each], reached[each] + missed[each]) for each in reached}
+
+
+def test_the_page_states_the_recall_of_each_category() -> None:
+    rows = re.findall(r"^\| (\w+) \| (\d+) of (\d+) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+
+    stated = {name: (int(reached), int(all_)) for name, reached, all_ in rows}
+
+    assert stated == {name: counts for name, counts in recall().items() if counts[1]}
+
+
+def test_there_are_enough_cases() -> None:
+    assert len(CASES) >= 80
+    assert sum(bool(case.get("absent")) for _, case in CASES) >= 30
+
+
+def test_the_sample_is_read_for_most_of_what_it_says() -> None:
+    reached, all_ = recall()["sample"]
+
+    assert reached / all_ >= 0.6
