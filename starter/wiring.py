@@ -8,7 +8,9 @@ from temporalio.client import Client
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
 
+from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.ports import Extractor
 from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_state
 from mnestic.starter.settings import Settings
@@ -78,6 +80,11 @@ def find_database(settings: Settings) -> tuple[SecretStr, SecretStr]:
 def _unknown(setting: str, settings: Settings) -> ConfigurationError:
     why = f"is not set, and no runtime is up on {settings.data_dir}; run `mnestic up`, or set it"
     return ConfigurationError(setting=setting, why=why)
+
+
+def local_extractor() -> Extractor:
+    """The extractor that asks no model."""
+    return LocalExtractor()
 
 
 async def connect_temporal(

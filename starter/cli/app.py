@@ -17,6 +17,7 @@ from mnestic.starter.cli import (
     demo,
     deploy,
     doctor,
+    extract,
     job_reports,
     jobs,
     memories,
@@ -58,6 +59,7 @@ app.command("worker")(servers.worker)
 app.command("deploy")(deploy.deploy)
 app.command("migrate")(servers.migrate_schema)
 app.command("doctor")(doctor.doctor)
+app.command("extract")(extract.extract)
 app.command("config")(config.config)
 app.command("demo")(demo.demo)
 
