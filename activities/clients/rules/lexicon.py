@@ -21,7 +21,7 @@ class Kin(NamedTuple):
 _KIN = {
     "sibling": ("sister:f brother:m sibling twin half-sister:f half-brother:m stepsister:f stepbrother:m", True),
     "parent": ("mother:f mum:f mom:f father:m dad:m stepmother:f stepfather:m stepmom:f stepdad:m", True),
-    "child": ("daughter:f son:m stepdaughter:f stepson:m", True),
+    "child": ("daughter:f son:m kid child stepdaughter:f stepson:m", True),
     "married_to": ("wife:f husband:m spouse", True),
     "partner": ("partner girlfriend:f boyfriend:m", True),
     "engaged_to": ("fiancé:m fiancée:f fiance fiancee:f", True),
@@ -43,7 +43,10 @@ KIN = {
     for predicate, (words, is_close) in _KIN.items()
     for word, _, gender in (each.partition(":") for each in words.split())
 }
-KIN_PLURALS = {f"{word}s": kin for word, kin in KIN.items()} | {"wives": KIN["wife"]}
+KIN_PLURALS = {f"{word}s": kin for word, kin in KIN.items()} | {
+    "wives": KIN["wife"],
+    "children": KIN["child"],
+}
 KIN_ADJECTIVES = frozenset(
     "younger older elder little big twin best good close dear oldest youngest eldest old new other "
     "team line first second half only lovely work school university college long-time longtime".split()
@@ -89,7 +92,7 @@ NOT_NAMES = MONTHS_AND_DAYS | LANGUAGES | NATIONALITIES | frozenset(
     "someone somebody nobody nothing something everything people life work school home dinner lunch "
     "breakfast coffee tea music love family mom mum dad mother father grandma grandpa god dear mr mrs ms "
     "miss dr prof user assistant system tool human bot ai lol haha btw fyi re ps welcome glad hope "
-    "meanwhile later soon finally recently currently lately once never always sometimes usually often "
+    "another other meanwhile later soon finally recently currently lately once never always sometimes usually often "
     "spring summer autumn fall winter internet covid".split()
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ from mnestic.activities.clients.rules.verbs import FORMS
 _WORD = re.compile(r"[^\W_][^\W_]*(?:['&+.-][^\W_]+)*\.?(?<!\.)|_+|[^\w\s]")
 _ENDINGS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 _NOT = {"can't": "can", "won't": "will", "shan't": "shall", "cannot": "can"}
-_IS = frozenset("he she it that there here who what where how".split())  # noqa: SIM905
+_IS = frozenset("name he she it that there here who what where how".split())  # noqa: SIM905
 _AFTER_HAS = frozenset({"been", "got", "had"})
 _AFTER_IS = frozenset(
     [

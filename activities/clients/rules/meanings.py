@@ -4,7 +4,7 @@ It joins patterns (what is said), verdicts (whether it is so) and phrases (of wh
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -24,6 +24,8 @@ _INSTEAD = re.compile(
     r",?\s(?:and |but )?not (?:(?:in|at|on|to|for|as|the|an?) )*(?P<y>[^\W_][^,.;|()]{0,40})"
 )
 _NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
+# What will be so from a day on; of the rest, what is so today would seem to be over.
+_LATER: Mapping[str, Verdict] = {"employer": "is", "job_title": "is", "lives_in": "planned"}
 _NOW = re.compile(r"\b(?:now|nowadays|these days|any ?more)\b", re.IGNORECASE)
 _WORDS = re.compile(r"\w+")
 _LISTED = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
@@ -98,6 +100,8 @@ class _Fact:
         verdict = verdict_of(self.pattern.kind, self.clause, self.times, at=self.setting.at)
         if verdict == "denied" and _NO_MORE.search(self.clause.rest):
             verdict = "ended"
+        if verdict == "is" and self.clause.verb.tense == "future":
+            verdict = _LATER.get(self.pattern.predicate, "nothing")
         values = [] if verdict == "nothing" else self._values()
         for subject in self._subjects() if values else ():
             for value in values:

@@ -30,6 +30,9 @@ _SPLIT = re.compile(r"(?:up|separated|divorced)\b(?! with)")
 _ABOUT = re.compile(r"(?P<what>capital|price|version) of (?P<of>[A-Z][\w -]{1,40})$")
 _VALUE = re.compile(r"\s*(?P<x>[^\s|,;!?()_][^|,;!?()_]{0,40}?)(?:\.?\s*$|[,;|])")
 _NEW = re.compile(r"^(?:new|current|own|real|actual) ", re.IGNORECASE)
+_MY_FAVOURITE = re.compile(
+    r"my (?:all[- ]time )?favou?rite (?P<what>[a-z]+)(?=\s*(?:$|[,.|!]|and\b|but\b))", re.IGNORECASE
+)
 _PARTINGS = frozenset({"break", "split", "get", "separate", "divorce"})
 _NO_MORE = re.compile(r"any ?more|any longer", re.IGNORECASE)
 _MEETINGS = frozenset(
@@ -90,6 +93,7 @@ def occasions_of(clause: Clause, setting: Setting) -> Iterator[Extracted]:
             yield from _of_noun(clause, times, setting)
     elif clause.subject.names:
         yield from _born(clause, times, setting)
+        yield from _is_favourite(clause, setting)
         yield from _couple(clause, times, setting)
         yield from _departure(clause, times, setting)
 
@@ -125,6 +129,16 @@ def _attribute(clause: Clause, setting: Setting) -> Iterator[Extracted]:
         for each in values:
             yield claim(clause, clause.subject.names[0], name, each, kind=kind)
         return
+
+
+def _is_favourite(clause: Clause, setting: Setting) -> Iterator[Extracted]:
+    """As in "green is my favourite colour"."""
+    match = _MY_FAVOURITE.match(clause.rest)
+    verb = clause.verb
+    if match and verb.lemma == "be" and verb.tense == "present" and not verb.is_negated:
+        what = match["what"].casefold()
+        name = f"favourite_{_FAVOURITES.get(what, what).replace(' ', '_')}"
+        yield claim(clause, setting.cast.speaker, name, clause.subject.names[0])
 
 
 def _date_of_noun(clause: Clause, times: Times, setting: Setting) -> Iterator[Extracted]:

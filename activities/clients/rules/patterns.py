@@ -23,7 +23,7 @@ from mnestic.activities.clients.rules.lexicon import (
 )
 from mnestic.memory.numbers import CARDINAL, ORDINAL
 
-Kind = Literal["state", "habit", "feeling", "event", "trip", "end", "plan", "dropped"]
+Kind = Literal["state", "habit", "feeling", "event", "trip", "end", "plan", "dropped", "self"]
 """What a verb tells of.
 
 state    something that is so: "live", "work"
@@ -34,6 +34,7 @@ trip     a journey: made, planned or wished
 end      something that is so no longer: "left Acme", "sold the car"
 plan     something arranged: "signed up for", "booked"
 dropped  a plan that was given up: "cancelled the trip"
+self     who the speaker is: "I'm Anna"
 """
 
 Reading = Literal["name", "phrase", "list", "food", "text", "verbatim", "deed"]
@@ -110,6 +111,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("turn", rf"(?P<x>{CARDINAL})(?=\s*(?:$|[,.|!]|years old\b|and\b|but\b|so\b))", "age", "event", reading="text"),
     Pattern("be", rf"born[\s|]+in (?P<x>{_PLACE})", "born_in", "event", reading="name"),
     Pattern("be", rf"(?:an? )?(?P<x>(?i:{_any(NATIONALITIES)}))(?: citizen)?{_END}", "nationality", reading="text"),
+    Pattern("be", rf"(?P<x>{_NAME})(?=\s*(?:$|,\s*(?:nice|by the way|and I|your)))", "preferred_name", "self", reading="name"),
     Pattern("be", rf"(?:an? |the |our |their )?(?:new )?(?P<job>{_JOB})(?! (?:at heart|by heart|myself))(?:[^|.!?_]{{0,30}}? (?:at|for) (?P<org>{_ORG}))?", "job_title", object="job", reading="text", also=(("employer", "org"),)),
     Pattern("become", rf"(?:an? |the )?(?P<job>{_JOB})(?: (?:at|for) (?P<org>{_ORG}))?", "job_title", "event", object="job", reading="text", also=(("employer", "org"),)),
     Pattern("be", rf"(?:just )?promoted to (?P<job>{_JOB})", "job_title", "event", object="job", reading="text"),
@@ -128,7 +130,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("be", rf"engaged to (?P<x>{_NAME})", "engaged_to", reading="name"),
     Pattern("get", rf"(?:married|hitched) to (?P<x>{_NAME})", "married_to", "event", reading="name"),
     Pattern("get", rf"engaged to (?P<x>{_NAME})", "engaged_to", "event", reading="name"),
-    Pattern("date see", rf"(?P<x>{_NAME})", "partner", "habit", reading="name"),
+    Pattern("date", rf"(?P<x>{_NAME})", "partner", reading="name"),
     Pattern("be", rf"(?:dating|in a relationship with|together with|going out with|seeing) (?P<x>{_NAME})", "partner", reading="name"),
     Pattern("break split", rf"up with (?P<x>{_NAME})", "partner", "end", reading="name"),
     Pattern("be", rf"friends with (?P<x>{_NAME})", "friend", reading="name"),
@@ -139,7 +141,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("adopt", rf"an? (?:[a-z-]+ ){{0,3}}?(?P<x>{_PET})\b(?! (?:called|named))", "pet", "event", reading="text"),
     Pattern("own", rf"(?:an? |the )?(?P<x>{_OWN})", "owns", reading="text"),
     Pattern("have", rf"(?:got )?an? (?P<x>{_OWN})", "owns", "habit", reading="text"),
-    Pattern("buy", rf"(?:myself |ourselves )?(?:an? |our first |my first )(?P<x>{_OWN})", "owns", "event", reading="text"),
+    Pattern("buy", rf"(?:myself |ourselves )?(?:an? |our first |my first )(?P<x>{_OWN})(?! for\b)", "owns", "event", reading="text"),
     Pattern("sell", rf"(?:my|our|the) (?:old )?(?P<x>{_OWN})", "owns", "end", reading="text"),
     # Work and study
     Pattern("work", rf"(?:[a-z-]+ly |full[- ]time |part[- ]time )?(?:{_AS_JOB} )?(?:for|at) (?P<x>{_ORG})(?: {_AS_JOB.replace('job', 'post')})?", "employer", reading="name", past="worked_at", also=(("job_title", "job"), ("job_title", "post"))),
@@ -158,6 +160,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("be", r"retired\b", "employer", "end", object=""),
     Pattern("teach", rf"(?P<x>[a-z]+(?: [a-z]+)?) (?:at|in) (?P<org>{_ORG})", "teaches", "habit", also=(("employer", "org"),)),
     Pattern("teach", r"(?P<x>[a-z]+)(?=\s*(?:$|[,.|!]))", "teaches", "habit"),
+    Pattern("be", rf"(?:an? )?(?:[a-z]+ )?student at (?P<x>{_ORG})", "studies_at", reading="name"),
     Pattern("study", rf"(?:(?P<y>[a-z]+(?: [a-z]+)?) )?at (?P<x>{_ORG})", "studies_at", reading="name", also=(("studies", "y"),)),
     Pattern("study", r"(?P<x>[a-z]+(?: [a-z]+)?)(?=\s*(?:$|[,.|!]|and\b|in\b))", "studies"),
     Pattern("graduate", rf"from (?P<x>{_ORG})", "graduated_from", "event", reading="name"),

@@ -42,7 +42,7 @@ _DOUBT = re.compile(
     r"\b(?:if|unless|whether|maybe|perhaps|possibly|probably|presumably|allegedly|apparently|supposedly|reportedly|"
     r"rumou?rs?|might|may(?= (?:be|have|well|not|or)\b)|as though|or so|not sure|unsure|no idea|in theory|would have|could have|should have|almost|nearly(?! \w+ (?:days|weeks|months|years))|"
     r"according to|as the saying|they say|people say|so to speak|figuratively|metaphorically|feels? like|felt like|"
-    r"in case|provided that|assuming|depending on|otherwise|ideally|someday|some day|one day)\b",
+    r"lol|lmao|rofl|(?:ha){2,8}|(?:he){2,8}|in case|provided that|assuming|depending on|otherwise|ideally|someday|some day|one day)\b",
     re.IGNORECASE,
 )
 _TOLD = re.compile(

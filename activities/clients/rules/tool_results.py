@@ -63,7 +63,7 @@ _LONGEST = 20_000
 
 
 def claims_of_result(content: str) -> Iterator[Extracted]:
-    """The claims of a JSON object, a list of such, or lines of the form `key: value`."""
+    """The claims of the objects of a JSON document, or lines of the form `key: value`."""
     if len(content) > _LONGEST:
         return
     try:
@@ -71,9 +71,18 @@ def claims_of_result(content: str) -> Iterator[Extracted]:
     except (ValueError, RecursionError):
         yield from _of_lines(content)
         return
-    for record in document if isinstance(document, list) else [document]:
-        if isinstance(record, dict):
-            yield from _of_record(record, content)
+    for record in _records(document, depth=3):
+        yield from _of_record(record, content)
+
+
+def _records(document: Any, *, depth: int) -> Iterator[dict[str, Any]]:
+    """The objects of a document; each stands for itself, and no name goes down to another."""
+    if isinstance(document, dict):
+        yield document
+    inner = document.values() if isinstance(document, dict) else document
+    if depth and isinstance(document, dict | list):
+        for each in inner:
+            yield from _records(each, depth=depth - 1)
 
 
 def _of_lines(content: str) -> Iterator[Extracted]:

@@ -134,6 +134,13 @@ def _given_up(clause: Clause, _times: Times, _at: datetime) -> Verdict:
     return "dropped" if is_told else "nothing"
 
 
+def _introduced(clause: Clause, _times: Times, _at: datetime) -> Verdict:
+    verb, subject = clause.verb, clause.subject
+    is_alone = subject.person == "first" and not subject.is_plural and not subject.with_speaker
+    is_so = verb.tense == "present" and verb.mood == "plain" and not verb.is_negated
+    return "is" if is_alone and is_so and not verb.is_over else "nothing"
+
+
 _BY_KIND: Mapping[Kind, Callable[[Clause, Times, datetime], Verdict]] = {
     "state": _standing,
     "habit": _habitual,
@@ -143,4 +150,5 @@ _BY_KIND: Mapping[Kind, Callable[[Clause, Times, datetime], Verdict]] = {
     "end": _over,
     "plan": _arranged,
     "dropped": _given_up,
+    "self": _introduced,
 }
