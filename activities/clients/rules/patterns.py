@@ -65,9 +65,7 @@ def _any(words: Iterable[str]) -> str:
 
 _U = "A-Z\u00c0-\u00de\u0100-\u017f"
 _CAP = rf"(?!I\b)[{_U}][\w&.-]*(?<![.-])(?!\w)"
-_PLACE = (
-    rf"(?:the )?{_CAP}(?:[ -](?:(?:de|del|la|le|upon|am|an der|of|the) )?{_CAP}){{0,3}}(?!'s|\w)"
-)
+_PLACE = rf"(?:the )?(?:(?:St|Ste|Mt|Ft)\. )?(?!(?:St|Ste|Mt|Ft)\.){_CAP}(?:[ -](?:(?:de|del|la|le|upon|am|an der|of|the) )?{_CAP}){{0,3}}(?!'s|\w)"
 _NAME = rf"{_CAP}(?: {_CAP}){{0,2}}(?!'s|\w)"
 _ORGHEAD = rf"(?:{_any(ORGANISATIONS)})"
 _ORG = (

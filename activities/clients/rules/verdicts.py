@@ -53,7 +53,8 @@ def _standing(clause: Clause, times: Times, at: datetime) -> Verdict:
     if verb.tense == "future":
         is_so = times.is_ahead(at)
     elif verb.tense == "past":
-        is_so = verb.has_begun or (verb.is_perfect and times.since is not None)
+        is_lasting = verb.is_perfect and (times.since is not None or verb.is_progressive)
+        is_so = verb.has_begun or is_lasting
         return "is" if is_so else "was"
     return "is" if is_so else "nothing"
 
