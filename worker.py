@@ -26,10 +26,13 @@ from temporalio.worker import (
 
 from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.conversations import ConversationActivities
 from mnestic.activities.endings import EndingActivities
 from mnestic.activities.forks import ForkActivities
+from mnestic.activities.learning import LearningActivities
 from mnestic.activities.memories import MemoryActivities
 from mnestic.activities.thoughts import ThinkActivities
 from mnestic.activities.tools import ToolActivities
@@ -66,6 +69,9 @@ def activities_of(
     known = ModelPrices({**(prices.root if prices else {}), LOCAL_MODEL: _FREE})
     memories = MemoryActivities(memory, ScopeRetriever(), summariser, prices=known)
     waits = WaitActivities(memory)
+    learning = LearningActivities(
+        memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder()
+    )
     return [
         memories.remember,
         memories.recall,
@@ -77,6 +83,9 @@ def activities_of(
         ToolActivities(memory).keep_result,
         EndingActivities(memory, summariser, prices=known).end_job,
         ConversationActivities(memory).read_session,
+        learning.extract,
+        learning.learn,
+        learning.embed,
     ]
 
 

@@ -29,11 +29,18 @@ END_JOB = "end"  # the operation that ends a job
 MOVED = "JobMovedError"  # type of the failure of an update that is to be sent again
 STATUS = "status"
 RESUMPTION_CONTEXT = "resumption_context"
+MORE = "more"  # the signal that there are new messages to learn from
+LEARNED = "learned"  # the query how many were learned from
 
 
 def job_workflow_id(tenant_id: str, job_id: str) -> str:
     """The Temporal workflow id of a job."""
     return f"job/{tenant_id}/{job_id}"
+
+
+def ingest_workflow_id(tenant_id: str, agent_id: str) -> str:
+    """The Temporal workflow id of what learns from an agent's messages."""
+    return f"ingest/{tenant_id}/{agent_id}"
 
 
 def wait_id(job_id: str, number: int) -> str:

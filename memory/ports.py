@@ -9,14 +9,13 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from mnestic.memory.extraction import Extracted, Turn
+from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore
 from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.scope import Scope
 from mnestic.memory.store_ports import (
-    EntryStore,
     EpisodeStore,
-    FactStore,
     PlanStore,
     RecordStore,
     ResourceStore,
@@ -39,6 +38,8 @@ class Transaction(Protocol):
     def facts(self) -> FactStore: ...  # noqa: D102
     @property
     def entries(self) -> EntryStore: ...  # noqa: D102
+    @property
+    def learning(self) -> LearningStore: ...  # noqa: D102
     @property
     def episodes(self) -> EpisodeStore: ...  # noqa: D102
     @property

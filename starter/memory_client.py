@@ -7,7 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 from mnestic.memory.canonical import check_json
+from mnestic.memory.entries import Entry, EntryQuery, EntryType
 from mnestic.memory.episodes import Episode
+from mnestic.memory.facts import Fact, FactStatus
+from mnestic.memory.learning import LearningCount
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.records import LongTermRecord, RecordRef
@@ -111,6 +114,44 @@ class MemoryClient:
         """Keeps raw messages; returns how many were new."""
         async with self._transaction(write=True) as transaction:
             return await transaction.resources.append(messages)
+
+    async def learn(
+        self, messages: Sequence[Resource], *, entry_type: EntryType = "interaction"
+    ) -> int:
+        """Keeps raw messages that are to be learned from; returns how many were new.
+
+        `MnesticClient.ingest` then has them learned.
+        """
+        async with self._transaction(write=True) as transaction:
+            await transaction.resources.append(messages)
+            return await transaction.learning.begin(messages, entry_type=entry_type, kind="message")
+
+    async def count_learning(self) -> LearningCount:
+        """How many messages are how far."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.learning.count()
+
+    async def list_facts(
+        self,
+        *,
+        subject: str | None = None,
+        predicate: str | None = None,
+        statuses: Sequence[FactStatus] = ("active",),
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> tuple[tuple[Fact, ...], str | None]:
+        """Facts by subject, predicate and time, and the cursor of the next page."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.facts.list_facts(
+                subject=subject, predicate=predicate, statuses=statuses, limit=limit, cursor=cursor
+            )
+
+    async def list_entries(
+        self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[Entry, ...], str | None]:
+        """Entries, newest first, and the cursor of the next page."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.entries.list_entries(query, limit=limit, cursor=cursor)
 
     def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
         return self._memory.transaction(

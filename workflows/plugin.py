@@ -11,6 +11,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from mnestic.memory.errors import MnesticError
 from mnestic.workflows.agent_job import AgentJob
+from mnestic.workflows.ingest import IngestMessages
 
 
 class MnesticPlugin(SimplePlugin):
@@ -26,7 +27,7 @@ class MnesticPlugin(SimplePlugin):
             "mnestic",
             data_converter=pydantic_data_converter,
             activities=list(activities),
-            workflows=[AgentJob],
+            workflows=[AgentJob, IngestMessages],
             workflow_runner=_runner,
             workflow_failure_exception_types=[MnesticError],
         )

@@ -17,7 +17,7 @@ from mnestic.memory.predicates import Predicate, default_predicate
 from mnestic.stores.postgres.knowledge_tables import ClaimRow, FactRow, PredicateRow
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.tables import table
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import Unit, among
 
 CLAIM, FACT, PREDICATE = table(ClaimRow), table(FactRow), table(PredicateRow)
 Topic = tuple[str, str]  # a subject's key and a predicate
@@ -230,8 +230,8 @@ class PostgresFactStore:
         return {name: own.get(name) or default_predicate(name) for name in names}
 
     def _about(self, target: Any, topics: Sequence[Topic]) -> Any:
-        topic = tuple_(target.c.subject_key, target.c.predicate)
-        return select(*target.c).where(self._unit.owned(target), topic.in_(topics))
+        topic = among(topics, target.c.subject_key, target.c.predicate)
+        return select(*target.c).where(self._unit.owned(target), topic)
 
     async def _lock(self, topics: Iterable[Topic]) -> None:
         """In one order for everybody, so that nobody waits for somebody who waits."""

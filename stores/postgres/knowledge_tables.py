@@ -236,3 +236,32 @@ class EmbeddingRow(Table, table=True):
     entry_number: int = Field(primary_key=True, sa_type=BigInteger)
     dimensions: int
     vector: list[float] = Field(sa_type=HALFVEC)
+
+
+class LearningRow(Table, table=True):
+    """How far it is with learning from a resource; `reason` says why one is parked."""
+
+    __tablename__ = "learning"
+    __table_args__ = (
+        CheckConstraint(
+            "state IN ('received', 'extracted', 'learned', 'parked', 'dropped')",
+            name="learning_state",
+        ),
+        CheckConstraint("kind IN ('message', 'tool_result')", name="learning_kind"),
+        CheckConstraint("(state = 'parked') = (reason IS NOT NULL)", name="learning_parked"),
+        Index("learning_by_state", "tenant_id", "agent_id", "state", "number"),
+    )
+
+    agent_id: str = words(key=True)
+    session_id: str = words(key=True)
+    source_id: str = words(key=True)
+    number: int | None = Field(
+        default=None, sa_column=Column(BigInteger, Identity(always=True), nullable=False)
+    )
+    state: str = words()
+    entry_type: str = words()
+    kind: str = words()
+    extractor: str | None = maybe_words()
+    extracted: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+    reason: str | None = maybe_words()
+    updated_at: datetime = instant()

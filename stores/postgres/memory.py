@@ -22,6 +22,7 @@ from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.entries import PostgresEntryStore
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.facts import PostgresFactStore
+from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.records import PostgresRecordStore
@@ -57,6 +58,7 @@ class PostgresTransaction:
         self.records = PostgresRecordStore(unit)
         self.facts = PostgresFactStore(unit)
         self.entries = PostgresEntryStore(unit)
+        self.learning = PostgresLearningStore(unit)
         self.episodes = PostgresEpisodeStore(unit)
         self.snapshots = PostgresSnapshotStore(unit)
         self.waits = PostgresWaitStore(unit)

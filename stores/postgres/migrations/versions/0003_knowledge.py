@@ -179,6 +179,30 @@ CREATE INDEX embedding_exact ON mnestic.embedding (tenant_id, agent_id, model, e
     INCLUDE (vector) WHERE dimensions <= 1280;
 """
 
+LEARNING = """
+-- What is to be learned from each resource, and how far that is. The resource itself never changes.
+CREATE TABLE mnestic.learning (
+    tenant_id text NOT NULL,
+    agent_id text NOT NULL,
+    session_id text NOT NULL,
+    source_id text NOT NULL,
+    number bigint GENERATED ALWAYS AS IDENTITY,
+    state text NOT NULL,
+    entry_type text NOT NULL,
+    kind text NOT NULL,
+    extractor text,
+    extracted jsonb,
+    reason text,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, session_id, source_id),
+    CONSTRAINT learning_state CHECK
+        (state IN ('received', 'extracted', 'learned', 'parked', 'dropped')),
+    CONSTRAINT learning_kind CHECK (kind IN ('message', 'tool_result')),
+    CONSTRAINT learning_parked CHECK ((state = 'parked') = (reason IS NOT NULL))
+);
+CREATE INDEX learning_by_state ON mnestic.learning (tenant_id, agent_id, state, number);
+"""
+
 GRANTS = {
     "claim": "SELECT, INSERT",
     "fact": "SELECT, INSERT, UPDATE, DELETE",
@@ -189,12 +213,14 @@ GRANTS = {
     "corpus": "SELECT, INSERT, UPDATE",
     "entry_term": "SELECT, INSERT, DELETE",
     "embedding": "SELECT, INSERT, UPDATE, DELETE",
+    "learning": "SELECT, INSERT, UPDATE",
 }
 
 
 def upgrade() -> None:
     op.execute(TABLES)
     op.execute(ENTRIES)
+    op.execute(LEARNING)
     for table, privileges in GRANTS.items():
         op.execute(f"GRANT {privileges} ON mnestic.{table} TO mnestic_app")
         op.execute(f"ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY")

@@ -1,0 +1,164 @@
+"""The ports of the stores of knowledge: claims and facts, entries, and how far learning is.
+
+They stand apart from the other stores, which a job works with; as those, they work inside the
+transaction they came from, and belong to its tenant and agent.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from mnestic.memory.claims import Claim
+from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryType
+from mnestic.memory.extraction import TurnKind
+from mnestic.memory.facts import Fact, FactChange, FactStatus
+from mnestic.memory.learning import LearningCount, LearningState, Lesson
+from mnestic.memory.predicates import Predicate
+from mnestic.memory.resources import Resource
+
+
+class FactStore(Protocol):
+    """What is believed, and the claims it follows from."""
+
+    async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
+        """Adds claims; those that are there already change nothing. Returns what is believed otherwise.
+
+        Transactions that claim something of one subject and predicate wait for each other.
+
+        Raises:
+            InvalidInputError: a claim cannot be stored.
+        """
+        ...
+
+    async def get(self, fact_id: str) -> Fact:
+        """A fact, whatever its status.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        ...
+
+    async def list_facts(
+        self,
+        *,
+        subject: str | None = None,
+        predicate: str | None = None,
+        statuses: Sequence[FactStatus] = ("active",),
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> tuple[tuple[Fact, ...], str | None]:
+        """Facts by subject, predicate and time, and the cursor of the next page."""
+        ...
+
+    async def list_believed(
+        self, moment: datetime, *, subject: str | None = None, predicate: str | None = None
+    ) -> tuple[Fact, ...]:
+        """What was believed at a moment of ours: the facts that follow from the claims until then."""
+        ...
+
+    async def list_claims(self, fact: Fact) -> tuple[Claim, ...]:
+        """The claims that a fact follows from, in the order in which they were said."""
+        ...
+
+    async def get_predicate(self, name: str) -> Predicate:
+        """What holds for a predicate in this tenant."""
+        ...
+
+    async def put_predicate(self, predicate: Predicate) -> None:
+        """Says what holds for a predicate in this tenant; `settle` applies it to an agent."""
+        ...
+
+    async def settle(self, predicate: str) -> tuple[FactChange, ...]:
+        """Works the facts of a predicate out anew, after it was changed."""
+        ...
+
+
+class EntryStore(Protocol):
+    """Entries, which every index follows in the same transaction."""
+
+    async def add(self, entries: Sequence[Entry]) -> int:
+        """Adds entries, none of an id that is there already; returns how many are new.
+
+        Raises:
+            InvalidInputError: an entry cannot be stored.
+        """
+        ...
+
+    async def get(self, entry_id: str) -> Entry:
+        """An entry.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        ...
+
+    async def list_entries(
+        self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[Entry, ...], str | None]:
+        """Entries, newest first, and the cursor of the next page."""
+        ...
+
+    async def change(self, entry: Entry) -> Entry:
+        """Writes an entry anew; one whose content is another loses its vectors.
+
+        Raises:
+            NotFoundError: there is none of that id.
+            InvalidInputError: it cannot be stored.
+        """
+        ...
+
+    async def remove(self, entry_ids: Sequence[str]) -> int:
+        """Removes entries from everywhere; returns how many there were."""
+        ...
+
+    async def list_unembedded(self, model: str, *, limit: int) -> tuple[Entry, ...]:
+        """Entries that have no vector of a model, the oldest first."""
+        ...
+
+    async def embed(self, model: str, embeddings: Sequence[Embedding]) -> int:
+        """Keeps vectors of a model, but none of a content that has changed meanwhile."""
+        ...
+
+
+class LearningStore(Protocol):
+    """How far it is with learning from each resource."""
+
+    async def begin(
+        self, resources: Sequence[Resource], *, entry_type: EntryType, kind: TurnKind
+    ) -> int:
+        """Enters resources, none that is there already; returns how many are new."""
+        ...
+
+    async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:
+        """The oldest in a state, locked; what another transaction has locked is left to it."""
+        ...
+
+    async def keep_extracted(self, lessons: Sequence[Lesson], *, extractor: str) -> None:
+        """Keeps what was extracted of each, and by which extractor."""
+        ...
+
+    async def learned(self, lessons: Sequence[Lesson]) -> None:
+        """Says that entries and facts are kept."""
+        ...
+
+    async def park(self, lesson: Lesson, *, reason: str) -> None:
+        """Sets one aside that cannot be learned from, with the reason; the others go on."""
+        ...
+
+    async def retry(self, lessons: Sequence[Lesson]) -> int:
+        """Lets parked ones be learned from again; returns how many were parked."""
+        ...
+
+    async def drop(self, lessons: Sequence[Lesson]) -> int:
+        """Gives parked ones up; returns how many were parked. The resources stay."""
+        ...
+
+    async def list_by_state(
+        self, state: LearningState, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[Lesson, ...], str | None]:
+        """Lessons in a state, the oldest first, and the cursor of the next page."""
+        ...
+
+    async def count(self) -> LearningCount:
+        """How many there are in each state."""
+        ...

@@ -1,0 +1,74 @@
+"""`IngestMessages`: learns from all that an agent has received and not learned from yet.
+
+Messages do not travel with it: they are in the database, and each step takes the next of them.
+"""
+
+from datetime import timedelta
+
+from pydantic import BaseModel, ConfigDict
+from temporalio import workflow
+
+from mnestic.activities.learning import LearningActivities, LearnInput
+from mnestic.memory.names import LEARNED, MORE
+from mnestic.memory.scope import Id
+from mnestic.workflows.calls import run_activity
+
+_STEP = timedelta(minutes=5)
+
+
+class IngestRequest(BaseModel):
+    """Whose messages to learn from."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tenant_id: Id
+    agent_id: Id
+    so_far: int = 0
+
+
+class Ingested(BaseModel):
+    """How many messages were learned from."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    learned: int
+
+
+@workflow.defn(name="IngestMessages")
+class IngestMessages:
+    """Runs until nothing is left; who has received more says so by the signal `more`."""
+
+    @workflow.init
+    def __init__(self, asked: IngestRequest) -> None:
+        self._learned = asked.so_far
+        self._more = False
+
+    @workflow.run
+    async def run(self, asked: IngestRequest) -> Ingested:
+        """Learns from the agent's messages, in batches."""
+        steps = LearnInput(tenant_id=asked.tenant_id, agent_id=asked.agent_id)
+        while True:
+            self._more = False
+            taken = await self._step(steps)
+            if not taken and not self._more:
+                return Ingested(learned=self._learned)
+            if workflow.info().is_continue_as_new_suggested():
+                workflow.continue_as_new(asked.model_copy(update={"so_far": self._learned}))
+
+    @workflow.signal(name=MORE)
+    def more(self) -> None:
+        """Says that there are new messages."""
+        self._more = True
+
+    @workflow.query(name=LEARNED)
+    def learned(self) -> int:
+        """How many messages were learned from so far."""
+        return self._learned
+
+    async def _step(self, asked: LearnInput) -> int:
+        """Moves a batch on by each step; returns how many messages and entries were moved."""
+        extracted = await run_activity(LearningActivities.extract, asked, timeout=_STEP)
+        learned = await run_activity(LearningActivities.learn, asked, timeout=_STEP)
+        embedded = await run_activity(LearningActivities.embed, asked, timeout=_STEP)
+        self._learned += learned.taken
+        return extracted.taken + learned.taken + embedded.taken
