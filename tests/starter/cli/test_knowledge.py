@@ -1,0 +1,65 @@
+"""`mnestic memory ingest` and `mnestic memory facts`."""
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Ask = Callable[..., Awaitable[Any]]
+ADA = ("--agent", "ada")
+SAID = (
+    ("Mara", "I live in Utrecht.", "2026-01-05T12:00:00Z"),
+    ("Jonas", "How is the flat?", "2026-01-05T12:01:00Z"),
+    ("Mara", "I live in Ghent now.", "2026-02-05T12:00:00Z"),
+)
+
+
+def line(speaker: str, text: str, at: str) -> str:
+    return json.dumps({"role": speaker, "content": text, "timestamp": at, "session": at[:7]})
+
+
+def write(path: Path, said: tuple[tuple[str, str, str], ...]) -> None:
+    path.write_text("\n".join(line(*each) for each in said), encoding="utf-8")
+
+
+@pytest.fixture
+def conversation(tmp_path: Path) -> Path:
+    """A conversation in a file."""
+    path = tmp_path / "conversation.jsonl"
+    write(path, SAID[:2])
+    return path
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_conversation_is_learned_from_and_then_from_what_is_new_in_it(
+    ask: Ask, conversation: Path
+) -> None:
+    first = await ask("memory", "ingest", str(conversation), *ADA, "--json")
+    again = await ask("memory", "ingest", str(conversation), *ADA)
+    write(conversation, SAID)
+    more = await ask("memory", "ingest", str(conversation), *ADA, "--json")
+    believed = (await ask("memory", "facts", "list", *ADA, "--json")).document
+    ever = await ask("memory", "facts", "list", *ADA, "--all", "--subject", "mara")
+
+    assert first.document == {"messages": 2, "new": 2, "learned": 2, "parked": 0}
+    assert "2 messages, 0 of them new; learned from 0, 0 parked." in again.out
+    assert more.document == {"messages": 3, "new": 1, "learned": 1, "parked": 0}
+    assert [(f["predicate"], f["object"]) for f in believed["facts"]] == [("lives_in", "Ghent")]
+    assert "archived, superseded" in ever.out
+
+
+async def test_facts_of_an_agent_that_knows_nothing_are_none(ask: Ask) -> None:
+    assert "No facts." in (await ask("memory", "facts", "list", *ADA)).out
+
+
+async def test_a_file_that_holds_no_conversation_is_one_clear_error(
+    ask: Ask, tmp_path: Path
+) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("nothing of the sort", encoding="utf-8")
+
+    done = await ask("memory", "ingest", str(path), *ADA)
+
+    assert "expected JSON lines" in done.error(code=2)
