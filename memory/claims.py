@@ -13,6 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 Cardinality = Literal["single", "multi"]
 ClaimKind = Literal["affirmed", "corrected", "ended", "retracted", "reactivated", "deleted"]
+PERSON = "person"  # the extractor of a claim that somebody made by hand
 _IDS = uuid.UUID("0f9d6a52-6d0e-4c0e-8a9e-6d6e65737469")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _EDGES = " \t\n.,;:!?\"'()[]\u201c\u201d\u2018\u2019"

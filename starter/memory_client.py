@@ -3,13 +3,15 @@
 import uuid
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from mnestic.memory.canonical import check_json
+from mnestic.memory.claims import PERSON, Claim, ClaimKind, ClaimSource
 from mnestic.memory.entries import Entry, EntryQuery, EntryType
 from mnestic.memory.episodes import Episode
-from mnestic.memory.facts import Fact, FactStatus
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.learning import LearningCount
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
@@ -145,6 +147,70 @@ class MemoryClient:
             return await transaction.facts.list_facts(
                 subject=subject, predicate=predicate, statuses=statuses, limit=limit, cursor=cursor
             )
+
+    async def add_fact(
+        self, subject: str, predicate: str, value: str, *, valid_from: datetime | None = None
+    ) -> tuple[FactChange, ...]:
+        """Says on a person's word that something is so; returns what is believed otherwise."""
+        async with self._transaction(write=True) as transaction:
+            now = await transaction.now()
+            said = Claim(
+                id=uuid.uuid4().hex,
+                subject=subject,
+                predicate=predicate,
+                object=value,
+                confidence=1,
+                said_at=now,
+                valid_from=valid_from,
+                source=ClaimSource(extractor=PERSON),
+            )
+            return await transaction.facts.claim([said])
+
+    async def delete_fact(self, fact_id: str) -> tuple[FactChange, ...]:
+        """Deletes a fact for good; only who says it again has it believed again.
+
+        Raises:
+            NotFoundError: there is no such fact.
+        """
+        return await self._decide(fact_id, "deleted")
+
+    async def reactivate_fact(self, fact_id: str) -> tuple[FactChange, ...]:
+        """Undoes the end of an archived fact; what took its place is archived as undone.
+
+        Raises:
+            NotFoundError: there is no such fact.
+            InvalidInputError: it is not archived.
+        """
+        return await self._decide(fact_id, "reactivated")
+
+    async def why_fact(self, fact_id: str) -> tuple[Fact, tuple[Claim, ...]]:
+        """A fact, and the claims that it follows from: which message, which words, which extractor.
+
+        Raises:
+            NotFoundError: there is no such fact.
+        """
+        async with self._transaction(write=False) as transaction:
+            fact = await transaction.facts.get(fact_id)
+            return fact, await transaction.facts.list_claims(fact)
+
+    async def _decide(self, fact_id: str, kind: ClaimKind) -> tuple[FactChange, ...]:
+        """A person's decision about a fact, as a claim of its own."""
+        async with self._transaction(write=True) as transaction:
+            fact = await transaction.facts.get(fact_id)
+            if kind == "reactivated" and fact.status != "archived":
+                raise InvalidInputError(
+                    what=f"fact {fact_id}", why=f"is {fact.status}, not archived"
+                )
+            said = Claim(
+                id=uuid.uuid4().hex,
+                kind=kind,
+                subject=fact.subject,
+                predicate=fact.predicate,
+                object=fact.object,
+                said_at=await transaction.now(),
+                source=ClaimSource(extractor=PERSON),
+            )
+            return await transaction.facts.claim([said])
 
     async def list_entries(
         self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None

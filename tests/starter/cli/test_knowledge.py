@@ -47,7 +47,7 @@ async def test_a_conversation_is_learned_from_and_then_from_what_is_new_in_it(
     assert "2 messages, 0 of them new; learned from 0, 0 parked." in again.out
     assert more.document == {"messages": 3, "new": 1, "learned": 1, "parked": 0}
     assert [(f["predicate"], f["object"]) for f in believed["facts"]] == [("lives_in", "Ghent")]
-    assert "archived, superseded" in ever.out
+    assert "superseded" in ever.out
 
 
 async def test_facts_of_an_agent_that_knows_nothing_are_none(ask: Ask) -> None:
@@ -63,3 +63,26 @@ async def test_a_file_that_holds_no_conversation_is_one_clear_error(
     done = await ask("memory", "ingest", str(path), *ADA)
 
     assert "expected JSON lines" in done.error(code=2)
+
+
+async def test_a_person_corrects_what_is_believed_and_sees_why(ask: Ask) -> None:
+    async def changed(*words: str) -> dict[str, dict[str, Any]]:
+        done = await ask("memory", "facts", *words, *ADA, "--json")
+        return {change["after"]["object"]: change["after"] for change in done.document["changes"]}
+
+    await changed("add", "Mara", "lives_in", "Utrecht")
+    moved = await changed("add", "Mara", "lives_in", "Ghent")
+    back = await changed("reactivate", moved["Utrecht"]["id"])
+    gone = await changed("delete", moved["Ghent"]["id"])
+    refused = await ask("memory", "facts", "reactivate", moved["Ghent"]["id"], *ADA)
+    why = (await ask("memory", "facts", "why", moved["Utrecht"]["id"], *ADA, "--json")).document
+    told = await ask("memory", "facts", "why", moved["Utrecht"]["id"], *ADA)
+    unknown = await ask("memory", "facts", "why", "none", *ADA)
+
+    assert (moved["Utrecht"]["status"], moved["Ghent"]["status"]) == ("archived", "active")
+    assert (back["Utrecht"]["status"], back["Ghent"]["end"]) == ("active", "undone")
+    assert gone["Ghent"]["status"] == "deleted"
+    assert "is deleted, not archived" in refused.error(code=2)
+    assert [claim["kind"] for claim in why["claims"]] == ["affirmed", "reactivated"]
+    assert "person" in told.out
+    assert "no fact none" in unknown.error(code=unknown.code)
