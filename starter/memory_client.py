@@ -12,7 +12,7 @@ from mnestic.memory.entries import Entry, EntryQuery, EntryType
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.facts import Fact, FactChange, FactStatus
-from mnestic.memory.learning import LearningCount
+from mnestic.memory.learning import LearningCount, Lesson
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.records import LongTermRecord, RecordRef
@@ -132,6 +132,23 @@ class MemoryClient:
         """How many messages are how far."""
         async with self._transaction(write=False) as transaction:
             return await transaction.learning.count()
+
+    async def list_parked(
+        self, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[Lesson, ...], str | None]:
+        """Messages that could not be learned from, with the reasons, and the next page's cursor."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.learning.list_by_state("parked", limit=limit, cursor=cursor)
+
+    async def retry_parked(self, lessons: Sequence[Lesson]) -> int:
+        """Lets parked messages be learned from again, by the next `IngestMessages`."""
+        async with self._transaction(write=True) as transaction:
+            return await transaction.learning.retry(lessons)
+
+    async def drop_parked(self, lessons: Sequence[Lesson]) -> int:
+        """Gives parked messages up; the raw messages stay."""
+        async with self._transaction(write=True) as transaction:
+            return await transaction.learning.drop(lessons)
 
     async def list_facts(
         self,

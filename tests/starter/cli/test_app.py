@@ -47,7 +47,7 @@ def test_each_command_explains_itself(cli: Cli, words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("words", [words for words in ALL if words])
 def test_each_command_has_json(cli: Cli, words: tuple[str, ...]) -> None:
-    group = words in {("job",), ("memory",), ("memory", "facts")}
+    group = words in {("job",), ("memory",), ("memory", "facts"), ("memory", "parked")}
 
     done = cli(*words, "--help")
 

@@ -5,7 +5,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+
+from mnestic.starter.settings import Settings
 
 Ask = Callable[..., Awaitable[Any]]
 ADA = ("--agent", "ada")
@@ -86,3 +89,34 @@ async def test_a_person_corrects_what_is_believed_and_sees_why(ask: Ask) -> None
     assert [claim["kind"] for claim in why["claims"]] == ["affirmed", "reactivated"]
     assert "person" in told.out
     assert "no fact none" in unknown.error(code=unknown.code)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_parked_messages_are_told_tried_again_and_dropped(
+    ask: Ask, conversation: Path, admin_url: str, settings: Settings
+) -> None:
+    async def park() -> None:
+        async with await psycopg.AsyncConnection.connect(admin_url) as connection:
+            await connection.execute(
+                "UPDATE mnestic.learning SET state = 'parked', reason = 'too long'"
+                " WHERE tenant_id = %s AND source_id = "
+                "(SELECT min(source_id) FROM mnestic.learning WHERE tenant_id = %s)",
+                [settings.tenant_id] * 2,
+            )
+
+    await ask("memory", "ingest", str(conversation), *ADA)
+    await park()
+    (parked,) = (await ask("memory", "parked", "list", *ADA, "--json")).document["parked"]
+    told = await ask("memory", "parked", "list", *ADA)
+    unknown = await ask("memory", "parked", "drop", "s/none", *ADA)
+    retried = (await ask("memory", "parked", "retry", *ADA, "--json")).document
+    await park()
+    dropped = (await ask("memory", "parked", "drop", *ADA, "--json")).document
+    none = await ask("memory", "parked", "list", *ADA)
+
+    assert parked["reason"] == "too long"
+    assert "too long" in told.out
+    assert "no parked message s/none" in unknown.error(code=2)
+    assert retried == {"retried": 1, "parked": 0}
+    assert dropped == {"dropped": 1}
+    assert "Nothing is parked." in none.out

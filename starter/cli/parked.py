@@ -1,0 +1,91 @@
+"""`mnestic memory parked`: messages that could not be learned from, and what becomes of them."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from mnestic.memory.errors import NotFoundError
+from mnestic.memory.learning import Lesson
+from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.ingesting import start_ingest
+from mnestic.starter.memory_client import MemoryClient
+
+app = typer.Typer(help="Messages that could not be learned from.", no_args_is_help=True)
+Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
+Names = Annotated[
+    list[str] | None, typer.Argument(help="SESSION/MESSAGE, as listed; all without any.")
+]
+
+
+@app.command("list")
+def list_(agent: Agent, as_json: AsJson = False) -> None:
+    """List parked messages with their reasons."""
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            found = await _parked(client.memory(agent), None)
+        if as_json:
+            print_json({"parked": [lesson.model_dump(mode="json") for lesson in found]})
+            return
+        rows = [(lesson.name, lesson.reason or "") for lesson in found]
+        print_table(("message", "reason"), rows, empty="Nothing is parked.")
+
+    run(work())
+
+
+@app.command()
+def retry(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
+    """Learn from parked messages again."""
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            memory = client.memory(agent)
+            number = await memory.retry_parked(await _parked(memory, names))
+            await (await start_ingest(client, agent_id=agent)).result()
+            left = len(await _parked(memory, None))
+        if as_json:
+            print_json({"retried": number, "parked": left})
+        else:
+            out.print(f"{number} messages tried again; {left} are parked.")
+
+    run(work())
+
+
+@app.command()
+def drop(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
+    """Give parked messages up; the raw messages stay."""
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            memory = client.memory(agent)
+            number = await memory.drop_parked(await _parked(memory, names))
+        if as_json:
+            print_json({"dropped": number})
+        else:
+            out.print(f"{number} messages dropped.")
+
+    run(work())
+
+
+async def _parked(memory: MemoryClient, names: Sequence[str] | None) -> tuple[Lesson, ...]:
+    """The parked messages of these names, or all.
+
+    Raises:
+        NotFoundError: no message of a name is parked.
+    """
+    parked: list[Lesson] = []
+    cursor: str | None = None
+    while True:
+        page, cursor = await memory.list_parked(limit=1000, cursor=cursor)
+        parked += page
+        if cursor is None:
+            break
+    if not names:
+        return tuple(parked)
+    by_name = {lesson.name: lesson for lesson in parked}
+    for name in names:
+        if name not in by_name:
+            raise NotFoundError(what="parked message", name=name)
+    return tuple(by_name[name] for name in names)
