@@ -152,7 +152,7 @@ async def _learn(
     }
     changes = await transaction.facts.claim([claim for each in claims.values() for claim in each])
     names = {claim.predicate for each in claims.values() for claim in each}
-    predicates = {name: await transaction.facts.get_predicate(name) for name in sorted(names)}
+    predicates = await transaction.facts.get_predicates(names)
     now = await transaction.now()
     by_claim = {claim: change.fact.id for change in changes for claim in change.fact.claims}
     await transaction.entries.add(

@@ -60,8 +60,8 @@ class FactStore(Protocol):
         """The claims that a fact follows from, in the order in which they were said."""
         ...
 
-    async def get_predicate(self, name: str) -> Predicate:
-        """What holds for a predicate in this tenant."""
+    async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:
+        """What holds for predicates in this tenant, by name."""
         ...
 
     async def put_predicate(self, predicate: Predicate) -> None:

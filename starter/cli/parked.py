@@ -10,6 +10,7 @@ from mnestic.memory.learning import Lesson
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.ingesting import start_ingest
+from mnestic.starter.job_listing import every
 from mnestic.starter.memory_client import MemoryClient
 
 app = typer.Typer(help="Messages that could not be learned from.", no_args_is_help=True)
@@ -75,15 +76,9 @@ async def _parked(memory: MemoryClient, names: Sequence[str] | None) -> tuple[Le
     Raises:
         NotFoundError: no message of a name is parked.
     """
-    parked: list[Lesson] = []
-    cursor: str | None = None
-    while True:
-        page, cursor = await memory.list_parked(limit=1000, cursor=cursor)
-        parked += page
-        if cursor is None:
-            break
+    parked = await every(memory.list_parked)
     if not names:
-        return tuple(parked)
+        return parked
     by_name = {lesson.name: lesson for lesson in parked}
     for name in names:
         if name not in by_name:

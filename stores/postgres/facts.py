@@ -120,7 +120,7 @@ class PostgresFactStore:
         if predicate is not None:
             said = said.where(CLAIM.c.predicate == predicate)
         by_topic = _by_topic(await self._unit.rows(said))
-        predicates = await self._predicates({name for _, name in by_topic})
+        predicates = await self.get_predicates({name for _, name in by_topic})
         self._unit.read("fact.list", subject or "*")
         return tuple(
             fact
@@ -137,10 +137,6 @@ class PostgresFactStore:
         )
         self._unit.read("claim.list", fact.id)
         return tuple(_claim(row) for row in rows)
-
-    async def get_predicate(self, name: str) -> Predicate:
-        """See the port."""
-        return (await self._predicates({name}))[name]
 
     async def put_predicate(self, predicate: Predicate) -> None:
         """See the port."""
@@ -174,7 +170,7 @@ class PostgresFactStore:
             return ()
         claims = _by_topic(await self._unit.rows(self._about(CLAIM, topics)))
         before = {row.id: _fact(row) for row in await self._unit.rows(self._about(FACT, topics))}
-        predicates = await self._predicates({predicate for _, predicate in topics})
+        predicates = await self.get_predicates({predicate for _, predicate in topics})
         after = [
             fact for topic in topics for fact in self._resolved(claims[topic], predicates[topic[1]])
         ]
@@ -220,7 +216,8 @@ class PostgresFactStore:
         owner = f"{self._unit.tenant_id}/{self._unit.agent_id}"
         return resolve(claims, owner=owner, predicate=predicate)
 
-    async def _predicates(self, names: set[str]) -> dict[str, Predicate]:
+    async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:
+        """See the port."""
         rows = await self._unit.rows(
             select(PREDICATE.c.name, PREDICATE.c.cardinality, PREDICATE.c.category).where(
                 PREDICATE.c.tenant_id == self._unit.tenant_id, PREDICATE.c.name.in_(sorted(names))
