@@ -54,6 +54,7 @@ from mnestic.workflows.plugin import MnesticPlugin
 
 # How long a job of a worker that was killed waits for it before another worker takes the job.
 _STICKY = timedelta(seconds=5)
+_BEAT = timedelta(seconds=1)  # heartbeats are sent no more often
 _FREE = ModelPrice(input=Decimal(0), output=Decimal(0))
 log = logging.getLogger("mnestic.worker")
 
@@ -155,6 +156,7 @@ def make_worker(
         tuner=tuner,
         graceful_shutdown_timeout=timedelta(seconds=settings.worker_shutdown_s),
         sticky_queue_schedule_to_start_timeout=_STICKY,
+        max_heartbeat_throttle_interval=_BEAT,
         deployment_config=_deployment(settings),
         **options,
     )

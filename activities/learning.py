@@ -5,13 +5,14 @@ writes, so that a step that is run again finds the next ones.
 """
 
 import logging
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.heartbeats import heartbeats
 from mnestic.memory.claims import Claim
 from mnestic.memory.entries import Embedding
 from mnestic.memory.errors import InvalidInputError, ModelRefusedError
@@ -55,7 +56,7 @@ class LearningActivities:
 
         Idempotent: what was extracted is not taken again.
         """
-        with failures():
+        async with _step():
             async with self._transaction(asked) as transaction:
                 lessons = await transaction.learning.take("received", limit=asked.limit)
             found = await self._extracted(lessons)  # no model is asked inside a transaction
@@ -82,10 +83,9 @@ class LearningActivities:
         Idempotent: what was learned is not taken again.
         """
         run = activity.info().workflow_run_id
-        with failures():
-            async with self._transaction(asked) as transaction:
-                lessons = await transaction.learning.take("extracted", limit=asked.limit)
-                await _learn(transaction, lessons, asked, workflow_run=run)
+        async with _step(), self._transaction(asked) as transaction:
+            lessons = await transaction.learning.take("extracted", limit=asked.limit)
+            await _learn(transaction, lessons, asked, workflow_run=run)
         return Learned(taken=len(lessons))
 
     @activity.defn(name="mnestic.embed")
@@ -95,7 +95,7 @@ class LearningActivities:
         Idempotent: an entry has one vector of a model.
         """
         name = self._embedder.name
-        with failures():
+        async with _step():
             async with self._transaction(asked) as transaction:
                 entries = await transaction.entries.list_unembedded(name, limit=asked.limit)
             if not entries:
@@ -130,6 +130,14 @@ class LearningActivities:
         return self._memory.transaction(
             tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor="learning", write=True
         )
+
+
+@asynccontextmanager
+async def _step() -> AsyncIterator[None]:
+    """What all steps have in common: how they fail, and that they tell that they go on."""
+    with failures():
+        async with heartbeats():
+            yield
 
 
 async def _learn(

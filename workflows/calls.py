@@ -39,6 +39,7 @@ async def run_activity(
     *,
     timeout: timedelta = _TIMEOUT,  # noqa: ASYNC109 - Temporal's, not asyncio's
     retry: RetryPolicy | None = None,
+    heartbeat: timedelta | None = None,
 ) -> Result:
     """Runs an activity to its end, and only then takes note of a cancellation.
 
@@ -46,7 +47,7 @@ async def run_activity(
     cancellation once; one that came while the activity ended is raised here.
     """
     cancelled_before = workflow.cancellation_reason() is not None
-    result = await run_to_the_end(method, asked, timeout=timeout, retry=retry)
+    result = await run_to_the_end(method, asked, timeout=timeout, retry=retry, heartbeat=heartbeat)
     if workflow.cancellation_reason() is not None and not cancelled_before:
         raise asyncio.CancelledError
     return result
@@ -58,12 +59,14 @@ async def run_to_the_end(
     *,
     timeout: timedelta,  # noqa: ASYNC109
     retry: RetryPolicy | None = None,
+    heartbeat: timedelta | None = None,
 ) -> Result:
     """Runs an activity to its end, whatever is cancelled meanwhile."""
     return await workflow.execute_activity_method(
         method,
         asked,
         start_to_close_timeout=timeout,
+        heartbeat_timeout=heartbeat,
         retry_policy=retry or OURS,
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )

@@ -14,6 +14,9 @@ from mnestic.memory.scope import Id
 from mnestic.workflows.calls import run_activity
 
 _STEP = timedelta(minutes=5)
+_LOST = timedelta(
+    seconds=5
+)  # without a heartbeat: the worker was killed, another one takes the step
 
 
 class IngestRequest(BaseModel):
@@ -67,8 +70,13 @@ class IngestMessages:
 
     async def _step(self, asked: LearnInput) -> int:
         """Moves a batch on by each step; returns how many messages and entries were moved."""
-        extracted = await run_activity(LearningActivities.extract, asked, timeout=_STEP)
-        learned = await run_activity(LearningActivities.learn, asked, timeout=_STEP)
-        embedded = await run_activity(LearningActivities.embed, asked, timeout=_STEP)
+        extracted, learned, embedded = [
+            await run_activity(step, asked, timeout=_STEP, heartbeat=_LOST)
+            for step in (
+                LearningActivities.extract,
+                LearningActivities.learn,
+                LearningActivities.embed,
+            )
+        ]
         self._learned += learned.taken
         return extracted.taken + learned.taken + embedded.taken
