@@ -1,4 +1,4 @@
-"""Learning from raw messages: what they claim, the entries they become, and the vectors of those.
+"""Learning from raw messages: what they claim, what their entries gain by it, and the vectors of those.
 
 Each step takes the oldest messages that wait for it and moves them on in one transaction with what it
 writes, so that a step that is run again finds the next ones.
@@ -17,7 +17,7 @@ from mnestic.memory.claims import Claim
 from mnestic.memory.entries import Embedding
 from mnestic.memory.errors import InvalidInputError, ModelRefusedError
 from mnestic.memory.extraction import Extracted, claim_of
-from mnestic.memory.learning import Lesson, entry_of
+from mnestic.memory.learning import Lesson, entry_id_of, learned_entry
 from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
 from mnestic.memory.scope import Id
 
@@ -78,7 +78,7 @@ class LearningActivities:
 
     @activity.defn(name="mnestic.learn")
     async def learn(self, asked: LearnInput) -> Learned:
-        """Makes entries of the next messages, and facts of what they claim, in one transaction.
+        """Makes facts of what the next messages claim, and tells their entries, in one transaction.
 
         Idempotent: what was learned is not taken again.
         """
@@ -159,23 +159,27 @@ async def _learn(
         for lesson in lessons
     }
     changes = await transaction.facts.claim([claim for each in claims.values() for claim in each])
+    by_claim = {claim: change.fact.id for change in changes for claim in change.fact.claims}
     names = {claim.predicate for each in claims.values() for claim in each}
     predicates = await transaction.facts.get_predicates(names)
     now = await transaction.now()
-    by_claim = {claim: change.fact.id for change in changes for claim in change.fact.claims}
-    await transaction.entries.add(
+    owner = f"{asked.tenant_id}/{asked.agent_id}"
+    ids = {
+        entry_id_of(lesson.resource, owner=owner): lesson.name
+        for lesson in lessons
+        if claims[lesson.name]
+    }
+    entries = await transaction.entries.select(sorted(ids), lock=True)
+    await transaction.entries.change(
         [
-            entry_of(
-                lesson,
-                claims[lesson.name],
-                owner=f"{asked.tenant_id}/{asked.agent_id}",
+            learned_entry(
+                entry,
+                said := claims[ids[entry.id]],
                 predicates=predicates,
-                facts=sorted(
-                    {by_claim[one.id] for one in claims[lesson.name] if one.id in by_claim}
-                ),
+                facts=sorted({by_claim[claim.id] for claim in said if claim.id in by_claim}),
                 now=now,
             )
-            for lesson in lessons
+            for entry in entries.values()
         ]
     )
     await transaction.learning.learned(lessons)

@@ -92,18 +92,25 @@ class EntryStore(Protocol):
         """
         ...
 
+    async def select(self, entry_ids: Sequence[str], *, lock: bool = False) -> dict[str, Entry]:
+        """The entries of these ids that are there.
+
+        With `lock`, nobody else writes them until the transaction ends.
+        """
+        ...
+
     async def list_entries(
         self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[Entry, ...], str | None]:
         """Entries, newest first, and the cursor of the next page."""
         ...
 
-    async def change(self, entry: Entry) -> Entry:
-        """Writes an entry anew; one whose content is another loses its vectors.
+    async def change(self, entries: Sequence[Entry]) -> None:
+        """Writes entries anew; one whose content is another loses its vectors.
 
         Raises:
-            NotFoundError: there is none of that id.
-            InvalidInputError: it cannot be stored.
+            NotFoundError: there is none of an id.
+            InvalidInputError: one cannot be stored.
         """
         ...
 
@@ -125,8 +132,8 @@ class LearningStore(Protocol):
 
     async def begin(
         self, resources: Sequence[Resource], *, entry_type: EntryType, kind: TurnKind
-    ) -> int:
-        """Enters resources, none that is there already; returns how many are new."""
+    ) -> tuple[Lesson, ...]:
+        """Enters resources that are kept, none that is there already; returns the new ones, as kept."""
         ...
 
     async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:

@@ -1,9 +1,10 @@
 """Learning: how raw messages become entries and facts, and how far each of them is.
 
-It is pure: which steps there are, and what becomes of a message whose claims are known.
+It is pure: which steps there are, and which entry a message becomes: at once when it is received, so
+that it is found whatever is learned from it, and with more in it once its claims are known.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -69,34 +70,25 @@ class LearningCount(BaseModel):
         return self.received + self.extracted
 
 
+def entry_id_of(resource: Resource, *, owner: str) -> str:
+    """The id of the entry that a resource becomes; the same resource becomes the same one."""
+    return make_id(owner, "entry", resource.session_id, resource.source_id)
+
+
 def entry_of(
-    lesson: Lesson,
-    claims: Sequence[Claim],
-    *,
-    owner: str,
-    predicates: dict[str, Predicate],
-    facts: Sequence[str],
-    now: datetime,
-    policy: ImportancePolicy | None = None,
+    lesson: Lesson, *, owner: str, now: datetime, policy: ImportancePolicy | None = None
 ) -> Entry:
-    """The entry that a resource becomes; the same resource becomes the same one.
+    """The entry that a resource becomes when it is received, before anybody asks what it claims.
 
     Args:
         lesson: The resource.
-        claims: What it claims.
         owner: Whose entry it is, for its id.
-        predicates: Those of the claims, by name: their categories are the entry's tags.
-        facts: Ids of the facts that follow from the claims.
         now: What the entry's age is measured against.
         policy: The weights of importance; the defaults without one.
     """
     said = lesson.resource
-    speaker = said.speaker if lesson.kind == "message" else None
-    subjects = dict.fromkeys(
-        [*([speaker] if speaker else []), *(claim.subject for claim in claims)]
-    )
     entry = Entry(
-        id=make_id(owner, "entry", said.session_id, said.source_id),
+        id=entry_id_of(said, owner=owner),
         entry_type=lesson.entry_type,
         content=said.content,
         summary=cut_text(said.content, _SUMMARY_CHARS),
@@ -104,13 +96,45 @@ def entry_of(
         source_id=said.source_id,
         channel=said.channel,
         speaker=said.speaker,
-        subjects=tuple(subjects),
+        subjects=(said.speaker,) if lesson.kind == "message" else (),
         keywords=_keywords(said.content),
-        tags=tuple(sorted({predicates[claim.predicate].category for claim in claims})),
-        facts=tuple(facts),
         at=said.at,
     )
     return entry.model_copy(update={"importance": importance(entry, now=now, policy=policy)})
+
+
+def learned_entry(
+    entry: Entry,
+    claims: Sequence[Claim],
+    *,
+    predicates: Mapping[str, Predicate],
+    facts: Iterable[str],
+    now: datetime,
+    policy: ImportancePolicy | None = None,
+) -> Entry:
+    """An entry with what follows from its claims; with the same claims once more it stays as it is.
+
+    Args:
+        entry: The entry as it is.
+        claims: What it claims.
+        predicates: Those of the claims, by name: their categories are tags.
+        facts: Ids of the facts that follow from the claims.
+        now: What the entry's age is measured against.
+        policy: The weights of importance; the defaults without one.
+    """
+    categories = sorted({predicates[claim.predicate].category for claim in claims})
+    found = entry.model_copy(
+        update={
+            "subjects": _joined(entry.subjects, (claim.subject for claim in claims)),
+            "tags": _joined(entry.tags, categories),
+            "facts": _joined(entry.facts, facts),
+        }
+    )
+    return found.model_copy(update={"importance": importance(found, now=now, policy=policy)})
+
+
+def _joined(known: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*known, *more]))
 
 
 def _keywords(text: str) -> tuple[str, ...]:

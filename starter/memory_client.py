@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Any
 
+from mnestic.activities.receiving import receive
 from mnestic.memory.canonical import check_json
 from mnestic.memory.claims import PERSON, Claim, ClaimKind, ClaimSource
 from mnestic.memory.entries import Entry, EntryQuery, EntryType
@@ -120,13 +121,12 @@ class MemoryClient:
     async def learn(
         self, messages: Sequence[Resource], *, entry_type: EntryType = "interaction"
     ) -> int:
-        """Keeps raw messages that are to be learned from; returns how many were new.
+        """Keeps raw messages, each an entry at once, to be learned from; returns how many were new.
 
-        `MnesticClient.ingest` then has them learned.
+        `start_ingest` (`starter/ingesting.py`) then has them learned.
         """
         async with self._transaction(write=True) as transaction:
-            await transaction.resources.append(messages)
-            return await transaction.learning.begin(messages, entry_type=entry_type, kind="message")
+            return await receive(transaction, messages, owner=self._owner, entry_type=entry_type)
 
     async def count_learning(self) -> LearningCount:
         """How many messages are how far."""
@@ -235,6 +235,10 @@ class MemoryClient:
         """Entries, newest first, and the cursor of the next page."""
         async with self._transaction(write=False) as transaction:
             return await transaction.entries.list_entries(query, limit=limit, cursor=cursor)
+
+    @property
+    def _owner(self) -> str:
+        return f"{self._tenant_id}/{self._agent_id}"
 
     def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
         return self._memory.transaction(

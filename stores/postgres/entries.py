@@ -1,10 +1,10 @@
 """Entries in Postgres, and the indexes that follow each of their changes in the same transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Row, delete, func, select, text, tuple_, update
+from sqlalchemy import Row, bindparam, delete, func, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json
@@ -20,7 +20,18 @@ from mnestic.stores.postgres.unit import Unit
 ENTRY, TERM, EMBEDDING = table(EntryRow), table(EntryTermRow), table(EmbeddingRow)
 LANGUAGE = "english"
 _TERMS = {"keyword": "keywords", "tag": "tags", "alias": "aliases", "subject": "subjects"}
-_CHANGED = [name for name in Entry.model_fields if name not in {"id", "created_at", "updated_at"}]
+_CHANGED = [
+    name for name in Entry.model_fields if name not in {"id", "content", "created_at", "updated_at"}
+]
+_CHANGE = (
+    update(ENTRY)
+    .where(
+        ENTRY.c.tenant_id == bindparam("of_tenant_id"),
+        ENTRY.c.agent_id == bindparam("of_agent_id"),
+        ENTRY.c.id == bindparam("of_id"),
+    )
+    .values(updated_at=func.now())
+)
 _WORDS = """
     SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes
       FROM mnestic.entry AS e,
@@ -96,16 +107,23 @@ class PostgresEntryStore:
         added = [entry for entry in entries if entry.id in numbers]
         if not added:
             return 0
-        await self._index(added, numbers)
+        await self._index(list(numbers.values()))
+        await self._name(added, numbers)
         for entry in added:
             self._unit.wrote("entry.add", entry.id)
         return len(numbers)
 
     async def get(self, entry_id: str) -> Entry:
         """See the port."""
-        row = await self._stored(entry_id)
+        found = await self.select([entry_id])
+        if entry_id not in found:
+            raise NotFoundError(what="entry", name=entry_id)
         self._unit.read("entry.get", entry_id)
-        return _entry(row)
+        return found[entry_id]
+
+    async def select(self, entry_ids: Sequence[str], *, lock: bool = False) -> dict[str, Entry]:
+        """See the port."""
+        return {row.id: _entry(row) for row in await self._stored(entry_ids, lock=lock)}
 
     async def list_entries(
         self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
@@ -126,37 +144,37 @@ class PostgresEntryStore:
             return entries, None
         return entries, encode_cursor(entries[-1].at.isoformat(), entries[-1].id)
 
-    async def change(self, entry: Entry) -> Entry:
+    async def change(self, entries: Sequence[Entry]) -> None:
         """See the port."""
-        check_json(entry.model_dump(mode="json"), what=f"entry {entry.id}")
-        before = await self._stored(entry.id, lock=True)
-        await self._unindex([before.number])
-        row = self._row(entry)
-        statement = (
-            update(ENTRY)
-            .where(self._unit.owned(ENTRY), ENTRY.c.id == entry.id)
-            .values({name: row[name] for name in _CHANGED} | {"updated_at": func.now()})
-        )
-        await self._unit.run(statement)
-        await self._index([entry], {entry.id: before.number})
-        if entry.content != before.content:
-            await self._unit.run(delete(EMBEDDING).where(self._of(EMBEDDING, [before.number])))
-        self._unit.wrote("entry.change", entry.id)
-        return _entry(await self._stored(entry.id))
+        if not entries:
+            return
+        check_json([entry.model_dump(mode="json") for entry in entries], what="entries")
+        before = {row.id: row for row in await self._stored([e.id for e in entries], lock=True)}
+        for entry in entries:
+            if entry.id not in before:
+                raise NotFoundError(what="entry", name=entry.id)
+            self._unit.wrote("entry.change", entry.id)
+        numbers = {entry_id: row.number for entry_id, row in before.items()}
+        await self._rewrite([e for e in entries if e.content == before[e.id].content], _CHANGED)
+        anew = [entry for entry in entries if entry.content != before[entry.id].content]
+        stale = [numbers[entry.id] for entry in anew]
+        if stale:  # else full text search and vectors are true as they are
+            await self._unindex(stale)
+            await self._unit.run(delete(EMBEDDING).where(self._of(EMBEDDING, stale)))
+            await self._rewrite(anew, [*_CHANGED, "content"])
+            await self._index(stale)
+        await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
+        await self._name(entries, numbers)
 
     async def remove(self, entry_ids: Sequence[str]) -> int:
         """See the port."""
-        rows = await self._unit.rows(
-            select(ENTRY.c.id, ENTRY.c.number)
-            .where(self._unit.owned(ENTRY), ENTRY.c.id.in_(entry_ids))
-            .order_by(ENTRY.c.id)
-            .with_for_update()
-        )
+        rows = await self._stored(entry_ids, lock=True)
         numbers = [row.number for row in rows]
         if not numbers:
             return 0
         await self._unindex(numbers)
-        await self._unit.run(delete(EMBEDDING).where(self._of(EMBEDDING, numbers)))
+        for index in (TERM, EMBEDDING):
+            await self._unit.run(delete(index).where(self._of(index, numbers)))
         await self._unit.run(
             delete(ENTRY).where(self._unit.owned(ENTRY), ENTRY.c.number.in_(numbers))
         )
@@ -205,9 +223,16 @@ class PostgresEntryStore:
         self._unit.wrote("entry.embed", f"{model}: {len(values)}")
         return written
 
-    async def _index(self, entries: Sequence[Entry], numbers: dict[str, int]) -> None:
-        """Enters entries into full text search, and under their names."""
-        await self._unit.run(_INDEX, {**self._unit.owner, "numbers": sorted(numbers.values())})
+    async def _index(self, numbers: Sequence[int]) -> None:
+        """Enters the contents of entries into full text search."""
+        await self._unit.run(_INDEX, {**self._unit.owner, "numbers": sorted(numbers)})
+
+    async def _unindex(self, numbers: Sequence[int]) -> None:
+        """Takes the contents of entries, as they are stored, out of full text search."""
+        await self._unit.run(_UNINDEX, {**self._unit.owner, "numbers": sorted(numbers)})
+
+    async def _name(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
+        """Enters entries under the names that they are found by."""
         terms = sorted(
             {
                 (kind, name_key(name), numbers[entry.id])
@@ -221,16 +246,19 @@ class PostgresEntryStore:
             rows = [{**self._unit.owner, **dict(zip(names, term, strict=True))} for term in terms]
             await self._unit.run(insert(TERM), rows)
 
-    async def _unindex(self, numbers: Sequence[int]) -> None:
-        await self._unit.run(_UNINDEX, {**self._unit.owner, "numbers": list(numbers)})
-        await self._unit.run(delete(TERM).where(self._of(TERM, numbers)))
+    async def _rewrite(self, entries: Sequence[Entry], columns: Sequence[str]) -> None:
+        rows = [
+            {name: row[name] for name in columns}
+            | {f"of_{name}": row[name] for name in ("tenant_id", "agent_id", "id")}
+            for row in map(self._row, entries)
+        ]
+        if rows:
+            await self._unit.run(_CHANGE, rows)
 
-    async def _stored(self, entry_id: str, *, lock: bool = False) -> Row[Any]:
-        found = select(*ENTRY.c).where(self._unit.owned(ENTRY), ENTRY.c.id == entry_id)
-        row = await self._unit.row(found.with_for_update() if lock else found)
-        if row is None:
-            raise NotFoundError(what="entry", name=entry_id)
-        return row
+    async def _stored(self, entry_ids: Sequence[str], *, lock: bool) -> Sequence[Row[Any]]:
+        found = select(*ENTRY.c).where(self._unit.owned(ENTRY), ENTRY.c.id.in_(entry_ids))
+        found = found.order_by(ENTRY.c.id)
+        return await self._unit.rows(found.with_for_update() if lock else found)
 
     def _numbers(self, kind: str, name: str) -> Any:
         return select(TERM.c.entry_number).where(

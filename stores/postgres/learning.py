@@ -52,10 +52,10 @@ class PostgresLearningStore:
 
     async def begin(
         self, resources: Sequence[Resource], *, entry_type: EntryType, kind: TurnKind
-    ) -> int:
+    ) -> tuple[Lesson, ...]:
         """See the port."""
         if not resources:
-            return 0
+            return ()
         rows = [
             {**self._unit.owner, "session_id": one.session_id, "source_id": one.source_id}
             for one in resources
@@ -63,10 +63,17 @@ class PostgresLearningStore:
         statement = insert(LEARNING).values(
             state="received", entry_type=entry_type, kind=kind, updated_at=func.now()
         )
-        begun = await self._unit.run(statement.on_conflict_do_nothing(), rows)
-        if begun:
-            self._unit.wrote("learning.begin", f"{begun} messages")
-        return begun
+        new = statement.on_conflict_do_nothing().returning(
+            LEARNING.c.session_id, LEARNING.c.source_id
+        )
+        begun = await self._unit.rows(new, rows)
+        if not begun:
+            return ()
+        self._unit.wrote("learning.begin", f"{len(begun)} messages")
+        places = among([tuple(row) for row in begun], LEARNING.c.session_id, LEARNING.c.source_id)
+        kept = select(*RESOURCE.c, *_STEP).join_from(LEARNING, RESOURCE, _SAME)
+        kept = kept.where(self._unit.owned(LEARNING), places).order_by(LEARNING.c.number)
+        return tuple(_lesson(row) for row in await self._unit.rows(kept))
 
     async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:
         """See the port."""

@@ -190,7 +190,7 @@ async def test_indexes_are_true_after_any_changes(
                 names.append(f"e{number}")
                 await transaction.entries.add([entry(names[-1], words, tags=tags)])
             elif what == "change":
-                await transaction.entries.change(entry(order.choice(names), words, aliases=tags))
+                await transaction.entries.change([entry(order.choice(names), words, aliases=tags)])
             else:
                 name = names.pop(order.randrange(len(names)))
                 assert await transaction.entries.remove([name, "none"]) == 1
@@ -209,15 +209,50 @@ async def test_a_change_of_content_forgets_the_vectors_and_another_does_not(
         again = await transaction.entries.embed("m", [vector("one")])
         other = await transaction.entries.embed("n", [vector("one")])
         stale = await transaction.entries.embed("k", [vector("of yesterday")])
-        await transaction.entries.change(entry("e1", "one", tags=("x",)))
+        await transaction.entries.change([entry("e1", "one", tags=("x",))])
     vectors = count("embedding")
     async with begin() as transaction:
-        await transaction.entries.change(entry("e1", "two"))
+        await transaction.entries.change([entry("e1", "two")])
         left = await transaction.entries.list_unembedded("m", limit=9)
 
     assert (written, again, other, stale) == (1, 0, 1, 0)
     assert (vectors, count("embedding")) == (2, 0)
     assert [one.content for one in left] == ["two"]
+
+
+async def test_many_entries_change_at_once_and_what_is_not_there_is_named(
+    begin: Begin, owner: Owner, settings: Settings, check_indexes: Callable[[], None]
+) -> None:
+    def postings() -> list[TupleRow]:
+        query = "SELECT ctid, entry_number FROM mnestic.posting WHERE tenant_id = %s ORDER BY 1"
+        return owner.execute(query, [settings.tenant_id]).fetchall()
+
+    async with begin() as transaction:
+        await transaction.entries.add([entry(name, f"The map {name}") for name in "abc"])
+    before = postings()
+    async with begin() as transaction:
+        found = await transaction.entries.select(["a", "c", "none"], lock=True)
+        await transaction.entries.change(
+            [one.model_copy(update={"tags": ("work",)}) for one in found.values()]
+        )
+    named = postings()
+    async with begin() as transaction:
+        await transaction.entries.change([entry("a", "The tide"), entry("b", tags=("x",))])
+    with pytest.raises(NotFoundError, match="no entry none"):
+        async with begin() as transaction:
+            await transaction.entries.change([entry("a", "lost"), entry("none", "lost")])
+
+    assert list(found) == ["a", "c"]
+    assert before == named  # the words are as they were, so nobody touched them
+    async with begin() as transaction:
+        now = await transaction.entries.select(["a", "b", "c"])
+    assert [now[name].content for name in "abc"] == [
+        "The tide",
+        "The map of the harbour",
+        "The map c",
+    ]
+    assert [now[name].tags for name in "abc"] == [(), ("x",), ("work",)]
+    check_indexes()
 
 
 async def test_entries_are_asked_for_by_what_they_are(begin: Begin) -> None:
@@ -271,7 +306,7 @@ async def test_another_agent_and_another_tenant_see_nothing(begin: Begin) -> Non
             assert await transaction.entries.list_unembedded("m", limit=9) == ()
             assert await transaction.entries.remove(["e1"]) == 0
             with pytest.raises(NotFoundError, match="e1"):
-                await transaction.entries.change(entry("e1", "other"))
+                await transaction.entries.change([entry("e1", "other")])
 
 
 async def test_an_entry_that_cannot_be_stored_is_named_and_none_is_added(

@@ -70,6 +70,17 @@ async def test_a_message_becomes_an_entry_a_fact_and_a_vector(
     assert rows == [("wordllama-256", 256)] * 2
 
 
+async def test_a_message_is_an_entry_before_it_is_learned_from(client: MnesticClient) -> None:
+    await client.memory("ada").learn([said(1, "I live in Ghent.")])
+    (before,), _ = await client.memory("ada").list_entries(EntryQuery())
+
+    await (await start_ingest(client, agent_id="ada")).result()
+
+    (after,), _ = await client.memory("ada").list_entries(EntryQuery())
+    assert (before.content, before.subjects, before.tags) == ("I live in Ghent.", ("Mara",), ())
+    assert (after.id, after.tags) == (before.id, ("profile",))
+
+
 async def test_a_message_that_is_sent_again_changes_nothing(client: MnesticClient) -> None:
     await ingest(client, said(1, "I live in Ghent."))
     before = await client.memory("ada").list_facts(statuses=ALL)
@@ -136,4 +147,10 @@ async def test_learning_leaves_its_trail(
     await ingest(client, said(1, "I live in Ghent."))
 
     actions = {action for (action,) in ledger_of(client.settings.tenant_id)}
-    assert {"claim.add", "fact.active", "entry.add", "entry.embed", "learning.learned"} <= actions
+    assert {
+        "claim.add",
+        "fact.active",
+        "entry.change",
+        "entry.embed",
+        "learning.learned",
+    } <= actions
