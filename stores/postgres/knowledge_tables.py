@@ -1,4 +1,4 @@
-"""The tables of knowledge: claims and facts, entries, and the indexes that find entries."""
+"""The tables of knowledge: claims and facts, entries, the indexes that find entries, and signals."""
 
 from datetime import datetime
 from typing import Any
@@ -133,6 +133,10 @@ class EntryRow(Table, table=True):
         Index("entry_by_number", "tenant_id", "agent_id", "number", unique=True),
         Index("entry_by_time", "tenant_id", "agent_id", "at", "id"),
         Index("entry_by_session", "tenant_id", "agent_id", "session_id", "at", "id"),
+        Index(
+            *("entry_by_parent", "tenant_id", "agent_id", "parent"),
+            postgresql_where="parent IS NOT NULL",
+        ),
     )
 
     agent_id: str = words(key=True)
@@ -265,3 +269,22 @@ class LearningRow(Table, table=True):
     extracted: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
     reason: str | None = maybe_words()
     updated_at: datetime = instant()
+
+
+class SignalRow(Table, table=True):
+    """What subscribers are told about a change of memory: the outbox."""
+
+    __tablename__ = "signal"
+    __table_args__ = (
+        CheckConstraint("target IN ('fact', 'entry', 'pattern')", name="signal_target"),
+    )
+
+    agent_id: str = words(key=True)
+    number: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
+    kind: str = words()
+    target: str = words()
+    ids: list[str] = _names()
+    subject: str | None = maybe_words()
+    predicate: str | None = maybe_words()
+    details: dict[str, Any] = Field(sa_type=JSONB)
+    at: datetime = instant()

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Numeric,
     Text,
     false,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSON, JSONB
 from sqlmodel import Field, MetaData, SQLModel
@@ -287,12 +288,15 @@ class UsageRow(Table, table=True):
 
 
 class RevisionRow(Table, table=True):
-    """How many transactions have written an agent's memory."""
+    """How many transactions have written an agent's memory, and how many signals they gave."""
 
     __tablename__ = "agent_revision"
 
     agent_id: str = words(key=True)
     revision: int = Field(sa_type=BigInteger)
+    signals: int = Field(
+        default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
+    )
     updated_at: datetime = instant()
 
 

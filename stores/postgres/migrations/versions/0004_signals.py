@@ -1,0 +1,52 @@
+"""Signals of what changed in memory, for those who subscribe to it.
+
+Revision ID: 0004
+Revises: 0003
+"""
+
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+SIGNALS = """
+-- The outbox: written in the transaction of the change. Numbers are counted per agent in agent_revision,
+-- whose row a writer holds until it commits, so they become visible in their order and without gaps.
+CREATE TABLE mnestic.signal (
+    tenant_id text NOT NULL,
+    agent_id text NOT NULL,
+    number bigint NOT NULL,
+    kind text NOT NULL,
+    target text NOT NULL,
+    ids jsonb NOT NULL,
+    subject text,
+    predicate text,
+    details jsonb NOT NULL,
+    at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, number),
+    CONSTRAINT signal_target CHECK (target IN ('fact', 'entry', 'pattern'))
+);
+ALTER TABLE mnestic.agent_revision ADD COLUMN signals bigint NOT NULL DEFAULT 0;
+"""
+
+ENTRIES = """
+CREATE INDEX entry_by_parent ON mnestic.entry (tenant_id, agent_id, parent) WHERE parent IS NOT NULL;
+"""
+
+GRANTS = {"signal": "SELECT, INSERT, DELETE"}
+
+
+def upgrade() -> None:
+    op.execute(SIGNALS)
+    op.execute(ENTRIES)
+    for table, privileges in GRANTS.items():
+        op.execute(f"GRANT {privileges} ON mnestic.{table} TO mnestic_app")
+        op.execute(f"ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY")
+        op.execute(f"ALTER TABLE mnestic.{table} FORCE ROW LEVEL SECURITY")
+        op.execute(
+            f"CREATE POLICY tenant ON mnestic.{table} "
+            "USING (tenant_id = current_setting('mnestic.tenant_id', true)) "
+            "WITH CHECK (tenant_id = current_setting('mnestic.tenant_id', true))"
+        )
