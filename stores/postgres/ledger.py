@@ -60,7 +60,7 @@ class PostgresLedger:
 
     async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
         """See `mnestic.memory.ports.Transaction.complete`."""
-        await self._unit.run(_COMPLETE, {**self._is(operation), "result": dict(result)})
+        self._unit.at_end(_COMPLETE, {**self._is(operation), "result": dict(result)})
 
     async def list_operations(
         self, job_id: str, *, limit: int, cursor: str | None

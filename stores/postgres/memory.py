@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError, InvalidInputError
 from mnestic.memory.operations import LedgerEntry, Operation
+from mnestic.stores.postgres.connections import drop_closed, pipelined
 from mnestic.stores.postgres.entries import PostgresEntryStore
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.facts import PostgresFactStore
@@ -119,9 +120,9 @@ class PostgresMemory:
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_timeout=30,
-            pool_pre_ping=True,
             connect_args={"connect_timeout": 10},
         )
+        drop_closed(self._engine)
 
     @asynccontextmanager
     async def transaction(
@@ -129,7 +130,7 @@ class PostgresMemory:
     ) -> AsyncIterator[PostgresTransaction]:
         """See the port."""
         try:
-            async with self._engine.begin() as connection:
+            async with self._engine.connect() as connection:
                 await _become_application(connection, tenant_id)
                 unit = Unit(
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
@@ -174,7 +175,8 @@ class PostgresMemory:
 
 async def _become_application(connection: AsyncConnection, tenant_id: str) -> None:
     try:
-        await connection.execute(_BEGIN, {"tenant_id": tenant_id})
+        async with pipelined(connection):  # with the BEGIN before it
+            await connection.execute(_BEGIN, {"tenant_id": tenant_id})
     except ProgrammingError as error:
         raise ConfigurationError(
             setting="MNESTIC_DATABASE_URL",

@@ -4,7 +4,20 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Row, Select, case, delete, func, or_, select, tuple_, update
+from sqlalchemy import (
+    ARRAY,
+    Row,
+    Select,
+    Text,
+    bindparam,
+    case,
+    delete,
+    func,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json, check_text
@@ -12,12 +25,34 @@ from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersion
 from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.tables import JobReadRow, RecordRow, table
-from mnestic.stores.postgres.unit import Unit, among
+from mnestic.stores.postgres.unit import Unit, among_arrays, is_owned
 
 RECORD = table(RecordRow)
 READ = table(JobReadRow)
 _LONGEST_TTL = timedelta(days=36_500)
 _LONGEST_NAME = 256  # characters, so that an index entry stays far below Postgres' limit
+
+
+def _not_expired() -> Any:
+    return or_(RECORD.c.expires_at.is_(None), RECORD.c.expires_at > func.now())
+
+
+# All rows of some names, dead ones too; `live` tells them apart.
+_ALIVE = (RECORD.c.value.is_not(None) & _not_expired()).label("live")
+_FOUND = select(*RECORD.c, _ALIVE).where(
+    is_owned(RECORD),
+    among_arrays(
+        [bindparam(name, type_=ARRAY(Text)) for name in ("namespaces", "keys")],
+        RECORD.c.namespace,
+        RECORD.c.key,
+    ),
+)
+
+_READS = (
+    select(READ.c.namespace, READ.c.key, READ.c.version, READ.c.value, READ.c.pinned)
+    .where(is_owned(READ), READ.c.job_id == bindparam("of_job"))
+    .order_by(READ.c.namespace, READ.c.key)
+)
 
 
 class PostgresRecordStore:
@@ -156,12 +191,8 @@ class PostgresRecordStore:
 
     async def list_reads(self, job_id: str, *, pinned: bool = False) -> tuple[ReadRecord, ...]:
         """See the port."""
-        statement = (
-            select(READ.c.namespace, READ.c.key, READ.c.version, READ.c.value, READ.c.pinned)
-            .where(self._unit.owned(READ), READ.c.job_id == job_id)
-            .order_by(READ.c.namespace, READ.c.key)
-        )
-        rows = await self._unit.rows(statement.where(READ.c.pinned) if pinned else statement)
+        statement = _READS.where(READ.c.pinned) if pinned else _READS
+        rows = await self._unit.rows(statement, {**self._unit.here, "of_job": job_id})
         self._unit.read("reads.list", job_id)
         return tuple(ReadRecord.model_validate(row, from_attributes=True) for row in rows)
 
@@ -177,8 +208,9 @@ class PostgresRecordStore:
         """The live records of these names, and the versions of all their rows."""
         if not names:
             return {}, {}
+        namespaces, keys = (list(part) for part in zip(*names, strict=True))
         rows = await self._unit.rows(
-            self._any().where(among(names, RECORD.c.namespace, RECORD.c.key))
+            _FOUND, {**self._unit.here, "namespaces": namespaces, "keys": keys}
         )
         live = {(row.namespace, row.key): _record(row) for row in rows if row.live}
         return live, {(row.namespace, row.key): row.version for row in rows}
@@ -192,9 +224,8 @@ class PostgresRecordStore:
         return rows[0]
 
     def _any(self) -> Select[Any]:
-        """All rows, dead ones too; `live` tells them apart."""
-        alive = RECORD.c.value.is_not(None) & _not_expired()
-        return select(*RECORD.c, alive.label("live")).where(self._unit.owned(RECORD))
+        """All rows, dead ones too."""
+        return select(*RECORD.c, _ALIVE).where(self._unit.owned(RECORD))
 
     def _live(self) -> Select[Any]:
         return select(*RECORD.c).where(
@@ -217,10 +248,6 @@ def _seen_version(excluded: Any) -> Any:
     """What is seen last counts; of a namespace, which has no key, the most that was read."""
     most = func.greatest(READ.c.version, excluded.version)
     return case((READ.c.key == "", most), else_=excluded.version)
-
-
-def _not_expired() -> Any:
-    return or_(RECORD.c.expires_at.is_(None), RECORD.c.expires_at > func.now())
 
 
 def _record(row: Row[Any]) -> LongTermRecord:

@@ -1,6 +1,6 @@
 """Memory snapshots in Postgres: canonical bytes beside their hash, never changed."""
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.errors import (
@@ -19,9 +19,13 @@ from mnestic.memory.snapshots import (
     unseal,
 )
 from mnestic.stores.postgres.tables import SnapshotRow, table
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import Unit, is_owned
 
 SNAPSHOT = table(SnapshotRow)
+_GET = select(SNAPSHOT.c.body, SNAPSHOT.c.sha256, SNAPSHOT.c.schema_version).where(
+    is_owned(SNAPSHOT), SNAPSHOT.c.id == bindparam("of_id")
+)
+_PUT = insert(SNAPSHOT).values(created_at=func.now()).on_conflict_do_nothing()
 
 
 class PostgresSnapshotStore:
@@ -34,21 +38,16 @@ class PostgresSnapshotStore:
         """See the port."""
         body, sha256 = seal(parts)
         revision = await self._unit.revision()
-        statement = (
-            insert(SNAPSHOT)
-            .values(
-                **self._unit.owner,
-                id=snapshot_id,
-                job_id=job_id,
-                schema_version=SNAPSHOT_SCHEMA_VERSION,
-                sha256=sha256,
-                body=body,
-                memory_revision=revision,
-                created_at=func.now(),
-            )
-            .on_conflict_do_nothing()
-        )
-        if not await self._unit.run(statement):
+        row = {
+            **self._unit.owner,
+            "id": snapshot_id,
+            "job_id": job_id,
+            "schema_version": SNAPSHOT_SCHEMA_VERSION,
+            "sha256": sha256,
+            "body": body,
+            "memory_revision": revision,
+        }
+        if not await self._unit.run(_PUT, row):
             raise AlreadyExistsError(what="snapshot", name=snapshot_id)
         self._unit.wrote("snapshot.put", snapshot_id)
         return SnapshotRef(
@@ -65,11 +64,7 @@ class PostgresSnapshotStore:
 
     async def get(self, snapshot_id: str, *, sha256: str) -> SealedSnapshot:
         """See the port."""
-        row = await self._unit.row(
-            select(SNAPSHOT.c.body, SNAPSHOT.c.sha256, SNAPSHOT.c.schema_version).where(
-                self._unit.owned(SNAPSHOT), SNAPSHOT.c.id == snapshot_id
-            )
-        )
+        row = await self._unit.row(_GET, {**self._unit.here, "of_id": snapshot_id})
         if row is None:
             raise NotFoundError(what="snapshot", name=snapshot_id)
         self._unit.read("snapshot.get", snapshot_id)

@@ -1,6 +1,7 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +23,7 @@ from sqlalchemy.exc import DataError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mnestic.memory.errors import InvalidInputError
+from mnestic.stores.postgres.connections import pipelined
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
 
@@ -38,9 +40,9 @@ _RAISE_REVISION = (
         index_elements=["tenant_id", "agent_id"],
         set_={"revision": REVISION.c.revision + 1, "updated_at": func.now()},
     )
-    .returning(REVISION.c.revision)
 )
-_INSERT_AUDIT = insert(AUDIT).values(at=func.now())
+_READ_REVISION = _RAISE_REVISION.returning(REVISION.c.revision)
+_INSERT_AUDIT = insert(AUDIT).inline().values(at=func.now())  # inline: it returns no id
 
 
 class Unit:
@@ -58,11 +60,17 @@ class Unit:
         self._wrote = False
         self._trail: list[tuple[str, str, str | None]] = []
         self._revision: int | None = None
+        self._at_end: list[tuple[Executable, Rows]] = []
 
     @property
     def owner(self) -> dict[str, str]:
         """The columns that every row of this agent has."""
         return {"tenant_id": self.tenant_id, "agent_id": self.agent_id}
+
+    @property
+    def here(self) -> dict[str, str]:
+        """The values of `is_owned`."""
+        return {"in_tenant": self.tenant_id, "in_agent": self.agent_id}
 
     def owned(self, target: Any) -> Any:
         """The condition that a row is this agent's; row-level security is the wall behind it."""
@@ -104,27 +112,39 @@ class Unit:
         It is the last lock that a transaction takes, so writers of one agent cannot lock each other out.
         """
         if self._revision is None:
-            raised = await self.connection.execute(_RAISE_REVISION, self.owner)
+            raised = await self.connection.execute(_READ_REVISION, self.owner)
             self._revision = raised.scalar_one()
         return self._revision
 
+    def at_end(self, statement: Executable, values: Rows) -> None:
+        """Has a statement, whose result nobody reads, run at the end of the transaction."""
+        self._at_end.append((statement, values))
+
     async def finish(self) -> None:
-        """Writes what every transaction leaves behind: its revision and its audit rows."""
-        if self._wrote:
-            await self.revision()
+        """Writes what every transaction leaves behind, its revision and its audit rows, and commits."""
+        last = [*self._at_end]
+        if self._wrote and self._revision is None:
+            last.append((_RAISE_REVISION, self.owner))
         if self._trail:
-            rows = [
-                {
-                    **self.owner,
-                    "actor": self._actor,
-                    "action": action,
-                    "target": target,
-                    "operation_key": self.operation_key,
-                    "reason": reason,
-                }
-                for action, target, reason in self._trail
-            ]
-            await self.run(_INSERT_AUDIT, rows)
+            last.append((_INSERT_AUDIT, self._audit_rows()))
+        with _told():
+            async with pipelined(self.connection):
+                for statement, values in last:
+                    await self.connection.execute(statement, values)
+                await self.connection.commit()
+
+    def _audit_rows(self) -> Rows:
+        return [
+            {
+                **self.owner,
+                "actor": self._actor,
+                "action": action,
+                "target": target,
+                "operation_key": self.operation_key,
+                "reason": reason,
+            }
+            for action, target, reason in self._trail
+        ]
 
     async def _execute(self, statement: Executable, rows: Rows | None = None) -> CursorResult[Any]:
         """Runs a statement.
@@ -133,23 +153,40 @@ class Unit:
             InvalidInputError: Postgres or UTF-8 cannot hold one of its values.
             SchemaVersionError: the tables are not there.
         """
-        try:
+        with _told():
             return await self.connection.execute(statement, rows)
-        except DataError as error:
-            why = str(error.orig).strip().splitlines()[0]
-            raise InvalidInputError(what="a name or a value", why=why) from error
-        except ProgrammingError as error:
-            if isinstance(error.orig, UndefinedTable):
-                raise never_migrated() from error
-            raise
-        except UnicodeEncodeError as error:
-            why = "holds half of a surrogate pair, which is not text"
-            raise InvalidInputError(what="a name or a value", why=why) from error
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tells what Postgres refuses in words of ours."""
+    try:
+        yield
+    except DataError as error:
+        why = str(error.orig).strip().splitlines()[0]
+        raise InvalidInputError(what="a name or a value", why=why) from error
+    except ProgrammingError as error:
+        if isinstance(error.orig, UndefinedTable):
+            raise never_migrated() from error
+        raise
+    except UnicodeEncodeError as error:
+        why = "holds half of a surrogate pair, which is not text"
+        raise InvalidInputError(what="a name or a value", why=why) from error
+
+
+def is_owned(target: Any) -> Any:
+    """The condition that a row is of the agent that `Unit.here` names, for statements built once."""
+    of_tenant = target.c.tenant_id == bindparam("in_tenant")
+    return of_tenant & (target.c.agent_id == bindparam("in_agent"))
 
 
 def among(names: Iterable[Sequence[str]], *columns: Any) -> Any:
     """The condition that columns are one of these tuples of texts, however many there are."""
     parts = [list(part) for part in zip(*names, strict=True)] or [[] for _ in columns]
-    arrays = [bindparam(None, part, type_=ARRAY(Text)) for part in parts]
+    return among_arrays([bindparam(None, part, type_=ARRAY(Text)) for part in parts], *columns)
+
+
+def among_arrays(arrays: Sequence[Any], *columns: Any) -> Any:
+    """The condition that columns are one of the tuples that arrays of texts hold, an array a column."""
     named = func.unnest(*arrays).table_valued(*(f"part_{place}" for place in range(len(columns))))
     return tuple_(*columns).in_(select(*named.render_derived().c))

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, exists, func, select, tuple_, update
+from sqlalchemy import Row, bindparam, exists, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
@@ -20,9 +20,33 @@ from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import WaitRow, table
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import Unit, is_owned
 
 WAIT = table(WaitRow)
+
+# Built once: building a statement takes as long as running a small one.
+_IS = is_owned(WAIT) & (WAIT.c.wait_id == bindparam("of_wait"))
+_GET = select(*WAIT.c).where(_IS)
+_IS_OVER = exists().where(
+    is_owned(OPERATION), OPERATION.c.job_id == bindparam("of_job"), OPERATION.c.name == END_JOB
+)
+_OPEN = insert(WAIT).on_conflict_do_nothing().returning(_IS_OVER.label("too_late"))
+_CLOSE = (
+    update(WAIT)
+    .where(_IS, WAIT.c.state == "waiting")
+    .values(
+        state=bindparam("new_state"),
+        closed_at=func.now(),
+        request_id=bindparam("by_request"),
+        receipt=bindparam("new_receipt"),
+    )
+    .returning(*WAIT.c)
+)
+_RECEIPT = select(WAIT.c.receipt).where(
+    is_owned(WAIT),
+    WAIT.c.job_id == bindparam("of_job"),
+    WAIT.c.request_id == bindparam("of_request"),
+)
 
 
 class PostgresWaitStore:
@@ -35,17 +59,9 @@ class PostgresWaitStore:
         """See the port."""
         values = wait.model_dump(mode="json", include={"context", "outcomes"})
         values |= wait.model_dump(exclude={"context", "outcomes", "scope", "closed_at", "receipt"})
-        statement = insert(WAIT).values(
-            **self._unit.owner, session_id=wait.scope.session_id, **values
-        )
-        over = exists().where(
-            self._unit.owned(OPERATION),
-            OPERATION.c.job_id == wait.job_id,
-            OPERATION.c.name == END_JOB,
-        )
-        opened = await self._unit.row(
-            statement.on_conflict_do_nothing().returning(over.label("too_late"))
-        )
+        values |= {**self._unit.owner, "session_id": wait.scope.session_id}
+        named = {**self._unit.here, "of_job": wait.job_id}
+        opened = await self._unit.row(_OPEN, values | named)
         if opened is None:
             raise AlreadyExistsError(what="wait", name=wait.wait_id)
         if opened.too_late:
@@ -61,18 +77,13 @@ class PostgresWaitStore:
         self, wait_id: str, state: WaitState, *, receipt: ResumeReceipt | None
     ) -> JobWait:
         """See the port."""
-        statement = (
-            update(WAIT)
-            .where(self._is(wait_id), WAIT.c.state == "waiting")
-            .values(
-                state=state,
-                closed_at=func.now(),
-                request_id=receipt.request_id if receipt else None,
-                receipt=receipt.model_dump(mode="json") if receipt else None,
-            )
-        )
+        values = {
+            "new_state": state,
+            "by_request": receipt.request_id if receipt else None,
+            "new_receipt": receipt.model_dump(mode="json") if receipt else None,
+        }
         try:
-            closed = await self._unit.row(statement.returning(*WAIT.c))
+            closed = await self._unit.row(_CLOSE, self._named(wait_id) | values)
         except IntegrityError as error:  # job_wait_by_request
             name = receipt.request_id if receipt else ""
             raise AlreadyExistsError(what="resume request", name=name) from error
@@ -88,8 +99,8 @@ class PostgresWaitStore:
 
     async def extend(self, wait_id: str, deadline: datetime) -> JobWait:
         """See the port."""
-        statement = update(WAIT).where(self._is(wait_id), WAIT.c.state == "waiting")
-        extended = await self._unit.run(statement.values(deadline=deadline))
+        statement = update(WAIT).where(_IS, WAIT.c.state == "waiting")
+        extended = await self._unit.run(statement.values(deadline=deadline), self._named(wait_id))
         stored = await self._stored(wait_id)
         if not extended:
             raise StaleVersionError(
@@ -113,9 +124,7 @@ class PostgresWaitStore:
     async def find_receipt(self, job_id: str, request_id: str) -> ResumeReceipt | None:
         """See the port."""
         row = await self._unit.row(
-            select(WAIT.c.receipt).where(
-                self._unit.owned(WAIT), WAIT.c.job_id == job_id, WAIT.c.request_id == request_id
-            )
+            _RECEIPT, {**self._unit.here, "of_job": job_id, "of_request": request_id}
         )
         self._unit.read("wait.receipt", f"{job_id}/{request_id}")
         return ResumeReceipt.model_validate(row.receipt) if row else None
@@ -137,13 +146,13 @@ class PostgresWaitStore:
         return waits, encode_cursor(waits[-1].opened_at.isoformat(), waits[-1].wait_id)
 
     async def _stored(self, wait_id: str) -> JobWait:
-        row = await self._unit.row(select(*WAIT.c).where(self._is(wait_id)))
+        row = await self._unit.row(_GET, self._named(wait_id))
         if row is None:
             raise NotFoundError(what="wait", name=wait_id)
         return _wait(row)
 
-    def _is(self, wait_id: str) -> Any:
-        return self._unit.owned(WAIT) & (WAIT.c.wait_id == wait_id)
+    def _named(self, wait_id: str) -> dict[str, str]:
+        return {**self._unit.here, "of_wait": wait_id}
 
 
 def _wait(row: Row[Any]) -> JobWait:

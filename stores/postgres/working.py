@@ -6,7 +6,7 @@ that a snapshot takes it over byte by byte.
 
 from typing import Any
 
-from sqlalchemy import Row, Text, cast, func, literal, select, update
+from sqlalchemy import Row, Select, Text, bindparam, cast, func, literal, select, update
 from sqlalchemy.dialects.postgresql import JSON, insert
 
 from mnestic.memory.canonical import check_json
@@ -14,7 +14,7 @@ from mnestic.memory.errors import StaleVersionError, StoredValueError
 from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
 from mnestic.stores.postgres.stored import read_stored_json
 from mnestic.stores.postgres.tables import WorkingMemoryRow, table
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import Unit, is_owned
 
 WORKING = table(WorkingMemoryRow)
 _TEXT = cast(WORKING.c.state, Text)
@@ -26,6 +26,27 @@ _STATE = (
 )
 _SHA256 = func.encode(func.sha256(func.convert_to(_TEXT, "UTF8")), "hex").label("sha256")
 
+# Built once: building a statement takes as long as running a small one.
+_IS = is_owned(WORKING) & (WORKING.c.session_id == bindparam("of_session"))
+_LOAD = select(*_STATE).where(_IS)
+_FIND_REF = select(WORKING.c.version, _SHA256).where(_IS)
+_CHECKPOINT = (
+    update(WORKING)
+    .where(_IS)
+    .values(version=WORKING.c.version + 1, last_checkpoint=bindparam("at"), updated_at=func.now())
+    .returning(*_STATE)
+)
+_SAVE = (
+    update(WORKING)
+    .where(_IS, WORKING.c.version == bindparam("at_version"))
+    .values(
+        state=cast(bindparam("new_state", type_=Text), JSON),
+        version=bindparam("at_version") + 1,
+        last_checkpoint=bindparam("at"),
+        updated_at=func.now(),
+    )
+)
+
 
 class PostgresWorkingMemoryStore:
     """Implements `mnestic.memory.ports.WorkingMemoryStore`."""
@@ -35,37 +56,28 @@ class PostgresWorkingMemoryStore:
 
     async def load(self, session_id: str, *, lock: bool = False) -> WorkingMemory:
         """See the port."""
-        row = await self._select(session_id, *_STATE, lock=lock)
+        row = await self._select(_LOAD, session_id, lock=lock)
         return WorkingMemory() if row is None else _state(row, session_id)
 
     async def find_ref(self, session_id: str, *, lock: bool = False) -> WorkingRef:
         """See the port."""
-        row = await self._select(session_id, WORKING.c.version, _SHA256, lock=lock)
+        row = await self._select(_FIND_REF, session_id, lock=lock)
         if row is None:
             return WorkingMemory().document().ref
         return WorkingRef(version=row.version, sha256=row.sha256)
 
     async def load_document(self, session_id: str) -> WorkingDocument:
         """See the port."""
-        row = await self._select(session_id, *_STATE, lock=False)
+        row = await self._select(_LOAD, session_id, lock=False)
         return WorkingMemory().document() if row is None else _document(row)
 
     async def checkpoint(self, session_id: str, snapshot_id: str) -> WorkingDocument:
         """See the port."""
-        statement = (
-            update(WORKING)
-            .where(self._is(session_id))
-            .values(
-                version=WORKING.c.version + 1,
-                last_checkpoint=snapshot_id,
-                updated_at=func.now(),
-            )
-            .returning(*_STATE)
-        )
-        row = await self._unit.row(statement)
+        values = {**self._named(session_id), "at": snapshot_id}
+        row = await self._unit.row(_CHECKPOINT, values)
         if row is None:
             await self._unit.run(self._insert(session_id))
-            row = await self._unit.row(statement)
+            row = await self._unit.row(_CHECKPOINT, values)
             assert row is not None
         self._unit.read("working.load", session_id)
         self._unit.wrote("working.save", session_id)
@@ -75,22 +87,18 @@ class PostgresWorkingMemoryStore:
 
     async def save(self, session_id: str, state: WorkingMemory) -> WorkingMemory:
         """See the port."""
-        document = _json(state)
+        document = state.document().body.decode()
         check_json(state.last_checkpoint, what="working memory.last_checkpoint")
         saved = state.model_copy(update={"version": state.version + 1})
         if state.version == 0:
             await self._unit.run(self._insert(session_id))
-        statement = (
-            update(WORKING)
-            .where(self._is(session_id), WORKING.c.version == state.version)
-            .values(
-                state=document,
-                version=saved.version,
-                last_checkpoint=state.last_checkpoint,
-                updated_at=func.now(),
-            )
-        )
-        if not await self._unit.run(statement):
+        values = {
+            **self._named(session_id),
+            "at_version": state.version,
+            "new_state": document,
+            "at": state.last_checkpoint,
+        }
+        if not await self._unit.run(_SAVE, values):
             stored = await self.load(session_id)
             raise StaleVersionError(
                 what=_what(session_id),
@@ -112,18 +120,20 @@ class PostgresWorkingMemoryStore:
         }
         return insert(WORKING).values(values).on_conflict_do_nothing()
 
-    async def _select(self, session_id: str, *columns: Any, lock: bool) -> Row[Any] | None:
-        """Columns of the row; one that is to be locked is made first if there is none."""
-        statement = select(*columns).where(self._is(session_id))
-        row = await self._unit.row(statement.with_for_update() if lock else statement)
+    async def _select(
+        self, statement: Select[Any], session_id: str, *, lock: bool
+    ) -> Row[Any] | None:
+        """The row; one that is to be locked is made first if there is none."""
+        asked = statement.with_for_update() if lock else statement
+        row = await self._unit.row(asked, self._named(session_id))
         if row is None and lock:
             await self._unit.run(self._insert(session_id))
-            row = await self._unit.row(statement.with_for_update())
+            row = await self._unit.row(asked, self._named(session_id))
         self._unit.read("working.load", session_id)
         return row
 
-    def _is(self, session_id: str) -> Any:
-        return self._unit.owned(WORKING) & (WORKING.c.session_id == session_id)
+    def _named(self, session_id: str) -> dict[str, str]:
+        return {**self._unit.here, "of_session": session_id}
 
 
 def _json(state: WorkingMemory) -> Any:

@@ -1,0 +1,64 @@
+"""Connections that the server has closed, and what is sent together at a transaction's end."""
+
+import uuid
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+import psycopg
+import pytest
+from psycopg.rows import TupleRow
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+
+Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+
+
+async def _set(memory: Memory, tenant_id: str) -> None:
+    async with memory.transaction(
+        tenant_id=tenant_id, agent_id="anna", actor="test", write=True
+    ) as transaction:
+        await transaction.records.set("n", "k", 1)
+
+
+async def test_a_connection_that_the_server_has_closed_is_not_used_again(
+    settings: Settings, owner: psycopg.Connection[TupleRow]
+) -> None:
+    name = f"doomed-{uuid.uuid4().hex}"
+    assert settings.database_url is not None
+    url = settings.database_url.get_secret_value()
+    memory = PostgresMemory(
+        f"{url}{'&' if '?' in url else '?'}application_name={name}", pool_size=2
+    )
+    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+    for _ in range(2):
+        await _set(memory, settings.tenant_id)
+        assert owner.execute(ended, [name]).fetchall() == [(True,)]
+        while owner.execute(ended.replace("pg_terminate_backend(pid)", "pid"), [name]).fetchall():
+            owner.commit()
+
+    await _set(memory, settings.tenant_id)
+    await memory.close()
+
+
+async def test_what_fails_at_the_end_undoes_the_whole_transaction(
+    begin: Begin, count: Callable[[str], int]
+) -> None:
+    operation = Operation(key="k1", name="set")
+
+    async def work() -> None:
+        async with begin() as transaction:
+            await transaction.replay(operation, "h")
+            await transaction.records.set("n", "k", 1)
+            await transaction.complete(operation, {"told": "\x00"})
+
+    with pytest.raises(InvalidInputError):
+        await work()
+
+    assert [count(table) for table in ("operation", "long_term_record", "audit_log")] == [0, 0, 0]
+    async with begin() as transaction:
+        await transaction.records.set("n", "k", 1)
+    assert count("long_term_record") == 1
