@@ -4,24 +4,31 @@ Each step takes the oldest messages that wait for it and moves them on in one tr
 writes, so that a step that is run again finds the next ones.
 """
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
+from mnestic.activities.learning_calls import LearningCalls, LearningLimits, begin_learning
+from mnestic.activities.model_rounds import ModelRound
 from mnestic.memory.claims import Claim
-from mnestic.memory.entries import Embedding
-from mnestic.memory.errors import InvalidInputError, ModelRefusedError
-from mnestic.memory.extraction import Extracted, claim_of
+from mnestic.memory.entries import Embedding, Entry
+from mnestic.memory.extraction import claim_of, sound_claims
 from mnestic.memory.learning import Lesson, entry_id_of, learned_entry
 from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
 from mnestic.memory.scope import Id
+from mnestic.memory.usage import ModelPrices
 
+Item = TypeVar("Item")
 _BATCH = 200
+_LONGEST = timedelta(minutes=5)
 log = logging.getLogger("mnestic.learning")
 
 
@@ -36,45 +43,75 @@ class LearnInput(BaseModel):
 
 
 class Learned(BaseModel):
-    """How many messages a step has moved on, and how many of them it has parked."""
+    """How many messages a step has moved on.
+
+    `parked` of them were set aside with a reason; `refused` counts things that were told of the others
+    and not kept, since their words were not there.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     taken: int
     parked: int = 0
+    refused: int = 0
 
 
 class LearningActivities:
     """The steps of learning."""
 
-    def __init__(self, memory: Memory, *, extractor: Extractor, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        extractor: Extractor,
+        embedder: Embedder,
+        limits: LearningLimits | None = None,
+        prices: ModelPrices | None = None,
+    ) -> None:
         self._memory, self._extractor, self._embedder = memory, extractor, embedder
+        self._limits = limits or LearningLimits()
+        slots = asyncio.Semaphore(self._limits.concurrency)
+        self._extracting = LearningCalls(
+            memory,
+            purpose="extract",
+            model=extractor.model,
+            limits=self._limits,
+            slots=slots,
+            prices=prices,
+        )
+        self._embedding = LearningCalls(
+            memory,
+            purpose="embed",
+            model=embedder.model,
+            limits=self._limits,
+            slots=slots,
+            prices=prices,
+        )
 
     @activity.defn(name="mnestic.extract")
     async def extract(self, asked: LearnInput) -> Learned:
         """Finds out what the next messages claim; one that cannot be read is parked with its reason.
 
-        Idempotent: what was extracted is not taken again.
+        Idempotent: what was extracted is not taken again, and each batch is kept as soon as it is read.
         """
+        refused = 0
+
+        async def read(lessons: Sequence[Lesson]) -> None:
+            nonlocal refused
+            refused += await self._read(asked, lessons)
+
+        async def park(lesson: Lesson, why: str) -> None:
+            log.warning("parked", extra={"said": lesson.name, "why": why})
+            async with begin_learning(self._memory, asked) as transaction:
+                await transaction.learning.park(lesson, reason=why)
+
         async with _step():
-            async with self._transaction(asked) as transaction:
+            async with begin_learning(self._memory, asked) as transaction:
                 lessons = await transaction.learning.take("received", limit=asked.limit)
-            found = await self._extracted(lessons)  # no model is asked inside a transaction
-            refused = [
-                (lesson, told)
-                for lesson, told in zip(lessons, found, strict=True)
-                if isinstance(told, str)
-            ]
-            read = [
-                lesson.model_copy(update={"extracted": tuple(told)})
-                for lesson, told in zip(lessons, found, strict=True)
-                if not isinstance(told, str)
-            ]
-            async with self._transaction(asked) as transaction:
-                for lesson, reason in refused:
-                    await transaction.learning.park(lesson, reason=reason)
-                await transaction.learning.keep_extracted(read, extractor=self._extractor.name)
-        return Learned(taken=len(lessons), parked=len(refused))
+            reading = self._round(read, park)
+            await reading.run(list(_batches(lessons, self._extractor.batch)))
+        moved = reading.answered + reading.given_up
+        return Learned(taken=moved, parked=reading.given_up, refused=refused)
 
     @activity.defn(name="mnestic.learn")
     async def learn(self, asked: LearnInput) -> Learned:
@@ -83,53 +120,80 @@ class LearningActivities:
         Idempotent: what was learned is not taken again.
         """
         run = activity.info().workflow_run_id
-        async with _step(), self._transaction(asked) as transaction:
+        async with _step(), begin_learning(self._memory, asked) as transaction:
             lessons = await transaction.learning.take("extracted", limit=asked.limit)
             await _learn(transaction, lessons, asked, workflow_run=run)
         return Learned(taken=len(lessons))
 
     @activity.defn(name="mnestic.embed")
     async def embed(self, asked: LearnInput) -> Learned:
-        """Gives vectors to entries that have none of the model.
+        """Gives vectors to entries that have none of the model; what the model refuses gets the vector 0.
 
         Idempotent: an entry has one vector of a model.
         """
         name = self._embedder.name
+
+        async def give_up(entry: Entry, why: str) -> None:
+            log.warning("not embedded", extra={"entry": entry.id, "why": why})
+            (nothing,) = (await self._embedder.embed([""])).vectors
+            kept = Embedding(entry_id=entry.id, content=entry.content, vector=nothing)
+            async with begin_learning(self._memory, asked) as transaction:
+                await transaction.entries.embed(name, [kept])
+                transaction.note("entry.embed", entry.id, reason=why)
+
         async with _step():
-            async with self._transaction(asked) as transaction:
+            async with begin_learning(self._memory, asked) as transaction:
                 entries = await transaction.entries.list_unembedded(name, limit=asked.limit)
-            if not entries:
-                return Learned(taken=0)
-            made = await self._embedder.embed([entry.content for entry in entries])
-            embeddings = [
-                Embedding(entry_id=entry.id, content=entry.content, vector=vector)
-                for entry, vector in zip(entries, made.vectors, strict=True)
-            ]
-            async with self._transaction(asked) as transaction:
-                await transaction.entries.embed(name, embeddings)
-        return Learned(taken=len(entries))
+            embedding = self._round(lambda batch: self._embed(asked, batch), give_up)
+            await embedding.run(list(_batches(entries, self._embedder.batch)))
+        moved = embedding.answered + embedding.given_up
+        return Learned(taken=moved, parked=embedding.given_up)
 
-    async def _extracted(self, lessons: Sequence[Lesson]) -> list[Sequence[Extracted] | str]:
-        """What each message claims, or why it cannot be told.
+    async def _read(self, asked: LearnInput, lessons: Sequence[Lesson]) -> int:
+        """Keeps what messages claim, in their own words; returns how much had to be refused."""
+        turns = [lesson.turn for lesson in lessons]
+        # no model is asked inside a transaction
+        told = await self._extracting.answer(asked, lambda: self._extractor.extract(turns))
+        refused, read = told.refused, []
+        for lesson, found in zip(lessons, told.claims, strict=True):
+            kept, faults = sound_claims(found, lesson.turn)
+            read.append(lesson.model_copy(update={"extracted": kept}))
+            refused += len(faults)
+        if refused:
+            log.warning("claims refused", extra={"claims": refused, "messages": len(lessons)})
+        sessions = {lesson.resource.session_id for lesson in lessons}
+        async with begin_learning(self._memory, asked) as transaction:
+            await transaction.learning.keep_extracted(read, extractor=self._extractor.name)
+            session_id = sessions.pop() if len(sessions) == 1 else None
+            await self._extracting.keep(transaction, told, session_id=session_id)
+        return refused
 
-        A batch that is refused is asked for again by halves, until the message is found.
-        """
-        if not lessons:
-            return []
-        try:
-            return list(await self._extractor.extract([lesson.turn for lesson in lessons]))
-        except (ModelRefusedError, InvalidInputError) as error:
-            if len(lessons) == 1:
-                log.warning("parked", extra={"said": lessons[0].name, "why": str(error)})
-                return [str(error)]
-        middle = len(lessons) // 2
-        first = await self._extracted(lessons[:middle])
-        return first + await self._extracted(lessons[middle:])
+    async def _embed(self, asked: LearnInput, entries: Sequence[Entry]) -> None:
+        texts = [entry.content for entry in entries]
+        made = await self._embedding.answer(asked, lambda: self._embedder.embed(texts))
+        embeddings = [
+            Embedding(entry_id=entry.id, content=entry.content, vector=vector)
+            for entry, vector in zip(entries, made.vectors, strict=True)
+        ]
+        async with begin_learning(self._memory, asked) as transaction:
+            await transaction.entries.embed(self._embedder.name, embeddings)
+            await self._embedding.keep(transaction, made)
 
-    def _transaction(self, asked: LearnInput) -> AbstractAsyncContextManager[Transaction]:
-        return self._memory.transaction(
-            tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor="learning", write=True
+    def _round(
+        self,
+        ask: Callable[[Sequence[Item]], Awaitable[None]],
+        give_up: Callable[[Item, str], Awaitable[None]],
+    ) -> ModelRound[Item]:
+        """A round that ends well before the step's time is up; what is left is for the next."""
+        limit = activity.info().start_to_close_timeout or _LONGEST
+        return ModelRound(
+            ask=ask, give_up=give_up, recheck=self._limits.recheck, time_limit=limit / 2
         )
+
+
+def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 @asynccontextmanager

@@ -14,17 +14,19 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── IdempotencyConflictError  an operation key came back with another request
     │   ├── ResumeRefusedError        no wait takes this resume
     │   ├── MemoryDriftedError        a strict wait found that memory has changed
-    │   ├── BudgetExceededError       a job has used up its tokens or its money
+    │   ├── BudgetExceededError       a job or a day has used up its tokens or its money
     │   ├── JobFailedError            the job ended without a result
     │   ├── JobOverError              the job has ended, so nothing of it begins any more
     │   ├── ConfigurationError        a setting is wrong or missing
     │   ├── SchemaVersionError        database and code are of different versions
     │   ├── ModelRefusedError         a language model will not answer this request
+    │   │   └── ModelMisconfiguredError  nor any other, until a setting is changed
     │   └── InUseError                a port or a data directory is taken
     ├── UnavailableError              the world is down; retried
     │   ├── DatabaseUnavailableError
     │   ├── TemporalUnavailableError
     │   ├── ModelUnavailableError
+    │   ├── LearningHeldError         learning waits for a budget or a setting
     │   ├── WorkerUnavailableError    no worker takes a request to a job
     │   ├── BuildUnavailableError     no worker of a build polls
     │   ├── JobStuckError             its workflow code fails on the worker; needs a mended worker
@@ -148,7 +150,7 @@ class MemoryDriftedError(RefusedError):
 
 
 class BudgetExceededError(RefusedError):
-    """A job may not ask a model any more: what it has used up, and what it was given."""
+    """A model may not be asked any more: what is used up, and what there was."""
 
     def __init__(self, *, what: str, used: str, limit: str) -> None:
         self.what, self.used, self.limit = what, used, limit
@@ -200,6 +202,10 @@ class ModelRefusedError(RefusedError):
         super().__init__(f"model {model} refused: {why}")
 
 
+class ModelMisconfiguredError(ModelRefusedError):
+    """A model's server takes no request of this kind: the key, the model's name or the address is wrong."""
+
+
 class InUseError(RefusedError):
     """A port or a data directory is taken."""
 
@@ -233,6 +239,17 @@ class ModelUnavailableError(UnavailableError):
     def __init__(self, *, model: str, why: str, retry_after_s: float | None = None) -> None:
         self.model, self.retry_after_s = model, retry_after_s
         super().__init__(f"model {model} does not answer: {why}")
+
+
+class LearningHeldError(UnavailableError):
+    """Messages wait to be learned from, none is lost: a budget is used up, or a setting is wrong.
+
+    It is looked at again after `retry_after_s`, in seconds.
+    """
+
+    def __init__(self, *, why: str, retry_after_s: float) -> None:
+        self.why, self.retry_after_s = why, retry_after_s
+        super().__init__(f"learning waits, and goes on by itself: {why}")
 
 
 class WorkerUnavailableError(UnavailableError):

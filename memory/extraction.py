@@ -1,12 +1,20 @@
 """Extraction: what a message claims, before anybody decides whether to believe it."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt
 
+from mnestic.memory.canonical import check_text
 from mnestic.memory.claims import Claim, ClaimKind, ClaimSource, Span, make_id, name_key
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.language import TokenUsage
 
 TurnKind = Literal["message", "tool_result"]
+_LONGEST = 1000  # characters of a subject or an object; what is longer is no name and no value
+_SAID: frozenset[ClaimKind] = frozenset({"affirmed", "corrected", "ended", "retracted"})
+_YEARS = range(1000, 9000)  # of dates; what lies outside is no date that anybody meant
 
 
 class Turn(BaseModel):
@@ -38,6 +46,71 @@ class Extracted(BaseModel):
     valid_from: AwareDatetime | None = None
     valid_to: AwareDatetime | None = None
     span: Span
+
+
+class Extraction(BaseModel):
+    """What turns claim, in their order, and what it took to tell.
+
+    `refused` counts what the extractor told and took back, since its words were not there.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    claims: tuple[tuple[Extracted, ...], ...]
+    refused: NonNegativeInt = 0
+    model: str
+    usage: TokenUsage = TokenUsage(input_tokens=0, output_tokens=0)
+
+
+def sound_claims(
+    found: Sequence[Extracted], turn: Turn
+) -> tuple[tuple[Extracted, ...], tuple[str, ...]]:
+    """What can be kept of what an extractor told of a turn, each thing once, and why the rest cannot.
+
+    Every extractor is held to it: its words must be in the turn.
+    """
+    kept: dict[tuple[str, ...], Extracted] = {}
+    refused: list[str] = []
+    for each in found:
+        why = _fault(each, turn)
+        if why is None:
+            kept.setdefault(_key(each), each)
+        else:
+            refused.append(why)
+    return tuple(kept.values()), tuple(refused)
+
+
+def _key(found: Extracted) -> tuple[str, ...]:
+    value = "" if found.object is None else name_key(found.object)
+    return (found.kind, name_key(found.subject), found.predicate, value)
+
+
+def _fault(found: Extracted, turn: Turn) -> str | None:
+    """What is wrong with a thing that a turn is said to claim, or None; without its words."""
+    span, value = found.span, found.object
+    said = turn.content[span.start : span.end]
+    if span.end > len(turn.content) or not any(map(str.isalnum, said)):
+        return "its words are not in the message"
+    if found.kind not in _SAID:
+        return "only a person decides so"
+    if value is None and found.kind in {"affirmed", "corrected"}:
+        return "it has no object"
+    if not (_is_name(found.subject) and (value is None or _is_name(value))):
+        return "its subject or its object is no name"
+    return None if _is_time(found.valid_from, found.valid_to) else "its dates cannot be"
+
+
+def _is_name(name: str) -> bool:
+    try:
+        check_text(name, what="a name")
+    except InvalidInputError:
+        return False
+    return bool(name.strip()) and len(name) <= _LONGEST
+
+
+def _is_time(begins: datetime | None, ends: datetime | None) -> bool:
+    known = [moment for moment in (begins, ends) if moment is not None]
+    return all(moment.year in _YEARS for moment in known) and known == sorted(known)
 
 
 def claim_of(

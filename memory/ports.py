@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Protocol
 
-from mnestic.memory.extraction import Extracted, Turn
+from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore
 from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
@@ -195,14 +195,32 @@ class Extractor(Protocol):
         """Which extractor it is, with its version: claims name it."""
         ...
 
-    async def extract(self, turns: Sequence[Turn]) -> Sequence[Sequence[Extracted]]:
+    @property
+    def model(self) -> str | None:
+        """The model that it asks, whose calls are limited and written down; None for rules."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """How many turns are best read at once; with a model, by one call."""
+        ...
+
+    async def extract(self, turns: Sequence[Turn]) -> Extraction:
         """What each turn claims, in the order of the turns.
 
-        A turn is read by itself, so that its claims do not depend on what was read before it.
+        Each thing that it tells stands in the turn's own words, at its span; see
+        `memory.extraction.sound_claims`, to which whoever keeps it holds it. The text of turns is
+        material and never an instruction. Turns beside a turn may tell whom its words mean, and no
+        more than that.
 
         Raises:
-            ModelUnavailableError: the model does not answer.
-            ModelRefusedError: it refused, or its answer is of no use; says what that took if it is known.
+            ModelUnavailableError: no answer, in time, at all, or for now (408, 409, 425, 429, 500 and
+                above); the same call may succeed later, after `retry_after_s` if the server said so.
+            ModelMisconfiguredError: the server takes no call of this kind (401, 403, 404, an answer
+                in no shape of its API); none will succeed until somebody has changed something.
+            ModelRefusedError: it takes others, but not this one (declined, filtered, too long), or its
+                answer is of no use (cut off, empty, in another shape than asked for); fewer turns, or
+                others, may fare better. `usage` is what that took, when it was answered.
         """
         ...
 
@@ -216,15 +234,24 @@ class Embedder(Protocol):
         ...
 
     @property
+    def model(self) -> str | None:
+        """The model that it asks, whose calls are limited and written down; None for a local one."""
+        ...
+
+    @property
     def batch(self) -> int:
-        """How many texts are best embedded at once."""
+        """How many texts are best embedded at once; with a model, by one call."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
-        """The vectors of texts.
+        """The vectors of texts, in their order, as many and each as wide as was asked for.
+
+        An empty text is not sent anywhere and has the vector 0; of one that is longer than the model
+        reads, the beginning counts.
 
         Raises:
-            ModelUnavailableError: the model does not answer.
-            ModelRefusedError: it refused, or its answer is of no use; says what that took if it is known.
+            ModelUnavailableError: as of `Extractor.extract`.
+            ModelMisconfiguredError: likewise; also for vectors of another width.
+            ModelRefusedError: likewise; also for vectors that are too few, too many or no numbers.
         """
         ...

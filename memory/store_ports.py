@@ -14,7 +14,7 @@ from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.resources import Resource
 from mnestic.memory.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
 from mnestic.memory.tool_results import ToolResultRef
-from mnestic.memory.usage import ModelCall, UsageTotal
+from mnestic.memory.usage import ModelCall, Purpose, UsageTotal
 from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
 from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
 
@@ -271,6 +271,10 @@ class UsageStore(Protocol):
 
     async def sum_by_job(self, job_id: str) -> UsageTotal:
         """What all calls of a job took together; nothing for a job that is not known."""
+        ...
+
+    async def sum_since(self, moment: datetime, purposes: Sequence[Purpose]) -> UsageTotal:
+        """What the calls of a tenant took together since a moment, whichever agent's they are."""
         ...
 
 

@@ -24,7 +24,8 @@ _PRICED_TOKENS = 1_000_000
 # `gpt-5-mini-2025-08-07`, `gpt-4-0613`; but not `gpt-5-mini`, which is no `gpt-5`.
 _DATE_SUFFIX = re.compile(r"-\d{4}[\d-]*")
 
-Purpose = Literal["think", "summarise"]
+Purpose = Literal["think", "summarise", "extract", "embed"]
+LEARNING: tuple[Purpose, ...] = ("extract", "embed")
 
 
 class ModelPrice(BaseModel):
@@ -102,7 +103,7 @@ class UsageTotal(BaseModel):
 
 
 class Budget(BaseModel):
-    """What all model calls of a job may take in all: tokens of both kinds, money, or both."""
+    """What the model calls of something may take in all: tokens of both kinds, money, or both."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -124,8 +125,7 @@ class Budget(BaseModel):
             BudgetExceededError: the job has used its budget up, or the next input alone does.
             ConfigurationError: the budget is of money, and some of the job's calls have no price.
         """
-        if self.usd is not None:
-            self._check_money(self.usd, used=used, job_id=job_id)
+        self._check_money(used, what=f"job {job_id}")
         if self.tokens is None:
             return max_tokens
         left = self.tokens - used.tokens - input_tokens
@@ -137,14 +137,29 @@ class Budget(BaseModel):
             )
         return min(max_tokens, left)
 
-    def _check_money(self, usd: float, *, used: UsageTotal, job_id: str) -> None:
+    def check_left(self, used: UsageTotal, *, what: str) -> None:
+        """Lets a call through for as long as something is left, so that the last one may go over.
+
+        Raises:
+            BudgetExceededError: nothing is left.
+            ConfigurationError: the budget is of money, and some of the calls have no price.
+        """
+        self._check_money(used, what=what)
+        if self.tokens is not None and used.tokens >= self.tokens:
+            raise BudgetExceededError(
+                what=what, used=str(used.tokens), limit=f"{self.tokens} tokens"
+            )
+
+    def _check_money(self, used: UsageTotal, *, what: str) -> None:
+        if self.usd is None:
+            return
         if used.unpriced:
             raise ConfigurationError(
                 setting="MNESTIC_MODEL_PRICES",
-                why=f"has no price for {used.unpriced} of the {used.calls} model calls of job {job_id}, "
+                why=f"has no price for {used.unpriced} of the {used.calls} model calls of {what}, "
                 "whose budget is in USD",
             )
-        if used.cost_usd >= Decimal(str(usd)):
+        if used.cost_usd >= Decimal(str(self.usd)):
             raise BudgetExceededError(
-                what=f"job {job_id}", used=f"{used.cost_usd.normalize():f}", limit=f"{usd:g} USD"
+                what=what, used=f"{used.cost_usd.normalize():f}", limit=f"{self.usd:g} USD"
             )

@@ -25,6 +25,7 @@ class TokenVectorEmbedder:
     """Implements `mnestic.memory.ports.Embedder`."""
 
     name = NAME
+    model = None
     batch = _BATCH
 
     async def embed(self, texts: Sequence[str]) -> Embedded:

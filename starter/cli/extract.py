@@ -8,7 +8,7 @@ import typer
 from pydantic import AwareDatetime
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.extraction import Extracted, Turn
+from mnestic.memory.extraction import Extracted, Turn, sound_claims
 from mnestic.starter.cli.output import AsJson, parse_as, print_json, print_table, run
 
 
@@ -31,7 +31,8 @@ def extract(
         raise InvalidInputError(what="--speaker", why="is empty")
     extractor = local_extractor()
     turn = Turn(session_id="cli", source_id="cli", speaker=speaker.strip(), content=said, at=moment)
-    (claims,) = run(extractor.extract([turn]))
+    (found,) = run(extractor.extract([turn])).claims
+    claims, _ = sound_claims(found, turn)
     if as_json:
         told = [claim.model_dump(mode="json") | {"text": _words(claim, said)} for claim in claims]
         print_json({"extractor": extractor.name, "at": moment.isoformat(), "claims": told})

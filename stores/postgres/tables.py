@@ -269,6 +269,8 @@ class UsageRow(Table, table=True):
     __table_args__ = (
         # serves sum_by_job
         Index("llm_usage_by_job", "tenant_id", "agent_id", "job_id"),
+        # serves sum_since
+        Index("llm_usage_by_time", "tenant_id", "created_at"),
     )
 
     id: int | None = Field(

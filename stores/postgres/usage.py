@@ -1,13 +1,24 @@
 """Calls of language models in Postgres."""
 
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from mnestic.memory.usage import ModelCall, UsageTotal
+from mnestic.memory.usage import ModelCall, Purpose, UsageTotal
 from mnestic.stores.postgres.tables import UsageRow, table
 from mnestic.stores.postgres.unit import Unit
 
 USAGE = table(UsageRow)
+_TOTAL = select(
+    func.count().label("calls"),
+    func.count().filter(USAGE.c.cost_usd.is_(None)).label("unpriced"),
+    func.coalesce(func.sum(USAGE.c.input_tokens), 0).label("input_tokens"),
+    func.coalesce(func.sum(USAGE.c.output_tokens), 0).label("output_tokens"),
+    func.coalesce(func.sum(USAGE.c.cost_usd), 0).label("cost_usd"),
+)
 
 
 class PostgresUsageStore:
@@ -26,14 +37,20 @@ class PostgresUsageStore:
 
     async def sum_by_job(self, job_id: str) -> UsageTotal:
         """See the port."""
-        row = await self._unit.row(
-            select(
-                func.count().label("calls"),
-                func.count().filter(USAGE.c.cost_usd.is_(None)).label("unpriced"),
-                func.coalesce(func.sum(USAGE.c.input_tokens), 0).label("input_tokens"),
-                func.coalesce(func.sum(USAGE.c.output_tokens), 0).label("output_tokens"),
-                func.coalesce(func.sum(USAGE.c.cost_usd), 0).label("cost_usd"),
-            ).where(self._unit.owned(USAGE), USAGE.c.job_id == job_id)
-        )
+        total = await self._sum(self._unit.owned(USAGE), USAGE.c.job_id == job_id)
         self._unit.read("usage.sum", f"job {job_id}")
+        return total
+
+    async def sum_since(self, moment: datetime, purposes: Sequence[Purpose]) -> UsageTotal:
+        """See the port."""
+        total = await self._sum(
+            USAGE.c.tenant_id == self._unit.tenant_id,
+            USAGE.c.created_at >= moment,
+            USAGE.c.purpose.in_(purposes),
+        )
+        self._unit.read("usage.sum", f"{', '.join(purposes)} since {moment.isoformat()}")
+        return total
+
+    async def _sum(self, *conditions: Any) -> UsageTotal:
+        row = await self._unit.row(_TOTAL.where(*conditions))
         return UsageTotal.model_validate(row, from_attributes=True)

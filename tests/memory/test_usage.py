@@ -127,3 +127,25 @@ def test_a_budget_of_money_needs_prices() -> None:
     with pytest.raises(ConfigurationError, match=r"MNESTIC_MODEL_PRICES.*1 of the 2 model calls"):
         Budget(usd=1).cap_output(5, used=total, input_tokens=1, job_id="j1")
     assert Budget(tokens=9).cap_output(5, used=total, input_tokens=1, job_id="j1") == 5
+
+
+@pytest.mark.parametrize(
+    ("budget", "used", "told"),
+    [
+        (Budget(tokens=100), UsageTotal(calls=1, input_tokens=99), None),
+        (Budget(tokens=100), UsageTotal(calls=1, input_tokens=60, output_tokens=40), "100 of 100"),
+        (Budget(usd=0.1), UsageTotal(calls=1, cost_usd=Decimal("0.0999")), None),
+        (Budget(usd=0.1), UsageTotal(calls=1, cost_usd=Decimal("0.25")), "0.25 of 0.1 USD"),
+        (Budget(usd=0.1), UsageTotal(calls=2, unpriced=1), "MNESTIC_MODEL_PRICES"),
+    ],
+    ids=str,
+)
+def test_calls_go_on_while_something_is_left(
+    budget: Budget, used: UsageTotal, told: str | None
+) -> None:
+    if told is None:
+        budget.check_left(used, what="learning today")
+        return
+    with pytest.raises((BudgetExceededError, ConfigurationError), match=told) as error:
+        budget.check_left(used, what="learning today")
+    assert "learning today" in str(error.value)

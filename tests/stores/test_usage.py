@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -83,6 +84,26 @@ async def test_a_job_without_calls_took_nothing(begin: Begin) -> None:
         total = await transaction.usage.sum_by_job("nobody")
 
     assert total == UsageTotal()
+
+
+async def test_the_calls_of_a_tenant_since_a_moment_are_summed(begin: Begin) -> None:
+    async with begin() as transaction:
+        began = await transaction.now()
+        await transaction.usage.add(call(purpose="extract"))
+        await transaction.usage.add(call(purpose="think"))
+    async with begin(agent="eve") as transaction:
+        await transaction.usage.add(call(purpose="embed", output_tokens=0, cost_usd=None))
+
+    async with begin(write=False) as transaction:
+        both = await transaction.usage.sum_since(began, ("extract", "embed"))
+        later = await transaction.usage.sum_since(began + timedelta(hours=1), ("extract", "embed"))
+    async with begin(tenant="other", write=False) as transaction:
+        strangers = await transaction.usage.sum_since(began, ("extract", "embed"))
+
+    assert both == UsageTotal(
+        calls=2, unpriced=1, input_tokens=200, output_tokens=20, cost_usd=Decimal("0.0001")
+    )
+    assert later == strangers == UsageTotal()
 
 
 async def test_another_agent_and_another_tenant_see_no_usage(begin: Begin) -> None:

@@ -17,7 +17,7 @@ from mnestic.activities.clients.rules.sentences import Sentence, mask_quotes, se
 from mnestic.activities.clients.rules.tool_results import claims_of_result
 from mnestic.memory.claims import Span, name_key
 from mnestic.memory.dates import find_dates
-from mnestic.memory.extraction import Extracted, Turn
+from mnestic.memory.extraction import Extracted, Extraction, Turn
 
 _MENDS = re.compile(
     r"\bI (?:actually )?meant\b|\bI misspoke\b|\bmy mistake\b|\bcorrection\b|\bI (?:got|had|said) (?:that|it|this) wrong\b"
@@ -43,16 +43,16 @@ _HEADINGS = frozenset(
 
 
 class LocalExtractor:
-    """Reads messages by rules."""
+    """Implements `mnestic.memory.ports.Extractor` by rules."""
 
-    @property
-    def name(self) -> str:
-        """The rules, by their version: what they read changes with it."""
-        return "rules-1"
+    name = "rules-1"  # with their version: what they read changes with it
+    model = None
+    batch = 200
 
-    async def extract(self, turns: Sequence[Turn]) -> Sequence[Sequence[Extracted]]:
-        """What each turn claims, in the order of the turns. Nothing is asked of anybody."""
-        return await asyncio.to_thread(lambda: [claims_of_turn(turn) for turn in turns])
+    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+        """See the port. Nothing is asked of anybody, and each turn is read by itself."""
+        found = await asyncio.to_thread(lambda: tuple(claims_of_turn(turn) for turn in turns))
+        return Extraction(claims=found, model=self.name)
 
 
 def claims_of_turn(turn: Turn) -> tuple[Extracted, ...]:

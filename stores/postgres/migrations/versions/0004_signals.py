@@ -35,12 +35,17 @@ ENTRIES = """
 CREATE INDEX entry_by_parent ON mnestic.entry (tenant_id, agent_id, parent) WHERE parent IS NOT NULL;
 """
 
+USAGE = """
+CREATE INDEX llm_usage_by_time ON mnestic.llm_usage (tenant_id, created_at);
+"""
+
 GRANTS = {"signal": "SELECT, INSERT, DELETE"}
 
 
 def upgrade() -> None:
     op.execute(SIGNALS)
     op.execute(ENTRIES)
+    op.execute(USAGE)
     for table, privileges in GRANTS.items():
         op.execute(f"GRANT {privileges} ON mnestic.{table} TO mnestic_app")
         op.execute(f"ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY")

@@ -93,7 +93,9 @@ async def test_turns_are_answered_in_their_order() -> None:
     found = await extractor.extract([turn("I live in Ghent."), turn("Hm."), turn("I like tea.")])
 
     assert extractor.name == "rules-1"
-    assert [[each.object for each in claims if each.kind == "affirmed"] for claims in found] == [
+    assert [
+        [each.object for each in claims if each.kind == "affirmed"] for claims in found.claims
+    ] == [
         ["Ghent"],
         [],
         ["tea"],

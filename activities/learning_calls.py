@@ -1,0 +1,125 @@
+"""Calls of models for learning: how many at once, within which budget, and what they took.
+
+It stands alone because extracting and embedding are held to the same limits: those of a worker, and
+of a tenant's day.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, timedelta
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mnestic.memory.errors import ModelRefusedError
+from mnestic.memory.extraction import Extraction
+from mnestic.memory.language import Embedded, TokenUsage
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.scope import Id
+from mnestic.memory.usage import LEARNING, Budget, ModelCall, ModelPrices, Purpose
+
+Answer = TypeVar("Answer", Extraction, Embedded)
+
+
+class LearningLimits(BaseModel):
+    """What calls of models for learning are held to."""
+
+    model_config = ConfigDict(frozen=True)
+
+    concurrency: int = Field(4, ge=1)
+    daily: Budget | None = None
+    recheck: timedelta = Field(timedelta(seconds=30), gt=timedelta(0))
+
+
+class AgentMemory(Protocol):
+    """Whose memory an activity works on."""
+
+    @property
+    def tenant_id(self) -> Id: ...  # noqa: D102 - the type says it
+    @property
+    def agent_id(self) -> Id: ...  # noqa: D102
+
+
+def begin_learning(
+    memory: Memory, asked: AgentMemory, *, write: bool = True
+) -> AbstractAsyncContextManager[Transaction]:
+    """A transaction of a step of learning."""
+    return memory.transaction(
+        tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor="learning", write=write
+    )
+
+
+class LearningCalls:
+    """The calls of one model for one purpose. Those without a model are neither held nor counted."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        purpose: Purpose,
+        model: str | None,
+        limits: LearningLimits,
+        slots: asyncio.Semaphore,
+        prices: ModelPrices | None = None,
+    ) -> None:
+        self._memory, self._purpose, self._model = memory, purpose, model
+        self._daily, self._slots = limits.daily, slots
+        self._prices = prices or ModelPrices({})
+
+    async def answer(self, asked: AgentMemory, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Asks when there is room; an answer that was refused after it was paid for is written down.
+
+        Raises:
+            BudgetExceededError: the tenant's day has nothing left.
+            ConfigurationError: its budget is of money, and some calls have no price.
+            ModelUnavailableError: the model does not answer; what that took is not known.
+            ModelRefusedError: the model or its server refused, or the answer is of no use.
+        """
+        if self._model is None:
+            return await ask()
+        async with self._slots:
+            await self._check_budget(asked)
+            try:
+                return await ask()
+            except ModelRefusedError as error:
+                if error.usage is not None:
+                    async with begin_learning(self._memory, asked) as transaction:
+                        await transaction.usage.add(self._call(error.model, error.usage, None))
+                raise
+
+    async def keep(
+        self,
+        transaction: Transaction,
+        answer: Extraction | Embedded,
+        *,
+        session_id: str | None = None,
+    ) -> None:
+        """Writes a call down, in the transaction that keeps its answer."""
+        if self._model is not None and (answer.usage.input_tokens or answer.usage.output_tokens):
+            await transaction.usage.add(self._call(answer.model, answer.usage, session_id))
+
+    async def _check_budget(self, asked: AgentMemory) -> None:
+        if self._daily is None:
+            return
+        async with begin_learning(self._memory, asked, write=False) as transaction:
+            now = (await transaction.now()).astimezone(UTC)
+            today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+            used = await transaction.usage.sum_since(today, LEARNING)
+        self._daily.check_left(
+            used, what=f"learning on {today:%Y-%m-%d} (UTC) of tenant {asked.tenant_id}"
+        )
+
+    def _call(self, model: str, usage: TokenUsage, session_id: str | None) -> ModelCall:
+        cost = self._prices.cost_usd(model, usage)
+        if cost is None and self._model is not None:  # some servers name their models otherwise
+            cost = self._prices.cost_usd(self._model, usage)
+        return ModelCall(
+            session_id=session_id,
+            job_id=None,
+            operation_key=None,
+            purpose=self._purpose,
+            model=model,
+            cost_usd=cost,
+            **usage.model_dump(),
+        )
