@@ -1,4 +1,4 @@
-"""The ports of the stores of knowledge: claims and facts, entries, and how far learning is.
+"""The ports of the stores of knowledge: claims and facts, entries, learning, and signals.
 
 They stand apart from the other stores, which a job works with; as those, they work inside the
 transaction they came from, and belong to its tenant and agent.
@@ -15,6 +15,7 @@ from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.learning import LearningCount, LearningState, Lesson
 from mnestic.memory.predicates import Predicate
 from mnestic.memory.resources import Resource
+from mnestic.memory.signals import KeptSignal, SignalKind
 
 
 class FactStore(Protocol):
@@ -168,4 +169,26 @@ class LearningStore(Protocol):
 
     async def count(self) -> LearningCount:
         """How many there are in each state."""
+        ...
+
+
+class SignalStore(Protocol):
+    """What subscribers are told: signals, each written in the transaction of the change it tells of.
+
+    Numbers come to be seen in their order, so whoever goes on after the last one misses none.
+    """
+
+    async def list_signals(
+        self, *, after: int | None = None, kinds: Sequence[SignalKind] = (), limit: int = 100
+    ) -> tuple[KeptSignal, ...]:
+        """Signals after a number, or from the first that is kept, the oldest first.
+
+        Raises:
+            SignalsTrimmedError: some after that number are no longer kept.
+            InvalidInputError: there has been no signal of that number yet.
+        """
+        ...
+
+    async def trim(self, before: datetime, *, limit: int = 10_000) -> int:
+        """Removes the oldest signals, those from before a moment; returns how many, `limit` at most."""
         ...

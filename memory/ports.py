@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from mnestic.memory.extraction import Extraction, Turn
-from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore
+from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore, SignalStore
 from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.recalls import Recalled, RecallQuery
@@ -40,6 +40,8 @@ class Transaction(Protocol):
     def entries(self) -> EntryStore: ...  # noqa: D102
     @property
     def learning(self) -> LearningStore: ...  # noqa: D102
+    @property
+    def signals(self) -> SignalStore: ...  # noqa: D102
     @property
     def episodes(self) -> EpisodeStore: ...  # noqa: D102
     @property

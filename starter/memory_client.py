@@ -18,6 +18,7 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.records import LongTermRecord, RecordRef
 from mnestic.memory.resources import Resource
+from mnestic.memory.signals import KeptSignal, SignalKind
 from mnestic.memory.working import WorkingMemory
 
 
@@ -239,6 +240,30 @@ class MemoryClient:
     @property
     def _owner(self) -> str:
         return f"{self._tenant_id}/{self._agent_id}"
+
+    async def list_signals(
+        self, *, after: int | None = None, kinds: Sequence[SignalKind] = (), limit: int = 100
+    ) -> tuple[KeptSignal, ...]:
+        """What subscribers are told, after a signal's number, or from the first that is kept.
+
+        Whoever goes on after the last number misses none.
+
+        Raises:
+            SignalsTrimmedError: some after that number are no longer kept.
+            InvalidInputError: there has been no signal of that number yet.
+        """
+        async with self._transaction(write=False) as transaction:
+            return await transaction.signals.list_signals(after=after, kinds=kinds, limit=limit)
+
+    async def trim_signals(self, before: datetime) -> int:
+        """Removes signals from before a moment; returns how many, each batch in its transaction."""
+        trimmed = 0
+        while True:
+            async with self._transaction(write=True) as transaction:
+                gone = await transaction.signals.trim(before)
+            trimmed += gone
+            if not gone:
+                return trimmed
 
     def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
         return self._memory.transaction(

@@ -11,6 +11,7 @@ from mnestic.memory.canonical import check_json
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Embedding, Entry, EntryQuery
 from mnestic.memory.errors import NotFoundError
+from mnestic.memory.signals import entry_signal
 from mnestic.stores.postgres.knowledge_tables import EmbeddingRow, EntryRow, EntryTermRow
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.stored import read_stored
@@ -111,6 +112,7 @@ class PostgresEntryStore:
         await self._name(added, numbers)
         for entry in added:
             self._unit.wrote("entry.add", entry.id)
+        self._unit.tell(entry_signal("memory.stored", sorted(numbers)))
         return len(numbers)
 
     async def get(self, entry_id: str) -> Entry:
@@ -165,6 +167,7 @@ class PostgresEntryStore:
             await self._index(stale)
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
+        self._unit.tell(entry_signal("memory.changed", sorted(numbers)))
 
     async def remove(self, entry_ids: Sequence[str]) -> int:
         """See the port."""
@@ -180,6 +183,7 @@ class PostgresEntryStore:
         )
         for row in rows:
             self._unit.wrote("entry.remove", row.id)
+        self._unit.tell(entry_signal("memory.deleted", [row.id for row in rows]))
         return len(numbers)
 
     async def list_unembedded(self, model: str, *, limit: int) -> tuple[Entry, ...]:

@@ -14,6 +14,7 @@ from mnestic.memory.claims import Claim, name_key
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.facts import Fact, FactChange, FactStatus, resolve
 from mnestic.memory.predicates import Predicate, default_predicate
+from mnestic.memory.signals import signals_of
 from mnestic.stores.postgres.knowledge_tables import ClaimRow, FactRow, PredicateRow
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.tables import table
@@ -198,6 +199,7 @@ class PostgresFactStore:
             for statement, rows in ((_UPDATE_FACT, updated), (_INSERT_FACT, added)):
                 if rows:
                     await self._unit.run(statement, rows)
+        self._unit.tell(*signals_of(changes))
         for change in changes:
             done = change.fact.status if change.after else "withdrawn"
             self._unit.wrote(f"fact.{done}", change.fact.id)

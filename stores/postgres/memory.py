@@ -35,6 +35,7 @@ from mnestic.stores.postgres.schema import (
     found_version,
     never_migrated,
 )
+from mnestic.stores.postgres.signals import PostgresSignalStore
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
 from mnestic.stores.postgres.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.unit import Unit
@@ -60,6 +61,7 @@ class PostgresTransaction:
         self.facts = PostgresFactStore(unit)
         self.entries = PostgresEntryStore(unit)
         self.learning = PostgresLearningStore(unit)
+        self.signals = PostgresSignalStore(unit)
         self.episodes = PostgresEpisodeStore(unit)
         self.snapshots = PostgresSnapshotStore(unit)
         self.waits = PostgresWaitStore(unit)

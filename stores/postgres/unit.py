@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from psycopg.errors import UndefinedTable
+from pydantic import TypeAdapter
 from sqlalchemy import (
     ARRAY,
     CursorResult,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     func,
     insert,
     select,
+    text,
     tuple_,
 )
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -23,6 +25,7 @@ from sqlalchemy.exc import DataError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.signals import Signal
 from mnestic.stores.postgres.connections import pipelined
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
@@ -43,6 +46,22 @@ _RAISE_REVISION = (
 )
 _READ_REVISION = _RAISE_REVISION.returning(REVISION.c.revision)
 _INSERT_AUDIT = insert(AUDIT).inline().values(at=func.now())  # inline: it returns no id
+# The row that counts is locked until the transaction commits, so a number is seen after all before it.
+_SEND = text("""
+WITH counted AS (
+    UPDATE mnestic.agent_revision SET signals = signals + :count
+     WHERE tenant_id = :tenant_id AND agent_id = :agent_id
+    RETURNING signals - :count AS before
+)
+INSERT INTO mnestic.signal
+       (tenant_id, agent_id, number, kind, target, ids, subject, predicate, details, at)
+SELECT :tenant_id, :agent_id, before + place, kind, target, ids, subject, predicate, details, now()
+  FROM counted, ROWS FROM (
+       jsonb_to_recordset(CAST(:signals AS jsonb))
+       AS (kind text, target text, ids jsonb, subject text, predicate text, details jsonb)
+     ) WITH ORDINALITY AS told (kind, target, ids, subject, predicate, details, place)
+""")
+_SIGNALS = TypeAdapter(list[Signal])
 
 
 class Unit:
@@ -59,6 +78,7 @@ class Unit:
         self._may_write = write
         self._wrote = False
         self._trail: list[tuple[str, str, str | None]] = []
+        self._signals: list[Signal] = []
         self._revision: int | None = None
         self._at_end: list[tuple[Executable, Rows]] = []
 
@@ -101,6 +121,10 @@ class Unit:
         self._wrote = True
         self._trail.append((action, target, reason))
 
+    def tell(self, *signals: Signal) -> None:
+        """Has subscribers told, in this transaction, of what it wrote."""
+        self._signals += signals
+
     async def now(self) -> datetime:
         """The time at which the transaction began, by the database's clock."""
         moment: datetime = (await self.connection.execute(_NOW)).scalar_one()
@@ -121,10 +145,14 @@ class Unit:
         self._at_end.append((statement, values))
 
     async def finish(self) -> None:
-        """Writes what every transaction leaves behind, its revision and its audit rows, and commits."""
+        """Writes what every transaction leaves behind: revision, signals, audit rows; and commits."""
         last = [*self._at_end]
         if self._wrote and self._revision is None:
             last.append((_RAISE_REVISION, self.owner))
+        if self._signals:
+            told = _SIGNALS.dump_json(self._signals).decode()
+            values = {**self.owner, "count": len(self._signals), "signals": told}
+            last.append((_SEND, values))
         if self._trail:
             last.append((_INSERT_AUDIT, self._audit_rows()))
         with _told():
