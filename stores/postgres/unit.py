@@ -150,9 +150,7 @@ class Unit:
         if self._wrote and self._revision is None:
             last.append((_RAISE_REVISION, self.owner))
         if self._signals:
-            told = _SIGNALS.dump_json(self._signals).decode()
-            values = {**self.owner, "count": len(self._signals), "signals": told}
-            last.append((_SEND, values))
+            last.append((_SEND, self._told_signals()))
         if self._trail:
             last.append((_INSERT_AUDIT, self._audit_rows()))
         with _told():
@@ -160,6 +158,10 @@ class Unit:
                 for statement, values in last:
                     await self.connection.execute(statement, values)
                 await self.connection.commit()
+
+    def _told_signals(self) -> Rows:
+        told = _SIGNALS.dump_json(self._signals).decode()
+        return {**self.owner, "count": len(self._signals), "signals": told}
 
     def _audit_rows(self) -> Rows:
         return [
