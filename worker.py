@@ -32,6 +32,7 @@ from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.conversations import ConversationActivities
 from mnestic.activities.endings import EndingActivities
 from mnestic.activities.forks import ForkActivities
+from mnestic.activities.inboxes import InboxActivities
 from mnestic.activities.learning import LearningActivities
 from mnestic.activities.memories import MemoryActivities
 from mnestic.activities.thoughts import ThinkActivities
@@ -84,6 +85,7 @@ def activities_of(
         ToolActivities(memory).keep_result,
         EndingActivities(memory, summariser, prices=known).end_job,
         ConversationActivities(memory).read_session,
+        InboxActivities(memory).keep,
         learning.extract,
         learning.learn,
         learning.embed,

@@ -5,17 +5,18 @@ that is kept is an entry at once, whatever is learned from it later.
 """
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from mnestic.memory.entries import EntryType
 from mnestic.memory.extraction import TurnKind
-from mnestic.memory.learning import entry_of
+from mnestic.memory.learning import Incoming, Lesson, entry_of
 from mnestic.memory.ports import Transaction
-from mnestic.memory.resources import Resource
+from mnestic.memory.resources import Resource, check_message
 
 
 async def receive(
     transaction: Transaction,
-    messages: Sequence[Resource],
+    messages: Sequence[Resource | Incoming],
     *,
     owner: str,
     entry_type: EntryType = "interaction",
@@ -29,17 +30,34 @@ async def receive(
         transaction: Both are written in it, and that they are to be learned from.
         messages: In any order.
         owner: Tenant and agent, for the ids of entries.
-        entry_type: What the entries are.
-        kind: Whether people or tools said so.
+        entry_type: What the entries of plain messages are.
+        kind: Whether people or tools said the plain ones.
 
     Raises:
-        InvalidInputError: a message cannot be stored.
+        InvalidInputError: a message cannot be stored; names it.
     """
+    incoming = [
+        one
+        if isinstance(one, Incoming)
+        else Incoming(resource=one, entry_type=entry_type, kind=kind)
+        for one in messages
+    ]
+    for came in incoming:
+        check_message(came.resource)
     # In one order for everybody, so that nobody waits for somebody who waits.
-    ordered = sorted(messages, key=lambda said: (said.at, said.session_id, said.source_id))
-    await transaction.resources.append(ordered)
-    lessons = await transaction.learning.begin(ordered, entry_type=entry_type, kind=kind)
+    ordered = sorted(incoming, key=lambda came: (came.resource.at, came.place))
+    await transaction.resources.append([came.resource for came in ordered])
+    lessons: list[Lesson] = []
+    for (its_kind, its_type), group in groupby(sorted(ordered, key=_manner), key=_manner):
+        alike = [came.resource for came in group]
+        lessons += await transaction.learning.begin(alike, entry_type=its_type, kind=its_kind)
     if lessons:
         now = await transaction.now()
-        await transaction.entries.add([entry_of(one, owner=owner, now=now) for one in lessons])
+        first = {came.place: came for came in reversed(ordered)}
+        kept = [first[one.place].as_kept(one) for one in lessons]
+        await transaction.entries.add([entry_of(came, owner=owner, now=now) for came in kept])
     return len(lessons)
+
+
+def _manner(came: Incoming) -> tuple[TurnKind, EntryType]:
+    return came.kind, came.entry_type

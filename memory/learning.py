@@ -4,6 +4,7 @@ It is pure: which steps there are, and which entry a message becomes: at once wh
 that it is found whatever is learned from it, and with more in it once its claims are known.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
@@ -16,6 +17,7 @@ from mnestic.memory.extraction import Extracted, Turn, TurnKind
 from mnestic.memory.importance import ImportancePolicy, importance
 from mnestic.memory.predicates import Predicate
 from mnestic.memory.resources import Resource
+from mnestic.memory.scope import Id
 from mnestic.memory.sentences import cut_text
 from mnestic.memory.terms import terms_of
 
@@ -48,9 +50,65 @@ class Lesson(BaseModel):
         return Turn(kind=self.kind, **self.resource.model_dump(exclude={"channel"}))
 
     @property
+    def place(self) -> tuple[str, str]:
+        """Session and source id, which no other message has."""
+        return self.resource.place
+
+    @property
     def name(self) -> str:
-        """How it is named to a person: session and message."""
-        return f"{self.resource.session_id}/{self.resource.source_id}"
+        """How it is named to a person."""
+        return self.resource.name
+
+
+class Incoming(BaseModel):
+    """A raw message on its way in: what it is, and what it came with.
+
+    `came_with` is the message that a tool's result came with, `corrects` the one that a correction is
+    about, both by their source ids in the same session. `subjects` are whom it is about, where that
+    is not the speaker.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    resource: Resource
+    kind: TurnKind = "message"
+    entry_type: EntryType = "interaction"
+    came_with: str | None = None
+    corrects: str | None = None
+    subjects: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Session and source id, which no other message has."""
+        return self.resource.place
+
+    def as_kept(self, lesson: Lesson) -> "Incoming":
+        """With what was kept of the message, which is what came first."""
+        kept = {"resource": lesson.resource, "kind": lesson.kind, "entry_type": lesson.entry_type}
+        return self.model_copy(update=kept)
+
+    def entry_id(self, source_id: str, *, owner: str) -> str:
+        """The id of the entry that another message of the session becomes."""
+        there = self.resource.model_copy(update={"source_id": source_id})
+        return entry_id_of(there, owner=owner)
+
+
+class IngestRequest(BaseModel):
+    """The input of `IngestMessages`: whose messages to learn from."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tenant_id: Id
+    agent_id: Id
+    so_far: int = 0
+
+
+class Ingested(BaseModel):
+    """The result of `IngestMessages`: how many messages were learned from."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    learned: int
 
 
 class LearningCount(BaseModel):
@@ -76,28 +134,31 @@ def entry_id_of(resource: Resource, *, owner: str) -> str:
 
 
 def entry_of(
-    lesson: Lesson, *, owner: str, now: datetime, policy: ImportancePolicy | None = None
+    came: Incoming, *, owner: str, now: datetime, policy: ImportancePolicy | None = None
 ) -> Entry:
     """The entry that a resource becomes when it is received, before anybody asks what it claims.
 
     Args:
-        lesson: The resource.
+        came: The resource, and what it came with.
         owner: Whose entry it is, for its id.
         now: What the entry's age is measured against.
         policy: The weights of importance; the defaults without one.
     """
-    said = lesson.resource
+    said = came.resource
+    speaker = (said.speaker,) if came.kind == "message" else ()
     entry = Entry(
         id=entry_id_of(said, owner=owner),
-        entry_type=lesson.entry_type,
+        entry_type=came.entry_type,
         content=said.content,
         summary=cut_text(said.content, _SUMMARY_CHARS),
         session_id=said.session_id,
         source_id=said.source_id,
         channel=said.channel,
         speaker=said.speaker,
-        subjects=(said.speaker,) if lesson.kind == "message" else (),
+        subjects=came.subjects or speaker,
         keywords=_keywords(said.content),
+        related=() if came.corrects is None else (came.entry_id(came.corrects, owner=owner),),
+        parent=None if came.came_with is None else came.entry_id(came.came_with, owner=owner),
         at=said.at,
     )
     return entry.model_copy(update={"importance": importance(entry, now=now, policy=policy)})
@@ -140,5 +201,4 @@ def _joined(known: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
 def _keywords(text: str) -> tuple[str, ...]:
     """The telling words of a text, those that come most often first."""
     words = [word for word in terms_of(text) if len(word) <= _LONGEST_KEYWORD]
-    ranked = sorted(dict.fromkeys(words), key=lambda word: -words.count(word))
-    return tuple(ranked[:_KEYWORDS])
+    return tuple(word for word, _ in Counter(words).most_common(_KEYWORDS))

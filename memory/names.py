@@ -29,6 +29,11 @@ END_JOB = "end"  # the operation that ends a job
 MOVED = "JobMovedError"  # type of the failure of an update that is to be sent again
 STATUS = "status"
 RESUMPTION_CONTEXT = "resumption_context"
+AGENT_INBOX = "AgentInbox"
+INTERACTION = "interaction"
+INSIGHT = "insight"
+CORRECTION = "correction"
+INGEST_MESSAGES = "IngestMessages"
 MORE = "more"  # the signal that there are new messages to learn from
 LEARNED = "learned"  # the query how many were learned from
 
@@ -41,6 +46,11 @@ def job_workflow_id(tenant_id: str, job_id: str) -> str:
 def ingest_workflow_id(tenant_id: str, agent_id: str) -> str:
     """The Temporal workflow id of what learns from an agent's messages."""
     return f"ingest/{tenant_id}/{agent_id}"
+
+
+def inbox_workflow_id(tenant_id: str, agent_id: str) -> str:
+    """The Temporal workflow id of what takes in what an agent is told."""
+    return f"inbox/{tenant_id}/{agent_id}"
 
 
 def wait_id(job_id: str, number: int) -> str:

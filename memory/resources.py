@@ -1,6 +1,15 @@
 """Resources: raw messages as they came in, append-only, before anybody made sense of them."""
 
+from datetime import datetime
+
 from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from mnestic.memory.canonical import check_text
+from mnestic.memory.errors import InvalidInputError
+
+LARGEST_MESSAGE_BYTES = 1_048_576
+_LONGEST_NAME = 256  # characters; longer ones fit no index
+_YEARS = range(1900, 3000)
 
 
 class Resource(BaseModel):
@@ -14,3 +23,47 @@ class Resource(BaseModel):
     speaker: str
     content: str
     at: AwareDatetime
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Session and source id, which no other message has."""
+        return (self.session_id, self.source_id)
+
+    @property
+    def name(self) -> str:
+        """How it is named to a person: session and message."""
+        return f"{self.session_id}/{self.source_id}"
+
+
+def check_message(said: Resource) -> None:
+    """Refuses a message that cannot be learned from.
+
+    Raises:
+        InvalidInputError: names the message, what is wrong with it, and what is allowed.
+    """
+    what = f"message {said.name[:140]!a}"
+    for field in ("session_id", "source_id", "channel", "speaker"):
+        name = getattr(said, field)
+        if not 1 <= len(name) <= _LONGEST_NAME or not name.strip():
+            why = f"{field} has {len(name)} characters; it has 1 to {_LONGEST_NAME}, not all blank"
+            raise InvalidInputError(what=what, why=why)
+        check_text(name, what=f"{what}, {field}")
+    check_text(said.content, what=f"{what}, content")
+    if not said.content.strip():
+        raise InvalidInputError(what=what, why="has no content")
+    size = len(said.content.encode())
+    if size > LARGEST_MESSAGE_BYTES:
+        why = f"has {size} bytes of content, the limit is {LARGEST_MESSAGE_BYTES}; send it in parts"
+        raise InvalidInputError(what=what, why=why)
+    check_date(said.at, what=what)
+
+
+def check_date(at: datetime, *, what: str) -> None:
+    """Refuses a date at which nothing can have been said.
+
+    Raises:
+        InvalidInputError: says which dates there are.
+    """
+    if at.year not in _YEARS:
+        why = f"is of the year {at.year}; it is from {_YEARS.start} to {_YEARS.stop - 1}"
+        raise InvalidInputError(what=what, why=why)

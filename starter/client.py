@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
@@ -27,6 +26,7 @@ from mnestic.memory.waits import (
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.extending import extend_wait
 from mnestic.starter.forking import ForkTerms, fork_input
+from mnestic.starter.inbox_client import InboxClient
 from mnestic.starter.job_diff import diff_job
 from mnestic.starter.job_history import job_history
 from mnestic.starter.job_listing import describe_job, list_jobs
@@ -75,12 +75,7 @@ class MnesticClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: object) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -91,6 +86,13 @@ class MnesticClient:
         """The memory of one agent."""
         check_id(agent_id, what="agent")
         return MemoryClient(self._memory, tenant_id=self.settings.tenant_id, agent_id=agent_id)
+
+    def inbox(self, agent_id: str) -> InboxClient:
+        """The inbox of one agent, which is told what it is to learn from."""
+        address = self.endpoints.temporal_address
+        return InboxClient(
+            self.temporal, self._memory, agent_id=agent_id, settings=self.settings, address=address
+        )
 
     async def start_job(
         self,

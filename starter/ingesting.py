@@ -2,16 +2,17 @@
 
 from collections.abc import AsyncIterator, Iterator
 from itertools import islice
+from typing import Any
 
 from temporalio.client import WorkflowHandle
-from temporalio.common import WorkflowIDConflictPolicy
 
+from mnestic.activities import ingests
 from mnestic.memory.conversations import Conversation
-from mnestic.memory.names import MORE, ingest_workflow_id
+from mnestic.memory.learning import Ingested
+from mnestic.memory.names import ingest_workflow_id
 from mnestic.memory.resources import Resource
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.rpc import rpc_errors
-from mnestic.workflows.ingest import Ingested, IngestMessages, IngestRequest
 
 _BATCH = 500  # messages kept in one transaction
 
@@ -29,24 +30,21 @@ async def receive_conversation(
         yield await memory.learn(batch)
 
 
-async def start_ingest(
-    client: MnesticClient, *, agent_id: str
-) -> WorkflowHandle[IngestMessages, Ingested]:
+async def start_ingest(client: MnesticClient, *, agent_id: str) -> WorkflowHandle[Any, Ingested]:
     """Has an agent's messages learned from; if that is going on, it goes on with the new ones.
 
     Raises:
         TemporalUnavailableError: Temporal does not answer.
     """
     tenant_id = client.settings.tenant_id
-    workflow_id = ingest_workflow_id(tenant_id, agent_id)
-    with rpc_errors(client.endpoints.temporal_address, job_id=workflow_id):
-        return await client.temporal.start_workflow(
-            IngestMessages.run,
-            IngestRequest(tenant_id=tenant_id, agent_id=agent_id),
-            id=workflow_id,
+    with rpc_errors(
+        client.endpoints.temporal_address, job_id=ingest_workflow_id(tenant_id, agent_id)
+    ):
+        return await ingests.start_ingest(
+            client.temporal,
+            tenant_id=tenant_id,
+            agent_id=agent_id,
             task_queue=client.settings.task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            start_signal=MORE,
         )
 
 

@@ -70,7 +70,7 @@ async def describe_job(
         **summary.model_dump(),
         plan=memo.get("plan", ""),
         attention=header.get("attention") if summary.state == "needs_attention" else None,
-        failing=tuple(_failing(found)),
+        failing=tuple(failing_activities(found)),
         waits=waits,
         forked_from=memo.get("forked_from"),
     )
@@ -94,7 +94,8 @@ def agent_of(found: WorkflowExecutionDescription) -> tuple[str, str]:
     return _keyword(found, "AgentId") or "", _keyword(found, "TenantId") or ""
 
 
-def _failing(found: WorkflowExecutionDescription) -> Iterator[str]:
+def failing_activities(found: WorkflowExecutionDescription) -> Iterator[str]:
+    """The activities of a workflow that are being tried again, each with its last failure."""
     for pending in found.raw_description.pending_activities:
         if pending.HasField("last_failure"):
             name, why = pending.activity_type.name, pending.last_failure.message

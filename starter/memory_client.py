@@ -13,7 +13,7 @@ from mnestic.memory.entries import Entry, EntryQuery, EntryType
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.facts import Fact, FactChange, FactStatus
-from mnestic.memory.learning import LearningCount, Lesson
+from mnestic.memory.learning import Incoming, LearningCount, Lesson
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.records import LongTermRecord, RecordRef
@@ -120,11 +120,15 @@ class MemoryClient:
             return await transaction.resources.append(messages)
 
     async def learn(
-        self, messages: Sequence[Resource], *, entry_type: EntryType = "interaction"
+        self, messages: Sequence[Resource | Incoming], *, entry_type: EntryType = "interaction"
     ) -> int:
         """Keeps raw messages, each an entry at once, to be learned from; returns how many were new.
 
+        What a tool returned comes as `Incoming` of kind `tool_result`, with its name as the speaker.
         `start_ingest` (`starter/ingesting.py`) then has them learned.
+
+        Raises:
+            InvalidInputError: a message cannot be stored; names it. None was kept.
         """
         async with self._transaction(write=True) as transaction:
             return await receive(transaction, messages, owner=self._owner, entry_type=entry_type)

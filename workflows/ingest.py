@@ -5,12 +5,11 @@ Messages do not travel with it: they are in the database, and each step takes th
 
 from datetime import timedelta
 
-from pydantic import BaseModel, ConfigDict
 from temporalio import workflow
 
 from mnestic.activities.learning import LearningActivities, LearnInput
-from mnestic.memory.names import LEARNED, MORE
-from mnestic.memory.scope import Id
+from mnestic.memory.learning import Ingested, IngestRequest
+from mnestic.memory.names import INGEST_MESSAGES, LEARNED, MORE
 from mnestic.workflows.calls import run_activity
 
 _STEP = timedelta(minutes=5)
@@ -19,25 +18,7 @@ _LOST = timedelta(
 )  # without a heartbeat: the worker was killed, another one takes the step
 
 
-class IngestRequest(BaseModel):
-    """Whose messages to learn from."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    tenant_id: Id
-    agent_id: Id
-    so_far: int = 0
-
-
-class Ingested(BaseModel):
-    """How many messages were learned from."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    learned: int
-
-
-@workflow.defn(name="IngestMessages")
+@workflow.defn(name=INGEST_MESSAGES)
 class IngestMessages:
     """Runs until nothing is left; who has received more says so by the signal `more`."""
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from psycopg.errors import UndefinedTable
+from psycopg.errors import ProgramLimitExceeded, UndefinedTable
 from pydantic import TypeAdapter
 from sqlalchemy import (
     ARRAY,
@@ -21,7 +21,7 @@ from sqlalchemy import (
     tuple_,
 )
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.exc import DataError, ProgrammingError
+from sqlalchemy.exc import DataError, OperationalError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mnestic.memory.errors import InvalidInputError
@@ -195,6 +195,11 @@ def _told() -> Iterator[None]:
     except DataError as error:
         why = str(error.orig).strip().splitlines()[0]
         raise InvalidInputError(what="a name or a value", why=why) from error
+    except OperationalError as error:
+        if not isinstance(error.orig, ProgramLimitExceeded):
+            raise
+        why = f"is more than can be indexed: {error.orig}"
+        raise InvalidInputError(what="a text", why=why) from error
     except ProgrammingError as error:
         if isinstance(error.orig, UndefinedTable):
             raise never_migrated() from error

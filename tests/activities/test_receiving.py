@@ -5,8 +5,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from mnestic.activities.receiving import receive
 from mnestic.memory.entries import Entry, EntryQuery
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.learning import Incoming
 from mnestic.memory.resources import Resource
 
 Begin = Callable[[], Any]
@@ -96,3 +100,52 @@ async def test_what_a_tool_returned_is_about_nobody_yet(begin: Begin) -> None:
 
     (entry,) = await entries(begin)
     assert (entry.entry_type, entry.subjects) == ("context", ())
+
+
+async def test_what_a_tool_returned_belongs_to_the_message_it_came_with(begin: Begin) -> None:
+    record = '{"name": "Mara Oosting", "email": "mara@example.org"}'
+    result = said(2, record).model_copy(update={"speaker": "crm.lookup"})
+
+    new = await keep(begin, said(1), Incoming(resource=result, kind="tool_result", came_with="m1"))
+
+    came, message = await entries(begin)
+    assert new == 2
+    assert (came.parent, came.speaker, came.subjects) == (message.id, "crm.lookup", ())
+    assert came.importance > 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("content", " \n", "has no content"),
+        ("content", "x" * 1_048_577, "1048577 bytes of content, the limit is 1048576"),
+        ("content", "a\0b", "content: holds a NUL character"),
+        ("content", "a\ud800b", "content: holds half of a surrogate pair"),
+        ("source_id", "", "source_id has 0 characters"),
+        ("speaker", "x" * 257, "speaker has 257 characters"),
+        ("at", datetime(1066, 10, 14, tzinfo=UTC), "is of the year 1066; it is from 1900 to 2999"),
+    ],
+)
+async def test_a_message_that_cannot_be_learned_from_is_named_and_none_is_kept(
+    begin: Begin, field: str, value: Any, why: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=f"message 's1/.*{why}"):
+        await keep(begin, said(1), said(2).model_copy(update={field: value}))
+
+    assert await entries(begin) == ()
+
+
+async def test_a_message_of_the_largest_size_is_an_entry(begin: Begin) -> None:
+    await keep(begin, said(1, ("I live in Ghent. " * 70_000)[:1_048_576]))
+
+    (entry,) = await entries(begin)
+    assert len(entry.content) == 1_048_576
+
+
+async def test_a_message_of_more_different_words_than_can_be_indexed_is_refused(
+    begin: Begin,
+) -> None:
+    words = " ".join(f"{number:x}" for number in range(150_000))
+
+    with pytest.raises(InvalidInputError, match="is more than can be indexed"):
+        await keep(begin, said(1, words))
