@@ -125,7 +125,7 @@ class ResumeInbox:
         self._taken, self._timed_out = None, False
 
     def time_is_up(self) -> None:
-        """The deadline has passed while the job is held, so what comes now is too late."""
+        """The deadline has passed, so what comes now is too late, unless a request was taken before."""
         self._timed_out = self._taken is None
 
     def refuse_taken(self, why: str) -> None:
@@ -149,8 +149,8 @@ class ResumeInbox:
                 timeout_summary=summary,
             )
         except TimeoutError:
-            self._timed_out = self._taken is None
-        return self.is_decided
+            return True
+        return self._taken is not None
 
     def _validate(self, request: ResumeRequest) -> None:
         """The update's validator: what it refuses leaves no trace in the history."""

@@ -170,17 +170,18 @@ class JobWaits:
                 await self._hold(modern=modern)
                 continue
             wait, self._extended = self._opened, False
-            decided = await self._inbox.next_request(
+            has_ended = await self._inbox.next_request(
                 self._alarm(wait),
                 stirred=lambda: self._is_stirred(modern=modern),
                 summary=wait.key,
             )
-            if not decided or self._controls.paused:
+            if not has_ended or self._controls.paused:
                 continue
-            async with self._lock:
-                is_later = self._extended and self._inbox.taken is None
-                taken = self._inbox.taken
-                restored = None if is_later else await self._restore(self._opened, taken, terms)
+            async with self._lock:  # a later deadline that is being written counts
+                if self._extended and self._inbox.taken is None:
+                    continue
+                self._inbox.time_is_up()
+                restored = await self._restore(self._opened, self._inbox.taken, terms)
             if restored is not None:
                 return _decision(self._inbox.taken, restored), restored
             if modern:
@@ -227,8 +228,9 @@ class JobWaits:
                 timeout=None if self._inbox.is_decided else max(left, timedelta(0)),
             )
         except TimeoutError:
-            if self._alarm(self._opened) <= workflow.now():  # else it was given a later deadline
-                self._inbox.time_is_up()
+            async with self._lock:
+                if self._alarm(self._opened) <= workflow.now():  # else it got a later deadline
+                    self._inbox.time_is_up()
         if not self._controls.paused:
             self._publish()
 
