@@ -72,8 +72,8 @@ async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
 
 
 async def _refuse_known(transaction: Transaction, asked: ForkInput) -> None:
-    """Refuses the id of a job that has done more than to ask for this."""
+    """Refuses the id of a job that has done more than to ask for this, or is just being forked to."""
+    reads = await transaction.records.list_reads(asked.job_id, lock=True)
     done, _ = await transaction.list_operations(asked.job_id, limit=2)
-    is_known = any(each.key != asked.operation.key for each in done)
-    if is_known or await transaction.records.list_reads(asked.job_id):
+    if reads or any(each.key != asked.operation.key for each in done):
         raise AlreadyExistsError(what="job", name=asked.job_id)

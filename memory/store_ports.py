@@ -131,8 +131,13 @@ class RecordStore(Protocol):
         """Puts records into a job's read set; what is seen later replaces what was seen earlier."""
         ...
 
-    async def list_reads(self, job_id: str, *, pinned: bool = False) -> tuple[ReadRecord, ...]:
-        """A job's read set, or what is pinned of it, in the order of namespace and key."""
+    async def list_reads(
+        self, job_id: str, *, pinned: bool = False, lock: bool = False
+    ) -> tuple[ReadRecord, ...]:
+        """A job's read set, or what is pinned of it, in the order of namespace and key.
+
+        With `lock`, whoever locks it too waits until this transaction ends, also when it is empty.
+        """
         ...
 
     async def remove_reads(self, job_id: str) -> None:

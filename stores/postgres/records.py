@@ -15,6 +15,7 @@ from sqlalchemy import (
     func,
     or_,
     select,
+    text,
     tuple_,
     update,
 )
@@ -53,6 +54,7 @@ _READS = (
     .where(is_owned(READ), READ.c.job_id == bindparam("of_job"))
     .order_by(READ.c.namespace, READ.c.key)
 )
+_LOCK_READS = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
 class PostgresRecordStore:
@@ -189,8 +191,13 @@ class PostgresRecordStore:
         )
         self._unit.wrote("reads.add", job_id)
 
-    async def list_reads(self, job_id: str, *, pinned: bool = False) -> tuple[ReadRecord, ...]:
+    async def list_reads(
+        self, job_id: str, *, pinned: bool = False, lock: bool = False
+    ) -> tuple[ReadRecord, ...]:
         """See the port."""
+        if lock:
+            name = f"reads/{self._unit.tenant_id}/{job_id}"
+            await self._unit.rows(_LOCK_READS, {"name": name})
         statement = _READS.where(READ.c.pinned) if pinned else _READS
         rows = await self._unit.rows(statement, {**self._unit.here, "of_job": job_id})
         self._unit.read("reads.list", job_id)

@@ -1,5 +1,6 @@
 """Taking over the memory of a wait."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -102,3 +103,16 @@ async def test_two_forks_do_not_share_an_id(fork: Fork, begin: Begin) -> None:
     await refused(fork, "j2", step=6)
 
     assert await reads(begin, "j2") == (NAME,)
+
+
+async def test_of_two_forks_to_one_id_at_once_one_wins(fork: Fork, begin: Begin) -> None:
+    for number in range(10):
+        job_id = f"j{number}-at-once"
+
+        outcomes = await asyncio.gather(
+            *(fork(job_id, step=2 * number + each) for each in (10, 11)), return_exceptions=True
+        )
+
+        (lost,) = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+        assert f"job {job_id} exists already" in str(lost)
+        assert await reads(begin, job_id) == (NAME,)

@@ -1,5 +1,6 @@
 """A job that begins at a wait of another, with the memory of that time."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -7,12 +8,13 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from mnestic.memory.errors import InvalidInputError, JobFailedError
+from mnestic.memory.errors import AlreadyExistsError, InvalidInputError, JobFailedError
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 
 StartWaiting = Callable[..., Awaitable[str]]
 Until = Callable[..., Awaitable[Any]]
+UntilState = Callable[[str, str], Awaitable[Any]]
 Rows = Callable[[], dict[str, set[str]]]
 pytestmark = pytest.mark.usefixtures("worker")
 
@@ -261,3 +263,32 @@ async def test_a_fork_of_a_snapshot_that_is_corrupted_fails_and_says_so(
         await client.wait_for_result(forked)
 
     assert await said(client, "s2") == []
+
+
+async def test_of_two_clients_that_fork_to_one_id_at_once_one_wins(
+    client: MnesticClient, start_waiting: StartWaiting, until_state: UntilState, rows: Rows
+) -> None:
+    job_id = await start_waiting()
+    before = rows()
+
+    async with await MnesticClient.connect(client.settings) as other:
+        for number in range(5):
+            new = f"fork-{number}"
+            outcomes = await asyncio.gather(
+                *(each.fork_job(job_id, as_job=new) for each in (client, other)),
+                return_exceptions=True,
+            )
+            assert sorted(str(outcome) for outcome in outcomes) == [
+                new,
+                f"job {new} exists already",
+            ]
+            assert any(isinstance(outcome, AlreadyExistsError) for outcome in outcomes)
+            job = await until_state(new, "waiting")
+            assert [wait.wait_id for wait in job.waits] == [f"{new}/w1"]
+            assert await said(client, new) == ["My name is Mara."]
+
+    after = rows()
+    grown = {table: len(after[table]) - len(before[table]) for table in before}
+    made = ("working_memory", "memory_snapshot", "job_wait")
+    assert {table: grown[table] for table in made} == dict.fromkeys(made, 5)
+    assert grown["operation"] == 10  # of each: the fork, and the opening of its wait
