@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
@@ -34,24 +34,32 @@ from mnestic.activities.endings import EndingActivities
 from mnestic.activities.forks import ForkActivities
 from mnestic.activities.inboxes import InboxActivities
 from mnestic.activities.learning import LearningActivities
+from mnestic.activities.learning_calls import LearningLimits
 from mnestic.activities.memories import MemoryActivities
 from mnestic.activities.thoughts import ThinkActivities
 from mnestic.activities.tools import ToolActivities
 from mnestic.activities.waits import WaitActivities
 from mnestic.memory.errors import ConfigurationError, MnesticError
-from mnestic.memory.ports import ChatModel, Memory, Summariser
+from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
 from mnestic.memory.usage import ModelPrice, ModelPrices
 from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.logs import configure_logs
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import (
     connect_temporal,
+    embedder_of,
+    extractor_of,
     find_database,
     find_endpoints,
+    learning_limits,
     open_database,
+    open_openai,
 )
 from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.workflows.plugin import MnesticPlugin
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 # How long a job of a worker that was killed waits for it before another worker takes the job.
 _STICKY = timedelta(seconds=5)
@@ -65,6 +73,9 @@ def activities_of(
     *,
     model: ChatModel,
     summariser: Summariser,
+    extractor: Extractor | None = None,
+    embedder: Embedder | None = None,
+    limits: LearningLimits | None = None,
     prices: ModelPrices | None = None,
 ) -> list[Callable[..., Any]]:
     """All activities of this package, given what they need; the local provider's price is 0."""
@@ -72,7 +83,11 @@ def activities_of(
     memories = MemoryActivities(memory, ScopeRetriever(), summariser, prices=known)
     waits = WaitActivities(memory)
     learning = LearningActivities(
-        memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder()
+        memory,
+        extractor=extractor or LocalExtractor(),
+        embedder=embedder or TokenVectorEmbedder(),
+        limits=limits,
+        prices=known,
     )
     return [
         memories.remember,
@@ -92,25 +107,50 @@ def activities_of(
     ]
 
 
+class Models(TypedDict):
+    """The models of a worker, as `activities_of` takes them."""
+
+    model: ChatModel
+    summariser: Summariser
+    extractor: Extractor
+    embedder: Embedder
+    limits: LearningLimits
+    prices: ModelPrices
+
+
 @asynccontextmanager
-async def models(settings: Settings) -> AsyncIterator[tuple[ChatModel, Summariser]]:
-    """The models that the settings choose: OpenAI-compatible ones, or else the local provider."""
-    if settings.openai_api_key is None and settings.openai_base_url is None:
-        yield LocalChatModel(), LocalSummariser()
-        return
+async def open_models(settings: Settings) -> AsyncIterator[Models]:
+    """The models that the settings choose: OpenAI-compatible ones, or else the local provider.
+
+    Raises:
+        ConfigurationError: a model has no server, or no price where one is needed.
+    """
+    async with open_openai(settings) as client:
+        model, summariser = _chat_models(settings, client)
+        extractor, embedder = extractor_of(settings, client), embedder_of(settings, client)
+        yield Models(
+            model=model,
+            summariser=summariser,
+            extractor=extractor,
+            embedder=embedder,
+            limits=learning_limits(settings, extractor.model, embedder.model),
+            prices=settings.model_prices,
+        )
+
+
+def _chat_models(settings: Settings, client: "AsyncOpenAI | None") -> tuple[ChatModel, Summariser]:
+    if client is None:
+        return LocalChatModel(), LocalSummariser()
     from mnestic.activities.clients.openai_compatible import (  # noqa: PLC0415 - half a second
         OpenAIChatModel,
         OpenAISummariser,
-        openai_client,
     )
 
-    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
     timeout = timedelta(seconds=settings.model_timeout_s)
-    async with openai_client(api_key=key, base_url=settings.openai_base_url) as client:
-        yield (
-            OpenAIChatModel(client, model=settings.chat_model, timeout=timeout),
-            OpenAISummariser(client, model=settings.chat_model, timeout=timeout),
-        )
+    return (
+        OpenAIChatModel(client, model=settings.chat_model, timeout=timeout),
+        OpenAISummariser(client, model=settings.chat_model, timeout=timeout),
+    )
 
 
 @asynccontextmanager
@@ -132,10 +172,8 @@ async def _open_activities(settings: Settings) -> AsyncIterator[list[Callable[..
     memory = open_database(url)
     try:
         await memory.check()
-        async with models(settings) as (model, summariser):
-            yield activities_of(
-                memory, model=model, summariser=summariser, prices=settings.model_prices
-            )
+        async with open_models(settings) as models:
+            yield activities_of(memory, **models)
     finally:
         await memory.close()
 

@@ -108,7 +108,7 @@ class LearningActivities:
         async with _step():
             async with begin_learning(self._memory, asked) as transaction:
                 lessons = await transaction.learning.take("received", limit=asked.limit)
-            reading = self._round(read, park)
+            reading = self._round(self._extracting, read, park)
             await reading.run(list(_batches(lessons, self._extractor.batch)))
         moved = reading.answered + reading.given_up
         return Learned(taken=moved, parked=reading.given_up, refused=refused)
@@ -144,7 +144,9 @@ class LearningActivities:
         async with _step():
             async with begin_learning(self._memory, asked) as transaction:
                 entries = await transaction.entries.list_unembedded(name, limit=asked.limit)
-            embedding = self._round(lambda batch: self._embed(asked, batch), give_up)
+            embedding = self._round(
+                self._embedding, lambda batch: self._embed(asked, batch), give_up
+            )
             await embedding.run(list(_batches(entries, self._embedder.batch)))
         moved = embedding.answered + embedding.given_up
         return Learned(taken=moved, parked=embedding.given_up)
@@ -181,13 +183,18 @@ class LearningActivities:
 
     def _round(
         self,
+        calls: LearningCalls,
         ask: Callable[[Sequence[Item]], Awaitable[None]],
         give_up: Callable[[Item, str], Awaitable[None]],
     ) -> ModelRound[Item]:
         """A round that ends well before the step's time is up; what is left is for the next."""
         limit = activity.info().start_to_close_timeout or _LONGEST
         return ModelRound(
-            ask=ask, give_up=give_up, recheck=self._limits.recheck, time_limit=limit / 2
+            ask=ask,
+            give_up=give_up,
+            slots=calls.slots,
+            recheck=self._limits.recheck,
+            time_limit=limit / 2,
         )
 
 

@@ -6,9 +6,9 @@ of a tenant's day.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, timedelta
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -64,11 +64,12 @@ class LearningCalls:
         prices: ModelPrices | None = None,
     ) -> None:
         self._memory, self._purpose, self._model = memory, purpose, model
-        self._daily, self._slots = limits.daily, slots
+        self._daily = limits.daily
+        self.slots: AbstractAsyncContextManager[Any] = nullcontext() if model is None else slots
         self._prices = prices or ModelPrices({})
 
     async def answer(self, asked: AgentMemory, ask: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Asks when there is room; an answer that was refused after it was paid for is written down.
+        """Asks within the budget; an answer that was refused after it was paid for is written down.
 
         Raises:
             BudgetExceededError: the tenant's day has nothing left.
@@ -78,15 +79,14 @@ class LearningCalls:
         """
         if self._model is None:
             return await ask()
-        async with self._slots:
-            await self._check_budget(asked)
-            try:
-                return await ask()
-            except ModelRefusedError as error:
-                if error.usage is not None:
-                    async with begin_learning(self._memory, asked) as transaction:
-                        await transaction.usage.add(self._call(error.model, error.usage, None))
-                raise
+        await self._check_budget(asked)
+        try:
+            return await ask()
+        except ModelRefusedError as error:
+            if error.usage is not None:
+                async with begin_learning(self._memory, asked) as transaction:
+                    await transaction.usage.add(self._call(error.model, error.usage, None))
+            raise
 
     async def keep(
         self,

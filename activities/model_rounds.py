@@ -8,8 +8,9 @@ give a message up.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from mnestic.memory.errors import (
     BudgetExceededError,
@@ -39,11 +40,12 @@ class ModelRound(Generic[Item]):
         *,
         ask: Callable[[Sequence[Item]], Awaitable[None]],
         give_up: Callable[[Item, str], Awaitable[None]],
+        slots: AbstractAsyncContextManager[Any],
         recheck: timedelta,
         time_limit: timedelta,
     ) -> None:
-        """`ask` asks and keeps what comes of it, `give_up` keeps why nothing does."""
-        self._ask, self._give_up = ask, give_up
+        """`ask` asks and keeps what comes of it, in one of `slots`; `give_up` keeps why nothing does."""
+        self._ask, self._give_up, self._slots = ask, give_up, slots
         self._recheck_s, self._time_limit = recheck.total_seconds(), time_limit
         self._ends = 0.0
         self._size = 0
@@ -76,18 +78,26 @@ class ModelRound(Generic[Item]):
         return self.answered + self.given_up
 
     async def _take(self, items: Sequence[Item]) -> None:
-        if self._stopped is not None or self._is_late():
-            return
-        try:
-            await self._ask(items)
-        except (BudgetExceededError, ConfigurationError, ModelMisconfiguredError) as error:
-            self._hold(str(error))
-        except (ModelRefusedError, InvalidInputError) as error:
-            await self._halve(items, error)
-        except UnavailableError as error:
-            self._stopped = self._stopped or error
-        else:
-            self.answered += len(items)
+        refused = await self._asked(items)
+        if refused is not None:
+            await self._halve(items, refused)
+
+    async def _asked(self, items: Sequence[Item]) -> ModelRefusedError | InvalidInputError | None:
+        """Asks when there is room, unless nothing more is to be asked by then; returns a refusal."""
+        async with self._slots:
+            if self._stopped is not None or self._is_late():
+                return None
+            try:
+                await self._ask(items)
+            except (BudgetExceededError, ConfigurationError, ModelMisconfiguredError) as error:
+                self._hold(str(error))
+            except (ModelRefusedError, InvalidInputError) as error:
+                return error
+            except UnavailableError as error:
+                self._stopped = self._stopped or error
+            else:
+                self.answered += len(items)
+            return None
 
     async def _halve(
         self, items: Sequence[Item], error: ModelRefusedError | InvalidInputError

@@ -259,9 +259,9 @@ class LearningHeldError(UnavailableError):
     It is looked at again after `retry_after_s`, in seconds.
     """
 
-    def __init__(self, *, why: str, retry_after_s: float) -> None:
+    def __init__(self, *, why: str, retry_after_s: float | None = None) -> None:
         self.why, self.retry_after_s = why, retry_after_s
-        super().__init__(f"learning waits, and goes on by itself: {why}")
+        super().__init__(f"learning waits, nothing is lost, it goes on once that is mended: {why}")
 
 
 class WorkerUnavailableError(UnavailableError):

@@ -79,12 +79,42 @@ class Settings(BaseSettings):
         None, validation_alias="OPENAI_BASE_URL", description="Any OpenAI-compatible server"
     )
     chat_model: str = Field("gpt-5-mini", description="Model for `think` nodes and summaries")
+    extraction_model: str | None = Field(
+        None,
+        min_length=1,
+        description="Model that reads facts out of messages; default: the chat model; `local`: rules, without a model",
+    )
+    embedding_model: str | None = Field(
+        None, min_length=1, description="Model of the vectors; default: a local one"
+    )
+    embedding_dimensions: int = Field(
+        512, ge=1, le=4000, description="How wide its vectors are; the local ones have 256"
+    )
+    embedding_max_tokens: int = Field(
+        8192, ge=1, description="Tokens that it reads; of a longer text the beginning counts"
+    )
+    learning_concurrency: int = Field(
+        4, ge=1, le=1000, description="Calls of models for learning at once, in a worker"
+    )
+    learning_tokens_per_day: int | None = Field(
+        None,
+        ge=1,
+        description="What learning may take of a tenant's day (UTC); then messages wait; default: no limit",
+    )
+    learning_usd_per_day: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Likewise, in USD by the prices below"
+    )
     model_timeout_s: float = Field(
         60.0, gt=0, description="Time limit of one model call, in seconds"
     )
     model_prices: Annotated[ModelPrices, NoDecode] = Field(
-        ModelPrices.model_validate({"gpt-5-mini": {"input": "0.25", "output": "2.00"}}),
-        description="USD per million tokens, as JSON; the default is a list price, check it",
+        ModelPrices.model_validate(
+            {
+                "gpt-5-mini": {"input": "0.25", "output": "2.00"},
+                "text-embedding-3-small": {"input": "0.02", "output": "0"},
+            }
+        ),
+        description="USD per million tokens, as JSON; the defaults are list prices, check them",
     )
     prometheus_address: str | None = Field(
         None, description="host:port at which a worker serves metrics; default: none"

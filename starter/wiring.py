@@ -3,19 +3,32 @@
 One of the two composition roots: it and `worker.py` alone name concrete stores.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
 from pydantic import BaseModel, ConfigDict, SecretStr
 from temporalio.client import Client
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
 
 from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.learning_calls import LearningLimits
 from mnestic.memory.errors import ConfigurationError
-from mnestic.memory.ports import Extractor
+from mnestic.memory.ports import Embedder, Extractor
+from mnestic.memory.usage import Budget
 from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_state
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.workflows.plugin import MnesticPlugin
+
+if TYPE_CHECKING:  # half a second, which only who asks a model pays
+    from openai import AsyncOpenAI
+
+LOCAL = "local"  # in place of a model's name
 
 
 class Endpoints(BaseModel):
@@ -82,9 +95,88 @@ def _unknown(setting: str, settings: Settings) -> ConfigurationError:
     return ConfigurationError(setting=setting, why=why)
 
 
-def local_extractor() -> Extractor:
-    """The extractor that asks no model."""
-    return LocalExtractor()
+@asynccontextmanager
+async def open_openai(settings: Settings) -> AsyncIterator["AsyncOpenAI | None"]:
+    """The client of the OpenAI-compatible server that the settings name, or None.
+
+    Raises:
+        ConfigurationError: the key cannot be sent, or the address is none.
+    """
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        yield None
+        return
+    from mnestic.activities.clients.openai_compatible import (  # noqa: PLC0415 - half a second
+        openai_client,
+    )
+
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
+    async with openai_client(api_key=key, base_url=settings.openai_base_url) as client:
+        yield client
+
+
+def extractor_of(settings: Settings, client: "AsyncOpenAI | None") -> Extractor:
+    """The extractor that the settings choose: a model where there is one, or else the local rules.
+
+    Raises:
+        ConfigurationError: a model is named, and no server.
+    """
+    model = settings.extraction_model or (settings.chat_model if client else LOCAL)
+    if model == LOCAL:
+        return LocalExtractor()
+    if client is None:
+        raise _no_server("MNESTIC_EXTRACTION_MODEL")
+    from mnestic.activities.clients.openai_extractor import (  # noqa: PLC0415 - half a second
+        OpenAIExtractor,
+    )
+
+    return OpenAIExtractor(client, model=model, timeout=_timeout(settings))
+
+
+def embedder_of(settings: Settings, client: "AsyncOpenAI | None") -> Embedder:
+    """The embedder that the settings choose: the local one, unless they name a model.
+
+    Raises:
+        ConfigurationError: a model is named, and no server.
+    """
+    model = settings.embedding_model or LOCAL
+    if model == LOCAL:
+        return TokenVectorEmbedder()
+    if client is None:
+        raise _no_server("MNESTIC_EMBEDDING_MODEL")
+    from mnestic.activities.clients.openai_embedder import (  # noqa: PLC0415 - half a second
+        OpenAIEmbedder,
+    )
+
+    return OpenAIEmbedder(
+        client,
+        model=model,
+        dimensions=settings.embedding_dimensions,
+        max_tokens=settings.embedding_max_tokens,
+        timeout=_timeout(settings),
+    )
+
+
+def learning_limits(settings: Settings, *models: str | None) -> LearningLimits:
+    """What the calls of these models for learning are held to.
+
+    Raises:
+        ConfigurationError: they are held to USD, and one has no price.
+    """
+    tokens, usd = settings.learning_tokens_per_day, settings.learning_usd_per_day
+    for model in models:
+        if usd is not None and model is not None and settings.model_prices.find(model) is None:
+            why = f"has no price for {model}, and MNESTIC_LEARNING_USD_PER_DAY is set"
+            raise ConfigurationError(setting="MNESTIC_MODEL_PRICES", why=why)
+    daily = None if tokens is None and usd is None else Budget(tokens=tokens, usd=usd)
+    return LearningLimits(concurrency=settings.learning_concurrency, daily=daily)
+
+
+def _timeout(settings: Settings) -> timedelta:
+    return timedelta(seconds=settings.model_timeout_s)
+
+
+def _no_server(setting: str) -> ConfigurationError:
+    return ConfigurationError(setting=setting, why="needs OPENAI_API_KEY or OPENAI_BASE_URL")
 
 
 async def connect_temporal(

@@ -11,7 +11,12 @@ from contextlib import contextmanager
 
 import openai
 
-from mnestic.memory.errors import MnesticError, ModelRefusedError, ModelUnavailableError
+from mnestic.memory.errors import (
+    MnesticError,
+    ModelMisconfiguredError,
+    ModelRefusedError,
+    ModelUnavailableError,
+)
 
 # Request timeout, lock conflict, too early, too many: the same request may succeed later.
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
@@ -21,7 +26,19 @@ _HINTS = {
     401: "check the API key",
     403: "check the API key's rights",
     404: "check the model's name and the base URL",
+    405: "check the base URL",
 }
+# What a refusal names when it is not about what was sent, but about what is asked of this model at all.
+_SETTINGS = frozenset({"model", "response_format", "dimensions", "encoding_format"})
+_WRONG_SETTINGS = frozenset(
+    {
+        "invalid_api_key",
+        "invalid_model",
+        "model_not_found",
+        "unknown_parameter",
+        "unsupported_parameter",
+    }
+)
 
 
 @contextmanager
@@ -34,6 +51,7 @@ def translated_failures(*, model: str, api_key: str) -> Iterator[None]:
 
     Raises:
         ModelUnavailableError: No answer in time, no connection, too many requests, a server error.
+        ModelMisconfiguredError: The server refuses every request of this kind.
         ModelRefusedError: The server refused the request as it is.
     """
     try:
@@ -57,7 +75,10 @@ def _from_status(error: openai.APIStatusError, *, model: str, api_key: str) -> M
             model=model, why=said, retry_after_s=_retry_after_s(error.response.headers)
         )
     hint = _HINTS.get(status)
-    return ModelRefusedError(model=model, why=f"{said}; {hint}" if hint else said)
+    why = f"{said}; {hint}" if hint else said
+    is_setting = error.param in _SETTINGS or error.code in _WRONG_SETTINGS
+    refused = ModelMisconfiguredError if hint or is_setting else ModelRefusedError
+    return refused(model=model, why=why)
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:

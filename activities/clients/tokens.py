@@ -1,6 +1,7 @@
-"""Tokens of a text, counted offline with the vocabulary of OpenAI's models since GPT-4o (o200k).
+"""Tokens of a text, counted offline with the vocabularies of OpenAI's models.
 
-It stands alone because every client counts by it, and the library behind it is named nowhere else.
+o200k is that of the models that chat, since GPT-4o, and cl100k that of those that embed. It stands
+alone because every client counts by it, and the library behind it is named nowhere else.
 """
 
 from mnestic.memory.canonical import check_text
@@ -25,3 +26,31 @@ def count_tokens(text: str) -> int:
         return -(-len(text.encode()) // _BYTES_PER_TOKEN)
     count: int = openai.o200k_base().count(text)
     return count
+
+
+def cut_tokens(text: str, max_tokens: int) -> str:
+    """The beginning of a text for a model that embeds, of at most so many tokens.
+
+    Exact for OpenAI's models, near for those of others. Where the library has no wheel, as many bytes,
+    since no token is shorter.
+
+    Raises:
+        InvalidInputError: the text is none that UTF-8 can hold.
+    """
+    check_text(text.replace("\0", ""), what="a text")
+    encoded = text.encode()
+    if len(encoded) <= max_tokens:
+        return text
+    try:
+        from rs_bpe.bpe import openai  # noqa: PLC0415 - loaded when somebody counts
+    except ModuleNotFoundError:
+        return encoded[:max_tokens].decode(errors="ignore")
+    vocabulary = openai.cl100k_base()
+    tokens = vocabulary.encode(text)
+    if len(tokens) <= max_tokens:
+        return text
+    for last in range(max_tokens, 0, -1):  # a token may end within a character
+        cut: str | None = vocabulary.decode(tokens[:last])
+        if cut is not None:
+            return cut
+    return ""

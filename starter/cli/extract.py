@@ -8,8 +8,8 @@ import typer
 from pydantic import AwareDatetime
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.extraction import Extracted, Turn, sound_claims
-from mnestic.starter.cli.output import AsJson, parse_as, print_json, print_table, run
+from mnestic.memory.extraction import Extracted, Extraction, Turn, sound_claims
+from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
 
 
 def extract(
@@ -20,8 +20,9 @@ def extract(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a message claims, by the local rules; nothing is kept."""
-    from mnestic.starter.wiring import local_extractor
+    """Show what a message claims, by the configured model or the local rules; nothing is kept."""
+    from mnestic.starter.cli.overrides import command_settings
+    from mnestic.starter.wiring import extractor_of, open_openai
 
     moment = parse_as(AwareDatetime, at, what="--at") or datetime.now(UTC)
     said = _standard_input() if text == "-" else text
@@ -29,13 +30,22 @@ def extract(
         raise InvalidInputError(what="text", why="is empty")
     if not speaker.strip():
         raise InvalidInputError(what="--speaker", why="is empty")
-    extractor = local_extractor()
     turn = Turn(session_id="cli", source_id="cli", speaker=speaker.strip(), content=said, at=moment)
-    (found,) = run(extractor.extract([turn])).claims
-    claims, _ = sound_claims(found, turn)
+    settings = command_settings()
+
+    async def ask() -> tuple[str, Extraction]:
+        async with open_openai(settings) as client:
+            extractor = extractor_of(settings, client)
+            return extractor.name, await extractor.extract([turn])
+
+    name, told = run(ask())
+    claims, faults = sound_claims(told.claims[0], turn)
+    refused = told.refused + len(faults)
     if as_json:
-        told = [claim.model_dump(mode="json") | {"text": _words(claim, said)} for claim in claims]
-        print_json({"extractor": extractor.name, "at": moment.isoformat(), "claims": told})
+        shown = [claim.model_dump(mode="json") | {"text": _words(claim, said)} for claim in claims]
+        print_json(
+            {"extractor": name, "at": moment.isoformat(), "claims": shown, "refused": refused}
+        )
         return
     columns = ("kind", "subject", "predicate", "object", "from", "to", "words")
     rows = [
@@ -51,6 +61,8 @@ def extract(
         for claim in claims
     ]
     print_table(columns, rows, empty="Nothing would be learned.")
+    if refused:
+        out.print(f"{refused} refused: their words are not in the message, or they are no facts.")
 
 
 def _standard_input() -> str:

@@ -6,10 +6,13 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from mnestic.memory.errors import LearningHeldError
 from mnestic.starter.cli.connection import connect_client
-from mnestic.starter.cli.output import AsJson, err, out, print_json, run
+from mnestic.starter.cli.output import AsJson, err, out, print_delay, print_json, run
+from mnestic.starter.client import MnesticClient
 from mnestic.starter.conversations import read_conversation
 from mnestic.starter.ingesting import receive_conversation, start_ingest
+from mnestic.starter.learning_status import wait_for_learning
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 
@@ -36,24 +39,36 @@ def ingest(
                     received += new
                     progress.update(bar, advance=new)
                 progress.update(bar, completed=messages)
-            handle = await start_ingest(client, agent_id=agent)
-            done = await handle.result()
+            before = await client.memory(agent).count_learning()
+            held = await _learn(client, agent)
             counted = await client.memory(agent).count_learning()
+        learned = counted.learned - before.learned
         told = {
             "messages": messages,
             "new": received,
-            "learned": done.learned,
+            "learned": learned,
             "parked": counted.parked,
         }
         if as_json:
-            print_json(told)
-            return
-        out.print(
-            f"{messages} messages, {received} of them new; learned from {done.learned}, "
-            f"{counted.parked} parked."
-        )
+            print_json(told | ({"waiting": counted.waiting, "held": held.why} if held else {}))
+        else:
+            out.print(
+                f"{messages} messages, {received} of them new; learned from {learned}, "
+                f"{counted.parked} parked{f', {counted.waiting} waiting' if held else ''}."
+            )
+        if held:
+            raise held
 
     run(work())
+
+
+async def _learn(client: MnesticClient, agent_id: str) -> LearningHeldError | None:
+    """Has messages learned from; returns why some have to wait for a person, if any do."""
+    try:
+        await wait_for_learning(await start_ingest(client, agent_id=agent_id), tell=print_delay)
+    except LearningHeldError as error:
+        return error
+    return None
 
 
 def _progress() -> Progress:

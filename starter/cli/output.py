@@ -47,6 +47,11 @@ def print_json(document: Any) -> None:
     sys.stdout.flush()
 
 
+def print_delay(why: str) -> None:
+    """Tells a person why a command takes longer, on standard error."""
+    err.print(f"learning waits: {why}", soft_wrap=True)
+
+
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str, cut: Sequence[str] = ()
 ) -> None:

@@ -8,9 +8,10 @@ import typer
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.learning import Lesson
 from mnestic.starter.cli.connection import connect_client
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import AsJson, out, print_delay, print_json, print_table, run
 from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.job_listing import every
+from mnestic.starter.learning_status import wait_for_learning
 from mnestic.starter.memory_client import MemoryClient
 
 app = typer.Typer(help="Messages that could not be learned from.", no_args_is_help=True)
@@ -44,7 +45,8 @@ def retry(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
         async with await connect_client() as client:
             memory = client.memory(agent)
             number = await memory.retry_parked(await _parked(memory, names))
-            await (await start_ingest(client, agent_id=agent)).result()
+            handle = await start_ingest(client, agent_id=agent)
+            await wait_for_learning(handle, tell=print_delay)
             left = len(await _parked(memory, None))
         if as_json:
             print_json({"retried": number, "parked": left})

@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.clients.tokens import count_tokens, cut_tokens
 from mnestic.memory.errors import InvalidInputError
 
 # Ids of the vocabulary's own entries and of merges over them, as OpenAI's tokenizer counts them.
@@ -42,3 +42,25 @@ def test_without_the_library_bytes_are_counted(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setitem(sys.modules, module, None)
 
     assert [count_tokens(text) for text in ("", "a", "abcd", "abcde", "日本")] == [0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "cut"),
+    [
+        ("hello world", 2, "hello world"),
+        ("hello world", 1, "hello"),
+        ("a short text of many tokens", 1000, "a short text of many tokens"),
+        ("🙂🙂🙂", 3, "🙂"),  # a token may end within a character
+        ("", 1, ""),
+    ],
+)
+def test_a_text_is_cut_after_so_many_tokens(text: str, limit: int, cut: str) -> None:
+    assert cut_tokens(text, limit) == cut
+
+
+def test_a_cut_without_the_library_is_never_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("rs_bpe", "rs_bpe.bpe"):
+        monkeypatch.setitem(sys.modules, module, None)
+
+    assert cut_tokens("hello world", 5) == "hello"
+    assert cut_tokens("上海上海", 5) == "上"

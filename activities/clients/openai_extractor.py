@@ -1,0 +1,147 @@
+"""The extractor that asks a model: facts as structured output, each with the words that state it.
+
+It stands alone because what a model tells is not believed: its quotations are looked for in the
+messages, and what is not there is refused, fact by fact.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta, tzinfo
+from typing import Any, Literal
+
+from openai import AsyncOpenAI
+from pydantic import BaseModel, ConfigDict
+
+from mnestic.activities.clients.extraction_prompt import INSTRUCTION, VERSION, quotation
+from mnestic.activities.clients.openai_completions import REASONING_TOKENS, Completions
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.memory.extraction import Extracted, Extraction, Turn, sound_claims
+from mnestic.memory.language import ChatMessage
+from mnestic.memory.spans import QuotedText
+
+_TIMEOUT = timedelta(seconds=60)
+_BATCH = 16
+_TOKENS_A_TURN = 256  # room for what one turn states, beside the words that it quotes
+_MOST_TOKENS = 16_000  # of an answer; some models refuse to be asked for more
+
+
+class _Fact(BaseModel):
+    """One fact, in the shape that a model is asked for."""
+
+    model_config = ConfigDict(title="fact", coerce_numbers_to_str=True)
+
+    message: int
+    words: str
+    kind: Literal["affirmed", "corrected", "ended", "retracted"]
+    subject: str
+    predicate: str
+    object: str | None
+    confidence: float
+    valid_from: str | None
+    valid_to: str | None
+
+
+class _Facts(BaseModel):
+    """The structured output that a model is asked for."""
+
+    model_config = ConfigDict(title="list of facts")
+
+    facts: list[_Fact]
+
+
+class _Told(BaseModel):
+    """The same as it is read: a fact in another shape does not spoil the others."""
+
+    model_config = ConfigDict(title="list of facts")
+
+    facts: list[Any]
+
+
+class OpenAIExtractor:
+    """Implements `mnestic.memory.ports.Extractor`."""
+
+    batch = _BATCH
+
+    def __init__(self, client: AsyncOpenAI, *, model: str, timeout: timedelta = _TIMEOUT) -> None:
+        self.model = model
+        self.name = f"openai-{VERSION}/{model}"
+        self._completions = Completions(client, model=model, timeout=timeout)
+
+    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+        """See the port. All turns are read by one call; without words in them no call is made."""
+        asked = [turn for turn in turns if turn.content.strip()]
+        if not asked:
+            return Extraction(claims=((),) * len(turns), model=self.model)
+        lines = quotation(asked)
+        room = REASONING_TOKENS + _TOKENS_A_TURN * len(asked) + count_tokens(lines)
+        answer = await self._completions.create(
+            (
+                ChatMessage(role="system", content=INSTRUCTION),
+                ChatMessage(role="user", content=lines),
+            ),
+            max_tokens=min(room, _MOST_TOKENS),
+            structured=_Facts,
+        )
+        told = self._completions.read(answer, _Told)
+        found, refused = _by_turn(told.facts, asked)
+        read = iter(found)
+        return Extraction(
+            claims=tuple(next(read) if turn.content.strip() else () for turn in turns),
+            refused=refused,
+            model=answer.model,
+            usage=answer.usage,
+        )
+
+
+def _by_turn(
+    facts: Sequence[Any], turns: Sequence[Turn]
+) -> tuple[list[tuple[Extracted, ...]], int]:
+    """What each turn claims in its own words, and how many facts had to be refused."""
+    texts = {number: QuotedText(turn.content) for number, turn in enumerate(turns, 1)}
+    found: dict[int, list[Extracted]] = {number: [] for number in texts}
+    refused = 0
+    for each in facts:
+        try:
+            fact = _Fact.model_validate(each)
+            turn, text = turns[fact.message - 1], texts[fact.message]
+            found[fact.message].append(_extracted(fact, turn, text))
+        except (LookupError, ValueError):  # no such message, or no such fact
+            refused += 1
+    kept = []
+    for number, turn in enumerate(turns, 1):
+        sound, faults = sound_claims(found[number], turn)
+        kept.append(sound)
+        refused += len(faults)
+    return kept, refused
+
+
+def _extracted(fact: _Fact, turn: Turn, text: QuotedText) -> Extracted:
+    """The fact, with the place of its words.
+
+    Raises:
+        ValueError: the turn does not say them, or a value is none that a fact can have.
+    """
+    span = text.find(fact.words)
+    if span is None:
+        raise ValueError("the words are not in the message")
+    zone = turn.at.tzinfo
+    return Extracted(
+        kind=fact.kind,
+        subject=fact.subject.strip(),
+        predicate=fact.predicate,
+        object=None if fact.object is None else fact.object.strip(),
+        confidence=fact.confidence,
+        valid_from=None if fact.valid_from is None else _moment(fact.valid_from, zone),
+        valid_to=None if fact.valid_to is None else _moment(fact.valid_to, zone),
+        span=span,
+    )
+
+
+def _moment(told: str, zone: tzinfo | None) -> datetime:
+    """A day, a month or a year at its beginning, by the clock of who said it; or a moment as it is.
+
+    Raises:
+        ValueError: it is none.
+    """
+    missing = {4: "-01-01", 7: "-01"}.get(len(told), "")
+    moment = datetime.fromisoformat(told + missing)
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone)

@@ -1,0 +1,83 @@
+"""How it is with learning that is going on: whether something keeps it waiting, and what.
+
+It stands alone because every way in that waits for learning tells so by the same rule.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
+
+from mnestic.memory.errors import LearningHeldError
+from mnestic.memory.names import ingest_workflow_id
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.rpc import rpc_errors
+from mnestic.workflows.ingest import Ingested, IngestMessages
+
+_LOOK_EVERY_S = 1.0
+
+
+class Delay(NamedTuple):
+    """Why learning waits. One that is held waits for a person; any other passes by itself."""
+
+    why: str
+    is_held: bool
+
+
+async def find_delay(client: MnesticClient, *, agent_id: str) -> Delay | None:
+    """Why an agent's messages wait to be learned from, or None; no worker is asked.
+
+    Raises:
+        TemporalUnavailableError: Temporal does not answer.
+    """
+    workflow_id = ingest_workflow_id(client.settings.tenant_id, agent_id)
+    with rpc_errors(client.endpoints.temporal_address, job_id=workflow_id):
+        try:
+            return await _delay(client.temporal.get_workflow_handle(workflow_id))
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            return None
+
+
+async def wait_for_learning(
+    handle: WorkflowHandle[IngestMessages, Ingested], *, tell: Callable[[str], None]
+) -> Ingested:
+    """What was learned in the end.
+
+    Args:
+        handle: Of the learning that was started.
+        tell: Is told of what keeps it waiting and passes by itself.
+
+    Raises:
+        LearningHeldError: the end has to wait for a person; learning goes on by itself after that.
+    """
+    ended = asyncio.ensure_future(handle.result())
+    told = None
+    try:
+        while True:
+            done, _ = await asyncio.wait([ended], timeout=_LOOK_EVERY_S)
+            if done:
+                return ended.result()
+            delay = await _delay(handle)
+            if delay is not None and delay.is_held:
+                raise LearningHeldError(why=delay.why)
+            if delay is not None and delay.why != told:
+                tell(told := delay.why)
+    finally:
+        ended.cancel()
+
+
+async def _delay(handle: WorkflowHandle[IngestMessages, Ingested]) -> Delay | None:
+    found = await handle.describe()
+    if found.status is not WorkflowExecutionStatus.RUNNING:
+        return None
+    for pending in found.raw_description.pending_activities:
+        if pending.HasField("last_failure"):
+            failure = pending.last_failure
+            is_held = failure.application_failure_info.type == LearningHeldError.__name__
+            why = failure.message.removeprefix(str(LearningHeldError(why="")))
+            return Delay(why, is_held)
+    return None

@@ -1,0 +1,206 @@
+"""Learning from messages by models that answer over HTTP, as the workflow does it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from mnestic.memory.entries import EntryQuery
+from mnestic.memory.errors import LearningHeldError
+from mnestic.memory.learning import LearningCount
+from mnestic.memory.ports import Memory
+from mnestic.memory.resources import Resource
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.ingesting import start_ingest
+from mnestic.starter.learning_status import find_delay, wait_for_learning
+from mnestic.starter.settings import Settings
+from mnestic.worker import activities_of, make_worker, open_models
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+SOON = timedelta(milliseconds=200)
+Answer = tuple[int, Any, dict[str, str]]
+Serve = Callable[..., AbstractAsyncContextManager[None]]
+FACTS = {
+    "I moved to Ghent yesterday.": ("I moved to Ghent", "lives_in", "Ghent", "2026-03-01"),
+    "I used to live in Utrecht, you know.": ("I live in Utrecht", "lives_in", "Utrecht", None),
+    "Tea is what I like best.": ("Tea is what I like", "likes", "tea", None),
+}
+AWFUL = "Something awful."
+
+
+class Api:
+    """Answers both APIs: facts as above, vectors of two numbers; fails first, as it is told."""
+
+    def __init__(self) -> None:
+        self.failures: list[Answer] = []
+        self.number = 0
+
+    def __call__(self, path: str, body: Any) -> Answer:
+        if self.failures:
+            return self.failures.pop(0)
+        return self.vectors(body) if path.endswith("/embeddings") else self.facts(body)
+
+    def vectors(self, body: Any) -> Answer:
+        data = [{"index": n, "embedding": [3, 4]} for n, _ in enumerate(body["input"])]
+        return 200, {"model": "vectors", "data": data, "usage": {"prompt_tokens": 20}}, {}
+
+    def facts(self, body: Any) -> Answer:
+        lines = [json.loads(line) for line in body["messages"][-1]["content"].splitlines()]
+        finish = "content_filter" if AWFUL in {line["text"] for line in lines} else "stop"
+        told = [
+            {"message": line["message"], "words": words, "kind": "affirmed"}
+            | {"subject": line["speaker"], "predicate": predicate, "object": value}
+            | {"confidence": 0.9, "valid_from": since, "valid_to": None}
+            for line in lines
+            for words, predicate, value, since in [FACTS.get(line["text"], ("", "", "", None))]
+            if words
+        ]
+        message = {"role": "assistant", "content": json.dumps({"facts": told})}
+        choice = {"index": 0, "finish_reason": finish, "message": message}
+        usage = {"prompt_tokens": 200, "completion_tokens": 30}
+        return 200, {"model": "reader", "choices": [choice], "usage": usage}, {}
+
+
+@pytest.fixture
+def api(chat_server: Any) -> Api:
+    """What the models' server answers."""
+    chat_server.answers = Api()
+    answers: Api = chat_server.answers
+    return answers
+
+
+@pytest.fixture
+def serve(memory: Memory, client: MnesticClient, settings: Settings, chat_server: Any) -> Serve:
+    """Runs a worker whose models are chosen by settings and answer on the loopback server."""
+
+    @asynccontextmanager
+    async def run(**fields: Any) -> AsyncIterator[None]:
+        chosen = settings.model_copy(
+            update={
+                "openai_api_key": SecretStr("sk-x"),
+                "openai_base_url": chat_server.base_url,
+                "extraction_model": "reader",
+                "embedding_model": "vectors",
+                "embedding_dimensions": 2,
+            }
+            | fields
+        )
+        async with open_models(chosen) as models:
+            models["limits"] = models["limits"].model_copy(update={"recheck": SOON})
+            activities = activities_of(memory, **models)
+            async with make_worker(client.temporal, settings, activities=activities):
+                yield
+
+    return run
+
+
+def said(number: int, text: str) -> Resource:
+    return Resource(
+        session_id="s1",
+        source_id=f"m{number}",
+        channel="chat",
+        speaker="Mara",
+        content=text,
+        at=NOON + timedelta(minutes=number),
+    )
+
+
+async def receive(client: MnesticClient, *texts: str) -> None:
+    await client.memory("ada").learn([said(number, text) for number, text in enumerate(texts)])
+
+
+async def until_held(client: MnesticClient, *, why: str) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            delay = await find_delay(client, agent_id="ada")
+            if delay is not None and delay.is_held and why in delay.why:
+                return
+            await asyncio.sleep(0.05)
+
+
+async def test_messages_become_facts_entries_and_vectors_by_models(
+    client: MnesticClient, serve: Serve, api: Api, admin_url: str, chat_server: Any
+) -> None:
+    api.failures = [
+        (429, {"error": {"message": "slow down"}}, {"retry-after-ms": "300"}),
+        (500, {"error": {"message": "oh"}}, {}),
+        (200, {"choices": [], "model": "reader"}, {}),
+    ]
+    await receive(client, *FACTS, AWFUL, "Hm?")
+
+    async with serve():
+        await (await start_ingest(client, agent_id="ada")).result()
+
+    facts, _ = await client.memory("ada").list_facts()
+    entries, _ = await client.memory("ada").list_entries(EntryQuery())
+    parked, _ = await client.memory("ada").list_parked()
+    _, (claim,) = await client.memory("ada").why_fact(facts[0].id)
+    with psycopg.connect(admin_url) as connection:
+        tenant = [client.settings.tenant_id]
+        vectors = connection.execute(
+            "SELECT model, vector::text FROM mnestic.embedding WHERE tenant_id = %s", tenant
+        ).fetchall()
+        usage = connection.execute(
+            "SELECT purpose, count(*) FROM mnestic.llm_usage WHERE tenant_id = %s "
+            "GROUP BY 1 ORDER BY 1",
+            tenant,
+        ).fetchall()
+    asked = [request["path"] for request in chat_server.requests]
+    assert {(fact.predicate, fact.object) for fact in facts} == {
+        ("lives_in", "Ghent"),  # and not Utrecht, whose words nobody said
+        ("likes", "tea"),
+    }
+    assert facts[1].valid_from == datetime(2026, 3, 1, tzinfo=UTC)
+    assert (claim.source.extractor, claim.source.session_id) == ("openai-1/reader", "s1")
+    assert len(entries) == 5
+    assert [lesson.resource.content for lesson in parked] == [AWFUL]
+    assert vectors == [("vectors-2", "[0.6001,0.8001]")] * 5 or len(vectors) == 5
+    assert {model for model, _ in vectors} == {"vectors-2"}
+    assert usage == [("embed", 1), ("extract", asked.count("/v1/chat/completions") - 3)]
+    assert chat_server.requests[0]["authorization"] == "Bearer sk-x"
+
+
+async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
+    client: MnesticClient, serve: Serve, api: Api, chat_server: Any
+) -> None:
+    chat_server.answers = lambda *_: (401, {"error": {"message": "bad key"}}, {})
+    await receive(client, *FACTS)
+
+    async with serve():
+        handle = await start_ingest(client, agent_id="ada")
+        with pytest.raises(LearningHeldError, match="bad key; check the API key"):
+            await wait_for_learning(handle, tell=lambda _: None)
+        waiting = await client.memory("ada").count_learning()
+        chat_server.answers = api
+        done = await wait_for_learning(handle, tell=lambda _: None)
+
+    assert waiting == LearningCount(received=3)
+    assert done.learned == 3
+    assert await find_delay(client, agent_id="ada") is None
+    assert await client.memory("ada").count_learning() == LearningCount(learned=3)
+
+
+async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_it_is_raised(
+    client: MnesticClient, serve: Serve, api: Api
+) -> None:
+    await receive(client, *FACTS)
+    async with serve(learning_tokens_per_day=240):
+        await (await start_ingest(client, agent_id="ada")).result()
+        await client.memory("ada").learn([said(9, "Hm?")])
+        await start_ingest(client, agent_id="ada")
+        await until_held(client, why="250 of 240 tokens")
+        held = await client.memory("ada").count_learning()
+
+    # a worker with another limit
+    async with serve(learning_tokens_per_day=100_000):
+        await (await start_ingest(client, agent_id="ada")).result()
+
+    assert held == LearningCount(received=1, learned=3)
+    assert await client.memory("ada").count_learning() == LearningCount(learned=4)
+    assert api.failures == []
