@@ -51,6 +51,35 @@ class Fact(BaseModel):
         return self.valid_to is None or moment < self.valid_to
 
 
+class FactQuery(BaseModel):
+    """Which facts are asked for.
+
+    Without `statuses` the active ones are, or with `as_of` all that were so at that moment, whatever
+    became of them. `believed_at` asks for what followed from the claims until a moment of ours.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    subject: str | None = None
+    predicate: str | None = None
+    statuses: tuple[FactStatus, ...] | None = None
+    as_of: AwareDatetime | None = None
+    believed_at: AwareDatetime | None = None
+
+    @property
+    def of_statuses(self) -> tuple[FactStatus, ...]:
+        """The statuses of the facts that are asked for."""
+        if self.as_of is None:
+            return ("active",) if self.statuses is None else self.statuses
+        held: tuple[FactStatus, ...] = ("active", "archived")
+        return held if self.statuses is None else tuple({*held} & {*self.statuses})
+
+    def asks_for(self, fact: Fact) -> bool:
+        """Whether a fact is of these statuses, and was so at that moment."""
+        held = self.as_of is None or fact.holds_at(self.as_of)
+        return held and fact.status in self.of_statuses
+
+
 class FactChange(BaseModel):
     """A fact that is believed otherwise than before.
 
@@ -202,10 +231,32 @@ class _History:
         if not wanted or self._named(claim, self._active()):
             return
         if self._is_single:
-            for draft in self._active():
-                draft.close("undone", at=draft.valid_from)
+            for draft in self._after(wanted[-1]):
+                self._yield(draft, to=wanted[-1])
         wanted[-1].reopen()
         wanted[-1].claims.append(claim.id)
+
+    def _yield(self, draft: _Draft, *, to: _Draft) -> None:
+        """Makes way for a draft that is reactivated: what began before it was so until then."""
+        if draft.status == "active" and draft.valid_from < to.valid_from:
+            for one in self.drafts:  # the link goes to what it takes the place of now
+                one.superseded_by = None if one.superseded_by == to.id else one.superseded_by
+            draft.close("superseded", at=to.valid_from)
+            draft.superseded_by, to.supersedes = to.id, draft.id
+        else:
+            draft.close("undone", at=draft.valid_from)
+            draft.superseded_by = None
+
+    def _after(self, draft: _Draft) -> list[_Draft]:
+        """What has been so since a draft's end: all that its going on would contradict."""
+        end = draft.valid_to
+        return [
+            one
+            for one in self.drafts
+            if one is not draft
+            and one.end not in {"deleted", "corrected"}
+            and (one.valid_to is None or end is None or one.valid_to > end)
+        ]
 
     def _draft(self, claim: Claim) -> _Draft:
         key = name_key(claim.object or "")

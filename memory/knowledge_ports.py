@@ -44,17 +44,24 @@ class FactStore(Protocol):
         *,
         subject: str | None = None,
         predicate: str | None = None,
-        statuses: Sequence[FactStatus] = ("active",),
+        statuses: Sequence[FactStatus] | None = None,
+        as_of: datetime | None = None,
+        believed_at: datetime | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> tuple[tuple[Fact, ...], str | None]:
-        """Facts by subject, predicate and time, and the cursor of the next page."""
-        ...
+        """Facts by subject, predicate and time, and the cursor of the next page.
 
-    async def list_believed(
-        self, moment: datetime, *, subject: str | None = None, predicate: str | None = None
-    ) -> tuple[Fact, ...]:
-        """What was believed at a moment of ours: the facts that follow from the claims until then."""
+        Args:
+            subject: Only about this one.
+            predicate: Only of this predicate.
+            statuses: Active ones without it; with `as_of` archived ones too.
+            as_of: Only what was so at this moment of the world.
+            believed_at: As it was believed at this moment of ours: what follows from the claims that
+                were recorded until then, by the predicates of today.
+            limit: At most so many.
+            cursor: Where an earlier page ended.
+        """
         ...
 
     async def list_claims(self, fact: Fact) -> tuple[Claim, ...]:

@@ -1,27 +1,30 @@
 """Facts in Postgres: claims, which are only added, and what is believed because of them."""
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, func, select, text, tuple_, update
+from sqlalchemy import bindparam, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.claims import Claim, name_key
 from mnestic.memory.errors import NotFoundError
-from mnestic.memory.facts import Fact, FactChange, FactStatus, resolve
-from mnestic.memory.predicates import Predicate, default_predicate
+from mnestic.memory.facts import Fact, FactChange, FactQuery, FactStatus
+from mnestic.memory.predicates import Predicate
 from mnestic.memory.signals import signals_of
-from mnestic.stores.postgres.knowledge_tables import ClaimRow, FactRow, PredicateRow
-from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.tables import table
-from mnestic.stores.postgres.unit import Unit, among
-
-CLAIM, FACT, PREDICATE = table(ClaimRow), table(FactRow), table(PredicateRow)
-Topic = tuple[str, str]  # a subject's key and a predicate
+from mnestic.stores.postgres.beliefs import (
+    CLAIM,
+    FACT,
+    PREDICATE,
+    Beliefs,
+    Topic,
+    by_topic,
+    claim_of,
+    fact_of,
+)
+from mnestic.stores.postgres.unit import Unit
 
 # Claims of one topic are worked out by one transaction at a time; whoever changes a predicate waits
 # for those who use predicates, and they for it.
@@ -55,7 +58,7 @@ class PostgresFactStore:
     """Implements `mnestic.memory.ports.FactStore`."""
 
     def __init__(self, unit: Unit) -> None:
-        self._unit = unit
+        self._unit, self._beliefs = unit, Beliefs(unit)
 
     async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
         """See the port."""
@@ -79,55 +82,28 @@ class PostgresFactStore:
         if row is None:
             raise NotFoundError(what="fact", name=fact_id)
         self._unit.read("fact.get", fact_id)
-        return _fact(row)
+        return fact_of(row)
 
     async def list_facts(
         self,
         *,
         subject: str | None = None,
         predicate: str | None = None,
-        statuses: Sequence[FactStatus] = ("active",),
+        statuses: Sequence[FactStatus] | None = None,
+        as_of: datetime | None = None,
+        believed_at: datetime | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> tuple[tuple[Fact, ...], str | None]:
         """See the port."""
-        place = (FACT.c.subject_key, FACT.c.predicate, FACT.c.valid_from, FACT.c.id)
-        found = select(*FACT.c).where(self._unit.owned(FACT), FACT.c.status.in_(statuses))
-        if subject is not None:
-            found = found.where(FACT.c.subject_key == name_key(subject))
-        if predicate is not None:
-            found = found.where(FACT.c.predicate == predicate)
-        if cursor is not None:
-            key, name, began, fact_id = decode_cursor(cursor, parts=4)
-            after = (key, name, datetime.fromisoformat(began), fact_id)
-            found = found.where(tuple_(*place) > after)
-        rows = await self._unit.rows(found.order_by(*place).limit(check_limit(limit) + 1))
-        self._unit.read("fact.list", subject or "*")
-        facts = tuple(_fact(row) for row in rows[:limit])
-        if len(rows) <= limit:
-            return facts, None
-        last = rows[limit - 1]
-        return facts, encode_cursor(
-            last.subject_key, last.predicate, last.valid_from.isoformat(), last.id
+        query = FactQuery(
+            subject=subject,
+            predicate=predicate,
+            statuses=None if statuses is None else tuple(statuses),
+            as_of=as_of,
+            believed_at=believed_at,
         )
-
-    async def list_believed(
-        self, moment: datetime, *, subject: str | None = None, predicate: str | None = None
-    ) -> tuple[Fact, ...]:
-        """See the port."""
-        said = select(*CLAIM.c).where(self._unit.owned(CLAIM), CLAIM.c.recorded_at <= moment)
-        if subject is not None:
-            said = said.where(CLAIM.c.subject_key == name_key(subject))
-        if predicate is not None:
-            said = said.where(CLAIM.c.predicate == predicate)
-        by_topic = _by_topic(await self._unit.rows(said))
-        predicates = await self.get_predicates({name for _, name in by_topic})
-        self._unit.read("fact.list", subject or "*")
-        return tuple(
-            fact
-            for topic in sorted(by_topic)
-            for fact in self._resolved(by_topic[topic], predicates[topic[1]])
-        )
+        return await self._beliefs.list_facts(query, limit=limit, cursor=cursor)
 
     async def list_claims(self, fact: Fact) -> tuple[Claim, ...]:
         """See the port."""
@@ -137,7 +113,7 @@ class PostgresFactStore:
             .order_by(CLAIM.c.said_at, CLAIM.c.id)
         )
         self._unit.read("claim.list", fact.id)
-        return tuple(_claim(row) for row in rows)
+        return tuple(claim_of(row) for row in rows)
 
     async def put_predicate(self, predicate: Predicate) -> None:
         """See the port."""
@@ -169,11 +145,14 @@ class PostgresFactStore:
         """Works the facts of these topics out anew, and writes those that are otherwise."""
         if not topics:
             return ()
-        claims = _by_topic(await self._unit.rows(self._about(CLAIM, topics)))
-        before = {row.id: _fact(row) for row in await self._unit.rows(self._about(FACT, topics))}
+        claims = by_topic(await self._unit.rows(self._beliefs.about(CLAIM, topics)))
+        rows = await self._unit.rows(self._beliefs.about(FACT, topics))
+        before = {row.id: fact_of(row) for row in rows}
         predicates = await self.get_predicates({predicate for _, predicate in topics})
         after = [
-            fact for topic in topics for fact in self._resolved(claims[topic], predicates[topic[1]])
+            fact
+            for topic in topics
+            for fact in self._beliefs.resolved(claims[topic], predicates[topic[1]])
         ]
         changes = [
             FactChange(before=before.get(fact.id), after=fact)
@@ -214,23 +193,9 @@ class PostgresFactStore:
             "claims": list(fact.claims),
         }
 
-    def _resolved(self, claims: Iterable[Claim], predicate: Predicate) -> tuple[Fact, ...]:
-        owner = f"{self._unit.tenant_id}/{self._unit.agent_id}"
-        return resolve(claims, owner=owner, predicate=predicate)
-
     async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:
         """See the port."""
-        rows = await self._unit.rows(
-            select(PREDICATE.c.name, PREDICATE.c.cardinality, PREDICATE.c.category).where(
-                PREDICATE.c.tenant_id == self._unit.tenant_id, PREDICATE.c.name.in_(sorted(names))
-            )
-        )
-        own = {row.name: Predicate.model_validate(row, from_attributes=True) for row in rows}
-        return {name: own.get(name) or default_predicate(name) for name in names}
-
-    def _about(self, target: Any, topics: Sequence[Topic]) -> Any:
-        topic = among(topics, target.c.subject_key, target.c.predicate)
-        return select(*target.c).where(self._unit.owned(target), topic)
+        return await self._beliefs.predicates(names)
 
     async def _lock(self, topics: Iterable[Topic]) -> None:
         """In one order for everybody, so that nobody waits for somebody who waits."""
@@ -252,18 +217,3 @@ class PostgresFactStore:
 
 def _topic(claim: Claim) -> Topic:
     return (name_key(claim.subject), claim.predicate)
-
-
-def _by_topic(rows: Sequence[Row[Any]]) -> dict[Topic, list[Claim]]:
-    found: dict[Topic, list[Claim]] = defaultdict(list)
-    for row in rows:
-        found[row.subject_key, row.predicate].append(_claim(row))
-    return found
-
-
-def _claim(row: Row[Any]) -> Claim:
-    return Claim.model_validate(row, from_attributes=True)
-
-
-def _fact(row: Row[Any]) -> Fact:
-    return Fact.model_validate(row, from_attributes=True)

@@ -42,13 +42,22 @@ def decode_time_cursor(cursor: str) -> tuple[datetime, str]:
         InvalidInputError: the cursor was not made by this list.
     """
     text, row_id = decode_cursor(cursor, parts=2)
+    return read_instant(text), row_id
+
+
+def read_instant(text: str) -> datetime:
+    """The instant in a part of a cursor.
+
+    Raises:
+        InvalidInputError: the cursor was not made by this list.
+    """
     try:
         instant = datetime.fromisoformat(text)
     except ValueError:
         raise _foreign() from None
     if instant.tzinfo is None:
         raise _foreign()
-    return instant, row_id
+    return instant
 
 
 def check_limit(limit: int) -> int:

@@ -56,6 +56,14 @@ def told(
     ]
 
 
+CLAIMS = st.builds(
+    claim,
+    st.integers(0, 5),
+    st.sampled_from(["a", "b", "c"]),
+    st.sampled_from(["affirmed", "corrected", "ended", "retracted", "reactivated", "deleted"]),
+    number=st.integers(0, 2),
+)
+
 CASES = {
     "said once": ([claim(1, "Ghent")], [("Ghent", "active", None, None)]),
     "said twice in other words": (
@@ -111,6 +119,38 @@ CASES = {
         [claim(1, "Utrecht"), claim(2, "Ghent"), claim(3, "Utrecht", "reactivated")],
         [("Utrecht", "active", None, None), ("Ghent", "archived", "undone", 2)],
     ),
+    "reactivated: all that came after it is undone": (
+        [
+            claim(1, "Utrecht"),
+            claim(2, "Ghent"),
+            claim(3, "Malmö"),
+            claim(4, "Utrecht", "reactivated"),
+        ],
+        [
+            ("Utrecht", "active", None, None),
+            ("Ghent", "archived", "undone", 2),
+            ("Malmö", "archived", "undone", 3),
+        ],
+    ),
+    "reactivated: what was so since its end is undone": (
+        [
+            claim(1, "Utrecht"),
+            claim(2, None, "ended"),
+            claim(3, "Ghent"),
+            claim(4, None, "ended"),
+            claim(5, "Utrecht", "reactivated"),
+        ],
+        [("Utrecht", "active", None, None), ("Ghent", "archived", "undone", 3)],
+    ),
+    "a reactivation that is undone by another": (
+        [
+            claim(1, "Utrecht"),
+            claim(2, "Ghent"),
+            claim(3, "Utrecht", "reactivated"),
+            claim(4, "Ghent", "reactivated"),
+        ],
+        [("Utrecht", "archived", "superseded", 2), ("Ghent", "active", None, None)],
+    ),
     "reactivated after an end": (
         [claim(1, "Ghent"), claim(2, None, "ended"), claim(3, "Ghent", "reactivated")],
         [("Ghent", "active", None, None)],
@@ -158,6 +198,20 @@ def test_a_chain_of_changes_reads_both_ways_without_a_gap() -> None:
     assert len({fact.id for fact in facts}) == 5
 
 
+@given(st.lists(CLAIMS, max_size=12))
+def test_a_predicate_with_one_object_never_has_two_at_a_time(claims: list[Claim]) -> None:
+    facts = resolve(claims, owner="o", predicate=PREDICATES["single"])
+
+    held = sorted(
+        (f for f in facts if f.status != "deleted" and f.valid_to != f.valid_from),
+        key=lambda fact: fact.valid_from,
+    )
+    assert all(
+        one.valid_to is not None and one.valid_to <= next_.valid_from
+        for one, next_ in pairwise(held)
+    )
+
+
 def test_each_claim_that_says_the_same_raises_the_confidence_up_to_a_limit() -> None:
     once, twice, often = (
         resolve(
@@ -182,15 +236,6 @@ def test_what_was_so_at_a_moment(at: float, places: list[str]) -> None:
     )
 
     assert [fact.object for fact in facts if fact.holds_at(day(at))] == places
-
-
-CLAIMS = st.builds(
-    claim,
-    st.integers(0, 5),
-    st.sampled_from(["a", "b", "c"]),
-    st.sampled_from(["affirmed", "corrected", "ended", "retracted", "reactivated", "deleted"]),
-    number=st.integers(0, 2),
-)
 
 
 @given(st.lists(CLAIMS, max_size=12), st.randoms(), st.sampled_from(["single", "multi"]))

@@ -16,6 +16,7 @@ from mnestic.memory.predicates import Predicate
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 def claim(said: int, value: str | None, kind: str = "affirmed", **fields: Any) -> Claim:
@@ -113,12 +114,15 @@ async def test_what_was_believed_at_a_moment_of_ours(begin: Begin) -> None:
             moments.append(await transaction.now())
 
     async with begin(write=False) as transaction:
-        first, second = [await transaction.facts.list_believed(moment) for moment in moments]
-        nothing = await transaction.facts.list_believed(moments[0], subject="Jonas")
+        believed = [
+            await transaction.facts.list_facts(believed_at=moment, **ALL) for moment in moments
+        ]
+        nothing = await transaction.facts.list_facts(believed_at=moments[0], subject="Jonas")
+    (first, _), (second, _) = believed
     assert [(fact.object, fact.supersedes) for fact in first] == [("Ghent", None)]
     assert [fact.object for fact in second] == ["Utrecht", "Ghent"]
     assert list(second) == await facts(begin, **ALL)
-    assert nothing == ()
+    assert nothing == ((), None)
 
 
 async def test_a_predicate_that_is_changed_is_worked_out_anew(begin: Begin) -> None:
@@ -181,7 +185,7 @@ async def test_another_agent_and_another_tenant_know_nothing_of_it(begin: Begin)
     for stranger in ({"agent": "eve"}, {"tenant": "other"}):
         async with begin(write=False, **stranger) as transaction:
             assert await transaction.facts.list_facts() == ((), None)
-            assert await transaction.facts.list_believed(NOON + timedelta(days=9999)) == ()
+            assert await transaction.facts.list_facts(believed_at=FUTURE) == ((), None)
             with pytest.raises(NotFoundError, match=change.fact.id):
                 await transaction.facts.get(change.fact.id)
 
