@@ -2,31 +2,23 @@
 
 import uuid
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from mnestic.activities.receiving import receive
 from mnestic.memory.canonical import check_json
-from mnestic.memory.claims import PERSON, Claim, ClaimKind, ClaimSource
 from mnestic.memory.entries import Entry, EntryQuery, EntryType
 from mnestic.memory.episodes import Episode
-from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.learning import Incoming, LearningCount, Lesson
 from mnestic.memory.operations import Operation
-from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.records import LongTermRecord, RecordRef
 from mnestic.memory.resources import Resource
-from mnestic.memory.signals import KeptSignal, SignalKind
 from mnestic.memory.working import WorkingMemory
+from mnestic.starter.knowledge_client import KnowledgeClient
 
 
-class MemoryClient:
+class MemoryClient(KnowledgeClient):
     """One agent's memory. Each call is a transaction of its own, with audit rows."""
-
-    def __init__(self, memory: Memory, *, tenant_id: str, agent_id: str) -> None:
-        self._memory, self._tenant_id, self._agent_id = memory, tenant_id, agent_id
 
     async def get(self, namespace: str, key: str) -> LongTermRecord:
         """A long-term record.
@@ -155,85 +147,6 @@ class MemoryClient:
         async with self._transaction(write=True) as transaction:
             return await transaction.learning.drop(lessons)
 
-    async def list_facts(
-        self,
-        *,
-        subject: str | None = None,
-        predicate: str | None = None,
-        statuses: Sequence[FactStatus] = ("active",),
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> tuple[tuple[Fact, ...], str | None]:
-        """Facts by subject, predicate and time, and the cursor of the next page."""
-        async with self._transaction(write=False) as transaction:
-            return await transaction.facts.list_facts(
-                subject=subject, predicate=predicate, statuses=statuses, limit=limit, cursor=cursor
-            )
-
-    async def add_fact(
-        self, subject: str, predicate: str, value: str, *, valid_from: datetime | None = None
-    ) -> tuple[FactChange, ...]:
-        """Says on a person's word that something is so; returns what is believed otherwise."""
-        async with self._transaction(write=True) as transaction:
-            now = await transaction.now()
-            said = Claim(
-                id=uuid.uuid4().hex,
-                subject=subject,
-                predicate=predicate,
-                object=value,
-                confidence=1,
-                said_at=now,
-                valid_from=valid_from,
-                source=ClaimSource(extractor=PERSON),
-            )
-            return await transaction.facts.claim([said])
-
-    async def delete_fact(self, fact_id: str) -> tuple[FactChange, ...]:
-        """Deletes a fact for good; only who says it again has it believed again.
-
-        Raises:
-            NotFoundError: there is no such fact.
-        """
-        return await self._decide(fact_id, "deleted")
-
-    async def reactivate_fact(self, fact_id: str) -> tuple[FactChange, ...]:
-        """Undoes the end of an archived fact; what took its place is archived as undone.
-
-        Raises:
-            NotFoundError: there is no such fact.
-            InvalidInputError: it is not archived.
-        """
-        return await self._decide(fact_id, "reactivated")
-
-    async def why_fact(self, fact_id: str) -> tuple[Fact, tuple[Claim, ...]]:
-        """A fact, and the claims that it follows from: which message, which words, which extractor.
-
-        Raises:
-            NotFoundError: there is no such fact.
-        """
-        async with self._transaction(write=False) as transaction:
-            fact = await transaction.facts.get(fact_id)
-            return fact, await transaction.facts.list_claims(fact)
-
-    async def _decide(self, fact_id: str, kind: ClaimKind) -> tuple[FactChange, ...]:
-        """A person's decision about a fact, as a claim of its own."""
-        async with self._transaction(write=True) as transaction:
-            fact = await transaction.facts.get(fact_id)
-            if kind == "reactivated" and fact.status != "archived":
-                raise InvalidInputError(
-                    what=f"fact {fact_id}", why=f"is {fact.status}, not archived"
-                )
-            said = Claim(
-                id=uuid.uuid4().hex,
-                kind=kind,
-                subject=fact.subject,
-                predicate=fact.predicate,
-                object=fact.object,
-                said_at=await transaction.now(),
-                source=ClaimSource(extractor=PERSON),
-            )
-            return await transaction.facts.claim([said])
-
     async def list_entries(
         self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[Entry, ...], str | None]:
@@ -244,32 +157,3 @@ class MemoryClient:
     @property
     def _owner(self) -> str:
         return f"{self._tenant_id}/{self._agent_id}"
-
-    async def list_signals(
-        self, *, after: int | None = None, kinds: Sequence[SignalKind] = (), limit: int = 100
-    ) -> tuple[KeptSignal, ...]:
-        """What subscribers are told, after a signal's number, or from the first that is kept.
-
-        Whoever goes on after the last number misses none.
-
-        Raises:
-            SignalsTrimmedError: some after that number are no longer kept.
-            InvalidInputError: there has been no signal of that number yet.
-        """
-        async with self._transaction(write=False) as transaction:
-            return await transaction.signals.list_signals(after=after, kinds=kinds, limit=limit)
-
-    async def trim_signals(self, before: datetime) -> int:
-        """Removes signals from before a moment; returns how many, each batch in its transaction."""
-        trimmed = 0
-        while True:
-            async with self._transaction(write=True) as transaction:
-                gone = await transaction.signals.trim(before)
-            trimmed += gone
-            if not gone:
-                return trimmed
-
-    def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
-        return self._memory.transaction(
-            tenant_id=self._tenant_id, agent_id=self._agent_id, actor="client", write=write
-        )
