@@ -11,8 +11,12 @@ from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from mnestic.memory.canonical import check_text
+from mnestic.memory.errors import InvalidInputError
+
 Cardinality = Literal["single", "multi"]
 ClaimKind = Literal["affirmed", "corrected", "ended", "retracted", "reactivated", "deleted"]
+LONGEST_NAME = 1000  # bytes: an entry of an index holds two names
 PERSON = "person"  # the extractor of a claim that somebody made by hand
 _IDS = uuid.UUID("0f9d6a52-6d0e-4c0e-8a9e-6d6e65737469")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
@@ -67,6 +71,24 @@ class Claim(BaseModel):
     def begins(self) -> AwareDatetime:
         """When it began to be so, as far as is known."""
         return self.valid_from or self.said_at
+
+
+def check_name(name: str, *, what: str) -> str:
+    """Returns the name of a subject, or an object, that can be kept and looked up.
+
+    Raises:
+        InvalidInputError: it says nothing, or is too long for a name.
+    """
+    check_text(name, what=what)
+    key = name_key(name)
+    if not key:
+        raise InvalidInputError(what=what, why=f"is {name!r}, which names nothing")
+    if len(key.encode()) > LONGEST_NAME:
+        size = len(key.encode())
+        raise InvalidInputError(
+            what=what, why=f"is {size} bytes; a name has at most {LONGEST_NAME}"
+        )
+    return name
 
 
 def name_key(name: str) -> str:

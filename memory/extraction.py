@@ -6,13 +6,11 @@ from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt
 
-from mnestic.memory.canonical import check_text
-from mnestic.memory.claims import Claim, ClaimKind, ClaimSource, Span, make_id, name_key
+from mnestic.memory.claims import Claim, ClaimKind, ClaimSource, Span, check_name, make_id, name_key
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.language import TokenUsage
 
 TurnKind = Literal["message", "tool_result"]
-_LONGEST = 1000  # characters of a subject or an object; what is longer is no name and no value
 _SAID: frozenset[ClaimKind] = frozenset({"affirmed", "corrected", "ended", "retracted"})
 _YEARS = range(1000, 9000)  # of dates; what lies outside is no date that anybody meant
 
@@ -102,10 +100,10 @@ def _fault(found: Extracted, turn: Turn) -> str | None:
 
 def _is_name(name: str) -> bool:
     try:
-        check_text(name, what="a name")
+        check_name(name, what="a name")
     except InvalidInputError:
         return False
-    return bool(name.strip()) and len(name) <= _LONGEST
+    return True
 
 
 def _is_time(begins: datetime | None, ends: datetime | None) -> bool:

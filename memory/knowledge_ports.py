@@ -68,6 +68,12 @@ class FactStore(Protocol):
         """The claims that a fact follows from, in the order in which they were said."""
         ...
 
+    async def list_claims_about(
+        self, subject: str, predicate: str | None = None
+    ) -> tuple[Claim, ...]:
+        """All claims about a subject, in the order in which they were said."""
+        ...
+
     async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:
         """What holds for predicates in this tenant, by name."""
         ...

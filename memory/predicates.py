@@ -3,12 +3,14 @@
 The defaults are data and not code in the extractors, since a tenant may change them.
 """
 
+import re
 from types import MappingProxyType
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from mnestic.memory.claims import Cardinality
+from mnestic.memory.errors import InvalidInputError
 
 Category = Literal["profile", "preferences", "relationships", "work", "events", "knowledge"]
 _NAME = r"^[a-z][a-z0-9_]{0,63}$"
@@ -53,6 +55,20 @@ DEFAULTS = MappingProxyType(
         for name in names.split()
     }
 )
+
+
+def check_predicate(name: str) -> str:
+    """Returns the name of a predicate.
+
+    Raises:
+        InvalidInputError: it is none.
+    """
+    if not re.fullmatch(_NAME, name):
+        raise InvalidInputError(
+            what="predicate",
+            why=f"{name[:80]!r} is not a name; write a-z, 0-9 and _, such as lives_in",
+        )
+    return name
 
 
 def default_predicate(name: str) -> Predicate:

@@ -77,13 +77,15 @@ async def describe_job(
 
 
 async def every(
-    list_page: Callable[..., Awaitable[tuple[tuple[Row, ...], str | None]]], *asked: str
+    list_page: Callable[..., Awaitable[tuple[tuple[Row, ...], str | None]]],
+    *asked: str,
+    **query: Any,
 ) -> tuple[Row, ...]:
     """All pages of a list that is asked for by these arguments."""
     rows: list[Row] = []
     cursor = None
     while True:
-        page, cursor = await list_page(*asked, limit=_PAGE, cursor=cursor)
+        page, cursor = await list_page(*asked, **query, limit=_PAGE, cursor=cursor)
         rows.extend(page)
         if cursor is None:
             return tuple(rows)

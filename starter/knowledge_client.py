@@ -4,12 +4,16 @@ import uuid
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
+from typing import get_args
 
 from mnestic.memory.claims import PERSON, Claim, ClaimKind, ClaimSource
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.facts import Fact, FactChange, FactStatus
+from mnestic.memory.histories import FactHistory, history_of
 from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.predicates import check_predicate
 from mnestic.memory.signals import KeptSignal, SignalKind
+from mnestic.starter.job_listing import every
 
 
 class KnowledgeClient:
@@ -23,20 +27,83 @@ class KnowledgeClient:
         *,
         subject: str | None = None,
         predicate: str | None = None,
-        statuses: Sequence[FactStatus] = ("active",),
+        statuses: Sequence[FactStatus] | None = None,
+        as_of: datetime | None = None,
+        believed_at: datetime | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> tuple[tuple[Fact, ...], str | None]:
-        """Facts by subject, predicate and time, and the cursor of the next page."""
+        """Facts by subject, predicate and time, and the cursor of the next page.
+
+        Args:
+            subject: Only about this one.
+            predicate: Only of this predicate.
+            statuses: Active ones without it; with `as_of` archived ones too.
+            as_of: Only what was so at this moment of the world.
+            believed_at: As it was believed at this moment of ours: what follows from the claims that
+                were recorded until then, by the predicates of today.
+            limit: At most so many.
+            cursor: Where an earlier page ended.
+        """
         async with self._transaction(write=False) as transaction:
             return await transaction.facts.list_facts(
-                subject=subject, predicate=predicate, statuses=statuses, limit=limit, cursor=cursor
+                subject=subject,
+                predicate=predicate,
+                statuses=statuses,
+                as_of=as_of,
+                believed_at=believed_at,
+                limit=limit,
+                cursor=cursor,
             )
 
+    async def fact_history(self, subject: str, predicate: str) -> FactHistory:
+        """What was ever believed of a subject and a predicate, why each ended, and who said so."""
+        check_predicate(predicate)
+        async with self._transaction(write=False) as transaction:
+            facts = await every(
+                transaction.facts.list_facts,
+                subject=subject,
+                predicate=predicate,
+                statuses=get_args(FactStatus),
+            )
+            claims = await transaction.facts.list_claims_about(subject, predicate)
+            rule = (await transaction.facts.get_predicates({predicate}))[predicate]
+        told = history_of(facts, claims)
+        return FactHistory(
+            subject=told[0].subject if told else subject,
+            predicate=predicate,
+            cardinality=rule.cardinality,
+            category=rule.category,
+            facts=told,
+        )
+
     async def add_fact(
-        self, subject: str, predicate: str, value: str, *, valid_from: datetime | None = None
+        self,
+        subject: str,
+        predicate: str,
+        value: str,
+        *,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        confidence: float = 1,
     ) -> tuple[FactChange, ...]:
-        """Says on a person's word that something is so; returns what is believed otherwise."""
+        """Says on a person's word that something is so; returns what is believed otherwise.
+
+        Args:
+            subject: Whom or what it is about.
+            predicate: Of one with a single object, the new one takes the place of the last.
+            value: The object.
+            valid_from: Since when it is so; since now without it.
+            valid_to: Until when; what is over by now supersedes nothing.
+            confidence: How certain it is, from 0 to 1.
+
+        Raises:
+            InvalidInputError: it cannot be kept, or ends before it begins.
+        """
+        if valid_from and valid_to and valid_to < valid_from:
+            raise InvalidInputError(what="valid_to", why="is before valid_from")
+        if not 0 <= confidence <= 1:
+            raise InvalidInputError(what="confidence", why=f"is {confidence}; it is from 0 to 1")
         async with self._transaction(write=True) as transaction:
             now = await transaction.now()
             said = Claim(
@@ -44,9 +111,10 @@ class KnowledgeClient:
                 subject=subject,
                 predicate=predicate,
                 object=value,
-                confidence=1,
+                confidence=confidence,
                 said_at=now,
                 valid_from=valid_from,
+                valid_to=valid_to,
                 source=ClaimSource(extractor=PERSON),
             )
             return await transaction.facts.claim([said])

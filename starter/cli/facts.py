@@ -1,18 +1,22 @@
 """`mnestic memory facts`: what an agent believes, and what it believed before."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, get_args
 
 import typer
 
 from mnestic.memory.claims import Claim
 from mnestic.memory.facts import Fact, FactChange, FactStatus
+from mnestic.memory.histories import ToldFact
 from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.moments import parse_moment
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 
 app = typer.Typer(help="What an agent believes.", no_args_is_help=True)
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 FactId = Annotated[str, typer.Argument(help="The fact's id, as `facts list` tells it.")]
-_COLUMNS = ("fact", "since", "status", "id")
+_HISTORY = ("object", "since", "until", "why", "id")
+_COLUMNS = ("fact", "since", "until", "status", "id")
 
 
 @app.command("list")
@@ -21,17 +25,33 @@ def list_facts(
     subject: Annotated[str | None, typer.Option(help="Only about this one.")] = None,
     predicate: Annotated[str | None, typer.Option(help="Only of this predicate.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Archived and deleted ones too.")] = False,
+    as_of: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="What was so then, such as 2026-01-31; UTC."),
+    ] = None,
+    believed_at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="As it was believed then, by what had been heard."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 100,
     cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List facts by subject, predicate and time."""
-    statuses: tuple[FactStatus, ...] = ("active", "archived", "deleted") if every else ("active",)
+    statuses: tuple[FactStatus, ...] | None = get_args(FactStatus) if every else None
+    so_at = parse_moment(as_of, what="--as-of")
+    known_at = parse_moment(believed_at, what="--believed-at")
 
     async def work() -> None:
         async with await connect_client() as client:
             found, following = await client.memory(agent).list_facts(
-                subject=subject, predicate=predicate, statuses=statuses, limit=limit, cursor=cursor
+                subject=subject,
+                predicate=predicate,
+                statuses=statuses,
+                as_of=so_at,
+                believed_at=known_at,
+                limit=limit,
+                cursor=cursor,
             )
         if as_json:
             listed = [fact.model_dump(mode="json") for fact in found]
@@ -50,15 +70,30 @@ def add(
     predicate: Annotated[str, typer.Argument(help="Such as lives_in.")],
     value: Annotated[str, typer.Argument(metavar="OBJECT", help="Such as Ghent.")],
     agent: Agent,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Since when it is so; else since now.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Until when.")] = None,
+    confidence: Annotated[float, typer.Option(min=0, max=1, help="How certain it is.")] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Say that something is so; of a predicate with one object it takes the place of the last."""
+    valid_from, valid_to = (
+        parse_moment(since, what="--since"),
+        parse_moment(until, what="--until"),
+    )
 
     async def work() -> None:
         async with await connect_client() as client:
-            _print_changes(
-                await client.memory(agent).add_fact(subject, predicate, value), as_json=as_json
+            changes = await client.memory(agent).add_fact(
+                subject,
+                predicate,
+                value,
+                valid_from=valid_from,
+                valid_to=valid_to,
+                confidence=confidence,
             )
+        _print_changes(changes, as_json=as_json)
 
     run(work())
 
@@ -81,6 +116,33 @@ def reactivate(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         async with await connect_client() as client:
             _print_changes(await client.memory(agent).reactivate_fact(fact_id), as_json=as_json)
+
+    run(work())
+
+
+@app.command()
+def history(
+    subject: Annotated[str, typer.Argument(metavar="SUBJECT|ID", help="Whom, or a fact's id.")],
+    agent: Agent,
+    predicate: Annotated[str | None, typer.Argument(help="Such as lives_in.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was ever believed of a subject and a predicate, and why it ended."""
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            memory = client.memory(agent)
+            about, name = subject, predicate
+            if name is None:
+                fact, _ = await memory.why_fact(subject)
+                about, name = fact.subject, fact.predicate
+            told = await memory.fact_history(about, name)
+        if as_json:
+            print_json(told.model_dump(mode="json"))
+            return
+        out.print(f"{told.subject} {told.predicate} ({told.cardinality}, {told.category})")
+        rows = [_told_row(fact) for fact in told.facts]
+        print_table(_HISTORY, rows, empty="Nothing was ever said of it.")
 
     run(work())
 
@@ -120,4 +182,19 @@ def _claim_row(claim: Claim) -> tuple[str, str, str, str, str]:
 
 def _row(fact: Fact) -> tuple[str, ...]:
     believed = f"{fact.subject} {fact.predicate} {fact.object}"
-    return (believed, f"{fact.valid_from:%Y-%m-%d}", fact.end or fact.status, fact.id)
+    return (believed, _day(fact.valid_from), _until(fact), fact.end or fact.status, fact.id)
+
+
+def _told_row(fact: ToldFact) -> tuple[str, ...]:
+    why = fact.reason or "believed"
+    return (fact.object, _day(fact.valid_from), _until(fact), why, fact.id)
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
+
+
+def _until(fact: Fact) -> str:
+    if fact.valid_to is None:
+        return ""
+    return "never" if fact.valid_to == fact.valid_from else _day(fact.valid_to)

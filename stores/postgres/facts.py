@@ -9,10 +9,10 @@ from sqlalchemy import bindparam, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json
-from mnestic.memory.claims import Claim, name_key
+from mnestic.memory.claims import Claim, check_name, name_key
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.facts import Fact, FactChange, FactQuery, FactStatus
-from mnestic.memory.predicates import Predicate
+from mnestic.memory.predicates import Predicate, check_predicate
 from mnestic.memory.signals import signals_of
 from mnestic.stores.postgres.beliefs import (
     CLAIM,
@@ -64,7 +64,7 @@ class PostgresFactStore:
         """See the port."""
         if not claims:
             return ()
-        check_json([claim.model_dump(mode="json") for claim in claims], what="claims")
+        _check(claims)
         await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
         await self._lock(_topic(claim) for claim in claims)
         rows = [self._claim_row(claim) for claim in claims]
@@ -113,6 +113,19 @@ class PostgresFactStore:
             .order_by(CLAIM.c.said_at, CLAIM.c.id)
         )
         self._unit.read("claim.list", fact.id)
+        return tuple(claim_of(row) for row in rows)
+
+    async def list_claims_about(
+        self, subject: str, predicate: str | None = None
+    ) -> tuple[Claim, ...]:
+        """See the port."""
+        said = select(*CLAIM.c).where(
+            self._unit.owned(CLAIM), CLAIM.c.subject_key == name_key(subject)
+        )
+        if predicate is not None:
+            said = said.where(CLAIM.c.predicate == predicate)
+        rows = await self._unit.rows(said.order_by(CLAIM.c.said_at, CLAIM.c.id))
+        self._unit.read("claim.list", subject)
         return tuple(claim_of(row) for row in rows)
 
     async def put_predicate(self, predicate: Predicate) -> None:
@@ -213,6 +226,16 @@ class PostgresFactStore:
             "subject_key": name_key(claim.subject),
             "source": claim.source.model_dump(mode="json"),
         }
+
+
+def _check(claims: Sequence[Claim]) -> None:
+    """Refuses what cannot be kept, or not be found again."""
+    check_json([claim.model_dump(mode="json") for claim in claims], what="claims")
+    for claim in claims:
+        check_name(claim.subject, what=f"subject of claim {claim.id}")
+        check_predicate(claim.predicate)
+        if claim.object is not None:
+            check_name(claim.object, what=f"object of claim {claim.id}")
 
 
 def _topic(claim: Claim) -> Topic:

@@ -1,0 +1,119 @@
+"""`mnestic memory facts`: what is believed, what was believed, and how it changed."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+Ask = Callable[..., Awaitable[Any]]
+ADA = ("--agent", "ada")
+
+
+@pytest.fixture
+async def moved(ask: Ask) -> str:
+    """Mara has moved; returns the moment at which only her first home was known."""
+    facts = ("memory", "facts", "add", "Mara", "lives_in")
+    await ask(*facts, "Utrecht", "--since", "2020-01-01", *ADA)
+    between = datetime.now(UTC).isoformat()
+    await ask(*facts, "Ghent", "--since", "2024-05-01T00:00+02:00", *ADA)
+    return between
+
+
+async def objects(ask: Ask, *words: str) -> list[str]:
+    done = await ask("memory", "facts", "list", *words, *ADA, "--json")
+    return [fact["object"] for fact in done.document["facts"]]
+
+
+async def test_what_was_so_at_a_time(ask: Ask, moved: str) -> None:
+    assert await objects(ask, "--as-of", "2019-12-31") == []
+    assert await objects(ask, "--as-of", "2022-06-01") == ["Utrecht"]
+    assert await objects(ask, "--as-of", "2024-05-01") == ["Ghent"]
+    assert await objects(ask, "--as-of", moved) == ["Ghent"]
+
+
+async def test_what_was_believed_at_a_time_and_of_a_time(ask: Ask, moved: str) -> None:
+    assert await objects(ask, "--believed-at", "2020-01-01") == []
+    assert await objects(ask, "--believed-at", moved) == ["Utrecht"]
+    assert await objects(ask, "--believed-at", moved, "--as-of", "2024-06-01") == ["Utrecht"]
+    assert await objects(ask, "--believed-at", "2100-01-01", "--as-of", "2024-06-01") == ["Ghent"]
+    assert await objects(ask, "--believed-at", "2100-01-01", "--all") == ["Utrecht", "Ghent"]
+
+
+@pytest.mark.parametrize("option", ["--as-of", "--believed-at"])
+@pytest.mark.parametrize("time", ["yesterday", "2026-02-30", "", "0001-01-01T00:00+14:00"])
+async def test_a_time_that_is_none_is_one_clear_error(ask: Ask, option: str, time: str) -> None:
+    done = await ask("memory", "facts", "list", option, time, *ADA)
+
+    error = done.error(code=2)
+    assert option in error
+    assert "2026-01-31T12:00Z" in error
+
+
+@pytest.mark.usefixtures("moved")
+async def test_the_history_of_a_topic_reads_without_gaps(ask: Ask) -> None:
+    told = (await ask("memory", "facts", "history", "mara", "lives_in", *ADA, "--json")).document
+    utrecht, ghent = told["facts"]
+    by_id = await ask("memory", "facts", "history", ghent["id"], *ADA, "--json")
+    shown = await ask("memory", "facts", "history", "Mara", "lives_in", *ADA)
+
+    assert (told["subject"], told["cardinality"], told["category"]) == ("Mara", "single", "profile")
+    assert (utrecht["status"], utrecht["end"]) == ("archived", "superseded")
+    assert utrecht["reason"] == "superseded by Ghent"
+    assert (utrecht["superseded_by"], ghent["supersedes"]) == (ghent["id"], utrecht["id"])
+    assert utrecht["valid_to"] == ghent["valid_from"] == "2024-04-30T22:00:00Z"
+    assert (ghent["status"], ghent["valid_to"], ghent["reason"]) == ("active", None, None)
+    assert [said["object"] for said in ghent["said"]] == ["Ghent"]
+    assert by_id.document == told
+    assert "superseded" in shown.out
+
+
+async def test_the_history_of_what_nobody_spoke_of_is_empty(ask: Ask) -> None:
+    done = await ask("memory", "facts", "history", "Mara", "lives_in", *ADA)
+    unknown = await ask("memory", "facts", "history", "no-such-id", *ADA)
+
+    assert "Nothing was ever said of it." in done.out
+    assert "no fact no-such-id" in unknown.error(code=2)
+
+
+async def test_a_deleted_fact_is_neither_so_nor_reactivated(ask: Ask) -> None:
+    added = await ask("memory", "facts", "add", "Mara", "lives_in", "Ghent", *ADA, "--json")
+    (change,) = added.document["changes"]
+    await ask("memory", "facts", "delete", change["after"]["id"], *ADA)
+
+    again = await ask("memory", "facts", "reactivate", change["after"]["id"], *ADA)
+
+    assert "is deleted, not archived" in again.error(code=2)
+    assert await objects(ask, "--as-of", "2100-01-01") == []
+    history = await ask("memory", "facts", "history", change["after"]["id"], *ADA)
+    assert "deleted for good" in history.out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("Mara", "lives in", "Ghent"), "such as lives_in"),
+        (("Mara", "lives_in", " "), "names nothing"),
+        (("!", "lives_in", "Ghent"), "names nothing"),
+        (("Mara", "likes", "x" * 1001), "at most 1000"),
+        (("Mara", "lives_in", "Ghent", "--since", "2026-02-01", "--until", "2026-01-01"), "before"),
+    ],
+)
+async def test_what_is_no_fact_is_one_clear_error(
+    ask: Ask, words: tuple[str, ...], why: str
+) -> None:
+    done = await ask("memory", "facts", "add", *words, *ADA)
+
+    assert why in done.error(code=2)
+
+
+async def test_what_is_over_when_it_is_said_supersedes_nothing(ask: Ask) -> None:
+    await ask("memory", "facts", "add", "Mara", "lives_in", "Ghent", *ADA)
+
+    await ask(
+        *("memory", "facts", "add", "Mara", "lives_in", "Porto", *ADA),
+        *("--since", "2010-01-01", "--until", "2012-01-01", "--confidence", "0.5"),
+    )
+
+    assert await objects(ask) == ["Ghent"]
+    assert await objects(ask, "--as-of", "2011-01-01") == ["Porto"]
