@@ -5,16 +5,16 @@ It stands alone because every way in that waits for learning tells so by the sam
 
 import asyncio
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from mnestic.memory.errors import LearningHeldError
+from mnestic.memory.learning import Ingested
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.rpc import rpc_errors
-from mnestic.workflows.ingest import Ingested, IngestMessages
 
 _LOOK_EVERY_S = 1.0
 
@@ -43,7 +43,7 @@ async def find_delay(client: MnesticClient, *, agent_id: str) -> Delay | None:
 
 
 async def wait_for_learning(
-    handle: WorkflowHandle[IngestMessages, Ingested], *, tell: Callable[[str], None]
+    handle: WorkflowHandle[Any, Ingested], *, tell: Callable[[str], None]
 ) -> Ingested:
     """What was learned in the end.
 
@@ -70,7 +70,7 @@ async def wait_for_learning(
         ended.cancel()
 
 
-async def _delay(handle: WorkflowHandle[IngestMessages, Ingested]) -> Delay | None:
+async def _delay(handle: WorkflowHandle[Any, Ingested]) -> Delay | None:
     found = await handle.describe()
     if found.status is not WorkflowExecutionStatus.RUNNING:
         return None
