@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from mnestic.memory.facts import Fact, FactChange
+from mnestic.memory.patterns import Pattern
 
 SignalKind = Literal[
     "memory.stored",  # an entry or a fact is new
@@ -54,6 +55,27 @@ def entry_signal(kind: SignalKind, entry_ids: Sequence[str]) -> Signal:
 def signals_of(changes: Sequence[FactChange]) -> tuple[Signal, ...]:
     """What there is to tell about changes of facts, in their order."""
     return tuple(signal for change in changes for signal in _about(change))
+
+
+def pattern_signals(before: Sequence[Pattern], after: Sequence[Pattern]) -> tuple[Signal, ...]:
+    """That there are patterns which there were not before."""
+    known = {pattern.id for pattern in before}
+    return tuple(
+        Signal(
+            kind="memory.pattern",
+            target="pattern",
+            ids=(pattern.id,),
+            subject=pattern.subject,
+            predicate=pattern.predicate,
+            details={
+                "pattern": pattern.kind,
+                "interval_days": pattern.interval_days,
+                "support": list(pattern.support),
+            },
+        )
+        for pattern in after
+        if pattern.id not in known
+    )
 
 
 def _about(change: FactChange) -> Iterator[Signal]:

@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import get_args
 
 from mnestic.memory.claims import PERSON, Claim, ClaimKind, ClaimSource
+from mnestic.memory.entries import EntryQuery
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.histories import FactHistory, history_of
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.predicates import check_predicate
 from mnestic.memory.signals import KeptSignal, SignalKind
+from mnestic.memory.world import World, world_of
 from mnestic.starter.job_listing import every
 
 
@@ -76,6 +78,18 @@ class KnowledgeClient:
             category=rule.category,
             facts=told,
         )
+
+    async def world(self, subject: str) -> World:
+        """What is known of a subject: what is so, how it changed, what recurs, and what to expect."""
+        async with self._transaction(write=False) as transaction:
+            facts = await every(
+                transaction.facts.list_facts, subject=subject, statuses=get_args(FactStatus)
+            )
+            claims = await transaction.facts.list_claims_about(subject)
+            asked = EntryQuery(entry_types=("pattern",), subject=subject)
+            entries, _ = await transaction.entries.list_entries(asked)
+            now = await transaction.now()
+        return world_of(subject, facts, claims, entries=entries, now=now)
 
     async def add_fact(
         self,

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.records import LongTermRecord
-from mnestic.starter.cli import facts, knowledge, parked, signals
+from mnestic.starter.cli import facts, knowledge, parked, signals, world
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import (
     AsJson,
@@ -23,6 +23,7 @@ from mnestic.starter.cli.output import (
 app = typer.Typer(help="Read and write an agent's memory.", no_args_is_help=True)
 app.command()(knowledge.ingest)
 app.command("signals")(signals.list_signals)
+app.command("world")(world.world)
 app.add_typer(facts.app, name="facts")
 app.add_typer(parked.app, name="parked")
 

@@ -1,6 +1,7 @@
 """Facts in Postgres: claims, which are only added, and what is believed because of them."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -12,8 +13,9 @@ from mnestic.memory.canonical import check_json
 from mnestic.memory.claims import Claim, check_name, name_key
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.facts import Fact, FactChange, FactQuery, FactStatus
+from mnestic.memory.patterns import FEWEST_CLAIMS, patterns_of
 from mnestic.memory.predicates import Predicate, check_predicate
-from mnestic.memory.signals import signals_of
+from mnestic.memory.signals import pattern_signals, signals_of
 from mnestic.stores.postgres.beliefs import (
     CLAIM,
     FACT,
@@ -175,7 +177,19 @@ class PostgresFactStore:
         gone = before.keys() - {fact.id for fact in after}
         changes += [FactChange(before=before[fact_id]) for fact_id in sorted(gone)]
         await self._write(changes)
+        self._tell_patterns(claims, before.values(), after)
         return tuple(changes)
+
+    def _tell_patterns(
+        self, claims: Mapping[Topic, Sequence[Claim]], before: Iterable[Fact], after: Iterable[Fact]
+    ) -> None:
+        """Tells of patterns that the facts of a topic have now, and had not before."""
+        was, now = _facts_by_topic(before), _facts_by_topic(after)
+        for topic, said in claims.items():
+            if len(said) >= FEWEST_CLAIMS:
+                known = {claim.id: claim for claim in said}
+                found = (patterns_of(facts[topic], known) for facts in (was, now))
+                self._unit.tell(*pattern_signals(*found))
 
     async def _write(self, changes: Sequence[FactChange]) -> None:
         """Writes changes; what is no longer active makes room first, for the unique indexes."""
@@ -238,5 +252,12 @@ def _check(claims: Sequence[Claim]) -> None:
             check_name(claim.object, what=f"object of claim {claim.id}")
 
 
-def _topic(claim: Claim) -> Topic:
-    return (name_key(claim.subject), claim.predicate)
+def _facts_by_topic(facts: Iterable[Fact]) -> dict[Topic, list[Fact]]:
+    found: dict[Topic, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        found[_topic(fact)].append(fact)
+    return found
+
+
+def _topic(of: Claim | Fact) -> Topic:
+    return (name_key(of.subject), of.predicate)

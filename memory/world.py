@@ -1,0 +1,93 @@
+"""The world model: of a subject, what is so, how it changed, what recurs, and what to expect.
+
+It is pure: all of it follows from the subject's facts and claims, whoever puts them together.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from mnestic.memory.claims import Claim
+from mnestic.memory.entries import Entry
+from mnestic.memory.facts import Fact
+from mnestic.memory.histories import FactHistory, history_of
+from mnestic.memory.patterns import Pattern, Prediction, patterns_of, predict
+
+
+class World(BaseModel):
+    """What is known of a subject at a moment.
+
+    `facts` are so now; `changes` are the histories of what was once believed otherwise; `entries` are
+    memories of the type `pattern` about the subject.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    subject: str
+    at: AwareDatetime
+    facts: tuple[Fact, ...] = ()
+    changes: tuple[FactHistory, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    predictions: tuple[Prediction, ...] = ()
+    entries: tuple[Entry, ...] = ()
+
+
+def world_of(
+    subject: str,
+    facts: Iterable[Fact],
+    claims: Iterable[Claim],
+    *,
+    entries: Sequence[Entry] = (),
+    now: datetime,
+) -> World:
+    """The world model of a subject.
+
+    Args:
+        subject: Its name, if no fact tells it.
+        facts: All facts about it, whatever their status.
+        claims: Those that they follow from.
+        entries: Memories of patterns about it.
+        now: What is so now, and what is to come after.
+    """
+    by_id = {claim.id: claim for claim in claims}
+    topics: dict[str, list[Fact]] = defaultdict(list)
+    for fact in sorted(facts, key=lambda fact: (fact.predicate, fact.valid_from, fact.id)):
+        if fact.status != "deleted":
+            topics[fact.predicate].append(fact)
+    told = [fact for topic in topics.values() for fact in topic]
+    found = [(patterns_of(topic, by_id), topic) for topic in topics.values()]
+    expected = [
+        predict(pattern, topic, now=now) for patterns, topic in found for pattern in patterns
+    ]
+    return World(
+        subject=told[0].subject if told else subject,
+        at=now,
+        facts=tuple(fact for fact in told if fact.status == "active" and not _is_past(fact, now)),
+        changes=tuple(
+            _history(topic, by_id.values())
+            for topic in topics.values()
+            if any(fact.status != "active" for fact in topic)
+        ),
+        patterns=tuple(pattern for patterns, _ in found for pattern in patterns),
+        predictions=tuple(
+            sorted(filter(None, expected), key=lambda told: (told.expected_at, told.pattern))
+        ),
+        entries=tuple(entries),
+    )
+
+
+def _is_past(fact: Fact, now: datetime) -> bool:
+    return fact.valid_to is not None and fact.valid_to <= now
+
+
+def _history(facts: Sequence[Fact], claims: Iterable[Claim]) -> FactHistory:
+    told = history_of(facts, claims)
+    return FactHistory(
+        subject=told[0].subject,
+        predicate=told[0].predicate,
+        cardinality=told[0].cardinality,
+        category=told[0].category,
+        facts=told,
+    )
