@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from datetime import timedelta
 
 import psycopg
 from pydantic import BaseModel, ConfigDict
@@ -15,12 +16,13 @@ from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints
+from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints, find_models
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, describe_url, driver_url
 
 _OLDEST_POSTGRES = 150_000
 _SET_IS_A_RIGHT = 160_000
 _OLDEST_PGVECTOR = (0, 7)
+_MODEL_LIMIT = timedelta(seconds=5)
 _LEAST_DISK = 1 << 30  # bytes; a database that runs out of disk stops
 
 
@@ -37,14 +39,14 @@ class Finding(BaseModel):
 
 async def check_all(settings: Settings) -> tuple[Finding, ...]:
     """Looks at every part; one that is down does not keep it from the others."""
-    disk = _check_disk(settings)
+    rest = (await _check_models(settings), _check_disk(settings))
     try:
         endpoints = find_endpoints(settings)
     except ConfigurationError as error:
-        return (Finding(part="runtime", ok=False, found=str(error), mend="mnestic up"), disk)
+        return (Finding(part="runtime", ok=False, found=str(error), mend="mnestic up"), *rest)
     postgres = await asyncio.to_thread(_check_postgres, endpoints)
     temporal = await _check_temporal(settings, endpoints)
-    return (*postgres, *temporal, disk)
+    return (*postgres, *temporal, *rest)
 
 
 def _check_postgres(endpoints: Endpoints) -> tuple[Finding, ...]:
@@ -159,6 +161,16 @@ async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> 
         found = f"{found}; {missing}"
         mend = "start such a worker, or send jobs to those that poll: mnestic deploy"
     return Finding(part="workers", ok=missing is None, found=found, mend=mend)
+
+
+async def _check_models(settings: Settings) -> Finding:
+    try:
+        models = await find_models(settings, limit=_MODEL_LIMIT)
+    except MnesticError as error:
+        mend = "correct OPENAI_API_KEY, OPENAI_BASE_URL or the model's setting"
+        return Finding(part="models", ok=False, found=str(error), mend=mend)
+    found = f"the server knows {', '.join(models)}" if models else "the local provider"
+    return Finding(part="models", ok=True, found=found)
 
 
 def _check_disk(settings: Settings) -> Finding:

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -17,6 +18,7 @@ from mnestic.starter.client import MnesticClient
 from mnestic.starter.rpc import rpc_errors
 
 _LOOK_EVERY_S = 1.0
+_WAITS = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
 
 
 class Delay(NamedTuple):
@@ -75,7 +77,8 @@ async def _delay(handle: WorkflowHandle[Any, Ingested]) -> Delay | None:
     if found.status is not WorkflowExecutionStatus.RUNNING:
         return None
     for pending in found.raw_description.pending_activities:
-        if pending.HasField("last_failure"):
+        # One that is under way is being tried again; what has failed before may be mended.
+        if pending.state == _WAITS and pending.HasField("last_failure"):
             failure = pending.last_failure
             is_held = failure.application_failure_info.type == LearningHeldError.__name__
             why = failure.message.removeprefix(str(LearningHeldError(why="")))

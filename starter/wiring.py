@@ -156,6 +156,28 @@ def embedder_of(settings: Settings, client: "AsyncOpenAI | None") -> Embedder:
     )
 
 
+async def find_models(settings: Settings, *, limit: timedelta) -> tuple[str, ...]:
+    """Models that the settings name and their server knows; none for the local provider.
+
+    Raises:
+        ConfigurationError: a model has no server, or no price where one is needed.
+        ModelMisconfiguredError: the key or the address is wrong, or the server does not know one.
+        ModelUnavailableError: the server does not answer.
+    """
+    async with open_openai(settings) as client:
+        chosen = extractor_of(settings, client).model, embedder_of(settings, client).model
+        learning_limits(settings, *chosen)
+        if client is None:
+            return ()
+        from mnestic.activities.clients.openai_compatible import (  # noqa: PLC0415 - half a second
+            check_models,
+        )
+
+        models = tuple(dict.fromkeys(name for name in (settings.chat_model, *chosen) if name))
+        await check_models(client, models, limit=limit)
+        return models
+
+
 def learning_limits(settings: Settings, *models: str | None) -> LearningLimits:
     """What the calls of these models for learning are held to.
 

@@ -6,8 +6,11 @@ predicate, object, and the days on which it began and ended, where they matter).
 reach one has to say so there and in docs/extraction.md.
 """
 
+import asyncio
 import json
+import os
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,10 +19,14 @@ from typing import Any
 import pytest
 import yaml
 
+from mnestic.activities.clients.openai_compatible import openai_client
+from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.memory.claims import Claim, name_key
-from mnestic.memory.extraction import Turn, claim_of, sound_claims
+from mnestic.memory.errors import ModelUnavailableError
+from mnestic.memory.extraction import Extracted, Turn, claim_of, sound_claims
 from mnestic.memory.facts import Fact, resolve
+from mnestic.memory.ports import Extractor
 from mnestic.memory.predicates import default_predicate
 
 HERE = Path(__file__).parent
@@ -56,12 +63,15 @@ def turns_of(case: dict[str, Any]) -> list[Turn]:
     ]
 
 
-async def believed(turns: Sequence[Turn]) -> list[Fact]:
-    """What is believed when all claims of the turns are."""
-    extractor = LocalExtractor()
+async def believed(turns: Sequence[Turn], extractor: Extractor | None = None) -> list[Fact]:
+    """What is believed when all claims of the turns are; by the local rules, or another extractor."""
+    extractor = extractor or LocalExtractor()
     grouped: dict[tuple[str, str], list[Claim]] = defaultdict(list)
-    for turn, found in zip(turns, (await extractor.extract(turns)).claims, strict=True):
-        for each in found:
+    told: list[tuple[Extracted, ...]] = []
+    for start in range(0, len(turns), extractor.batch):
+        told += (await extractor.extract(turns[start : start + extractor.batch])).claims
+    for turn, found in zip(turns, told, strict=True):
+        for each in sound_claims(found, turn)[0]:
             claim = claim_of(each, turn, extractor=extractor.name)
             grouped[name_key(claim.subject), claim.predicate].append(claim)
     return [
@@ -166,3 +176,45 @@ def test_the_sample_is_read_for_most_of_what_it_says() -> None:
     reached, all_ = recall()["sample"]
 
     assert reached / all_ >= 0.6
+
+
+@pytest.mark.skipif(
+    "OPENAI_API_KEY" not in os.environ,
+    reason="asks a model for every case: set OPENAI_API_KEY, and OPENAI_MODEL for another than gpt-5-mini",
+)
+async def test_a_model_takes_nothing_that_must_be_absent(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    slots = asyncio.Semaphore(8)
+    base_url = os.environ.get("OPENAI_BASE_URL")
+    async with openai_client(api_key=os.environ["OPENAI_API_KEY"], base_url=base_url) as client:
+        extractor = OpenAIExtractor(client, model=os.environ.get("OPENAI_MODEL", "gpt-5-mini"))
+
+        async def read(case: dict[str, Any]) -> list[Fact]:
+            while True:
+                try:
+                    async with slots:
+                        return await believed(turns_of(case), extractor)
+                except ModelUnavailableError as error:
+                    if error.retry_after_s is None:
+                        raise
+                    await asyncio.sleep(error.retry_after_s)
+
+        told = await asyncio.gather(*(read(case) for _, case in CASES))
+
+    taken = [
+        (case["name"], each)
+        for (_, case), facts in zip(CASES, told, strict=True)
+        for each in case.get("absent", ())
+        if is_among(each, facts)
+    ]
+    reached: dict[str, list[bool]] = defaultdict(list)
+    for (category, case), facts in zip(CASES, told, strict=True):
+        for status in ("active", "archived"):
+            missed = "missed" if status == "active" else "missed_archived"
+            wanted = [*case.get(status, ()), *case.get(missed, ())]
+            reached[category] += [is_among(each, facts, status=status) for each in wanted]
+    lines = [f"{category}: {sum(found)} of {len(found)}" for category, found in reached.items()]
+    with capsys.disabled():
+        sys.stdout.write("\n".join(["", f"reached by {extractor.name}", *lines, ""]))
+    assert taken == []

@@ -34,6 +34,7 @@ async def test_all_is_well_where_all_is_up(ask: Ask) -> None:
         "Temporal",
         "search attributes",
         "workers",
+        "models",
         "disk",
     }
     assert all(check["ok"] for check in checks.values())
@@ -108,3 +109,47 @@ def test_without_a_runtime_it_says_to_start_one(cli: Cli) -> None:
     assert not checks["runtime"]["ok"]
     assert checks["runtime"]["mend"] == "mnestic up"
     assert checks["disk"]["ok"]
+
+
+@pytest.fixture
+def modelled(cli: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any) -> Cli:
+    """Runs a command whose models are on the loopback server, which knows two."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123")
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.base_url)
+    chat_server.sends({"object": "list", "data": [{"id": "gpt-5-mini"}, {"id": "reader"}]})
+    return cli
+
+
+def test_the_models_in_force_are_told(
+    modelled: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any
+) -> None:
+    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", "reader")
+
+    checks = findings(modelled("doctor", "--json"), code=1)
+
+    assert checks["models"]["ok"]
+    assert checks["models"]["found"] == "the server knows gpt-5-mini, reader"
+    assert [request["path"] for request in chat_server.requests] == ["/v1/models"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "told"),
+    [
+        (401, {"error": {"message": "bad key sk-secret-0123"}}, "check the API key"),
+        (200, {"data": [{"id": "other"}]}, "does not know it; it knows other"),
+        (200, {"hello": "world"}, "check the base URL"),
+        (503, {}, "does not answer"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_told(
+    modelled: Cli, chat_server: Any, status: int, body: Any, told: str
+) -> None:
+    chat_server.status = status
+    chat_server.sends(body)
+
+    checks = findings(modelled("doctor", "--json"), code=1)
+
+    assert not checks["models"]["ok"]
+    assert told in checks["models"]["found"]
+    assert "OPENAI_API_KEY" in checks["models"]["mend"]
+    assert "sk-secret" not in str(checks)

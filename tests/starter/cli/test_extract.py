@@ -1,6 +1,7 @@
 """`mnestic extract` on the command line."""
 
 import io
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -72,3 +73,58 @@ def test_bytes_that_are_no_text_are_refused(cli: Cli, monkeypatch: pytest.Monkey
     given(monkeypatch, b"I live in \xff")
 
     assert "standard input: is not UTF-8: byte 10" in cli("extract", "-").error(code=2)
+
+
+@pytest.fixture
+def modelled(cli: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any) -> Cli:
+    """Runs a command whose models are on the loopback server."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.base_url)
+    return cli
+
+
+def test_the_configured_model_is_asked(modelled: Cli, chat_server: Any) -> None:
+    fact = {"message": 1, "words": "My sister Elin", "kind": "affirmed", "subject": "Mara"}
+    fact |= {"predicate": "sibling", "object": "Elin", "confidence": 0.9}
+    fact |= {"valid_from": None, "valid_to": None}
+    chat_server.completes(json.dumps({"facts": [fact, fact | {"words": "My brother Elin"}]}))
+
+    told = modelled("extract", SAID, "--speaker", "Mara", *AT, "--json").document
+    shown = modelled("extract", SAID, "--speaker", "Mara", *AT)
+
+    assert told["extractor"] == "openai-1/gpt-5-mini"
+    assert [(each["object"], each["text"]) for each in told["claims"]] == [
+        ("Elin", "My sister Elin")
+    ]
+    assert told["refused"] == 1
+    assert "1 refused" in shown.out
+
+
+def test_the_local_rules_can_be_chosen_beside_a_model(
+    modelled: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any
+) -> None:
+    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", "local")
+
+    assert modelled("extract", SAID, "--json").document["extractor"] == "rules-1"
+    assert chat_server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "why"), [(401, 2, "check the API key"), (503, 3, "does not answer")]
+)
+def test_a_model_that_cannot_be_asked_is_one_clear_error(
+    modelled: Cli, chat_server: Any, status: int, code: int, why: str
+) -> None:
+    chat_server.fails(status)
+
+    assert why in modelled("extract", SAID).error(code=code)
+
+
+def test_a_model_without_a_server_is_one_clear_error(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", "reader")
+
+    told = cli("extract", SAID).error(code=2)
+
+    assert "MNESTIC_EXTRACTION_MODEL: needs OPENAI_API_KEY or OPENAI_BASE_URL" in told

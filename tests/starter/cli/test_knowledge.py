@@ -7,8 +7,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from pydantic import SecretStr
 
+from mnestic.memory.ports import Memory
+from mnestic.starter.client import MnesticClient
 from mnestic.starter.settings import Settings
+from mnestic.worker import activities_of, make_worker, open_models
 
 Ask = Callable[..., Awaitable[Any]]
 ADA = ("--agent", "ada")
@@ -120,3 +124,27 @@ async def test_parked_messages_are_told_tried_again_and_dropped(
     assert retried == {"retried": 1, "parked": 0}
     assert dropped == {"dropped": 1}
     assert "Nothing is parked." in none.out
+
+
+async def test_learning_that_waits_for_a_person_is_told_with_its_reason(
+    ask: Ask,
+    conversation: Path,
+    chat_server: Any,
+    client: MnesticClient,
+    memory: Memory,
+    settings: Settings,
+) -> None:
+    chat_server.fails(401, "bad key")
+    openai = {"openai_api_key": SecretStr("sk-x"), "openai_base_url": chat_server.base_url}
+    async with open_models(settings.model_copy(update=openai)) as models:
+        activities = activities_of(memory, **models)
+        async with make_worker(client.temporal, settings, activities=activities):
+            told = await ask("memory", "ingest", str(conversation), *ADA, "--json")
+            again = await ask("memory", "ingest", str(conversation), *ADA)
+
+    document = json.loads(told.out)
+    assert (told.code, again.code) == (3, 3)
+    assert (document["new"], document["learned"], document["waiting"]) == (2, 0, 2)
+    assert "check the API key" in document["held"]
+    assert told.err.startswith("error: learning waits, nothing is lost")
+    assert "2 waiting" in again.out

@@ -1,0 +1,89 @@
+"""Which models the settings choose."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.usage import Budget, ModelPrices
+from mnestic.starter.settings import Settings
+from mnestic.worker import Models, open_models
+
+KEY = {"openai_api_key": SecretStr("sk-x")}
+
+
+def chosen(tmp_path: Path, **fields: Any) -> Settings:
+    """Settings of which only these are not the defaults."""
+    nothing = {"openai_api_key": None, "openai_base_url": None}
+    return Settings(data_dir=tmp_path).model_copy(update=nothing | fields)
+
+
+async def opened(settings: Settings) -> Models:
+    async with open_models(settings) as models:
+        return models
+
+
+@pytest.mark.parametrize(
+    ("fields", "extractor", "embedder"),
+    [
+        ({}, "rules-1", "wordllama-256"),
+        (KEY, "openai-1/gpt-5-mini", "wordllama-256"),
+        ({"openai_base_url": "http://127.0.0.1:1/v1"}, "openai-1/gpt-5-mini", "wordllama-256"),
+        (KEY | {"chat_model": "small"}, "openai-1/small", "wordllama-256"),
+        (KEY | {"extraction_model": "reader"}, "openai-1/reader", "wordllama-256"),
+        (KEY | {"extraction_model": "local"}, "rules-1", "wordllama-256"),
+        ({"extraction_model": "local", "embedding_model": "local"}, "rules-1", "wordllama-256"),
+        (KEY | {"embedding_model": "v"}, "openai-1/gpt-5-mini", "v-512"),
+        (
+            KEY | {"embedding_model": "v", "embedding_dimensions": 64},
+            "openai-1/gpt-5-mini",
+            "v-64",
+        ),
+    ],
+    ids=str,
+)
+async def test_a_model_is_asked_where_there_is_one(
+    tmp_path: Path, fields: dict[str, Any], extractor: str, embedder: str
+) -> None:
+    models = await opened(chosen(tmp_path, **fields))
+
+    assert (models["extractor"].name, models["embedder"].name) == (extractor, embedder)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"extraction_model": "reader"}, "MNESTIC_EXTRACTION_MODEL: needs OPENAI_API_KEY"),
+        ({"embedding_model": "v"}, "MNESTIC_EMBEDDING_MODEL: needs OPENAI_API_KEY"),
+        (
+            KEY | {"learning_usd_per_day": 1.0, "extraction_model": "reader"},
+            "MNESTIC_MODEL_PRICES: has no price for reader",
+        ),
+        (
+            KEY | {"learning_usd_per_day": 1.0, "embedding_model": "v"},
+            "MNESTIC_MODEL_PRICES: has no price for v,",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_a_model_that_could_not_be_asked_is_refused_at_once(
+    tmp_path: Path, fields: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=told):
+        await opened(chosen(tmp_path, **fields))
+
+
+async def test_limits_come_from_the_settings(tmp_path: Path) -> None:
+    limits = {"learning_concurrency": 9, "learning_tokens_per_day": 5, "learning_usd_per_day": 0.5}
+    prices = ModelPrices.model_validate({"reader": {"input": 1, "output": 1}})
+    model = {"extraction_model": "reader", "model_prices": prices}
+
+    none = (await opened(chosen(tmp_path, **KEY)))["limits"]
+    some = (await opened(chosen(tmp_path, **KEY, **limits, **model)))["limits"]
+    local = (await opened(chosen(tmp_path, learning_usd_per_day=0.5)))["limits"]
+
+    assert (none.concurrency, none.daily) == (4, None)
+    assert (some.concurrency, some.daily) == (9, Budget(tokens=5, usd=0.5))
+    assert local.daily == Budget(usd=0.5)  # whatever the price of a model that is not asked
