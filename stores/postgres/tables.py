@@ -205,8 +205,10 @@ class OperationRow(Table, table=True):
 
     __tablename__ = "operation"
     __table_args__ = (
-        # serves list_operations, find_agent, and the opening of a wait
+        # serves list_operations and find_agent
         Index("operation_by_job", "tenant_id", "job_id", "created_at", "key"),
+        # serves the opening of a wait, however much the job has done
+        Index("operation_of_end", "tenant_id", "job_id", postgresql_where="name = 'end'"),
     )
 
     key: str = words(key=True)

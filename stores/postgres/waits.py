@@ -3,7 +3,16 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, exists, func, select, tuple_, update
+from sqlalchemy import (
+    Row,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
@@ -28,7 +37,9 @@ WAIT = table(WaitRow)
 _IS = is_owned(WAIT) & (WAIT.c.wait_id == bindparam("of_wait"))
 _GET = select(*WAIT.c).where(_IS)
 _IS_OVER = exists().where(
-    is_owned(OPERATION), OPERATION.c.job_id == bindparam("of_job"), OPERATION.c.name == END_JOB
+    is_owned(OPERATION),
+    OPERATION.c.job_id == bindparam("of_job"),
+    OPERATION.c.name == literal_column(f"'{END_JOB}'"),  # as the index of ends says it
 )
 _OPEN = insert(WAIT).on_conflict_do_nothing().returning(_IS_OVER.label("too_late"))
 _CLOSE = (

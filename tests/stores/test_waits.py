@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
+from sqlalchemy import text
 
 from mnestic.memory.errors import (
     AlreadyExistsError,
@@ -16,10 +17,22 @@ from mnestic.memory.errors import (
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Transaction
 from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
 MakeWait = Callable[..., JobWait]
 MakeReceipt = Callable[..., ResumeReceipt]
+
+MANY_OPERATIONS = text(
+    "INSERT INTO mnestic.operation (tenant_id, key, name, agent_id, job_id, request_hash, created_at) "
+    "SELECT :tenant, 'j1/0/' || n || '/remember', 'remember', 'ada', 'j1', 'hash', now() "
+    "FROM generate_series(1, 2000) AS n RETURNING 1"
+)
+FETCHED = text(
+    "SELECT idx_tup_fetch + seq_tup_read AS fetched FROM pg_stat_xact_user_tables "
+    "WHERE relid = 'mnestic.operation'::regclass"
+)
 
 
 async def open_waits(begin: Begin, *waits: JobWait) -> None:
@@ -61,6 +74,21 @@ async def test_a_job_that_is_over_opens_no_wait_and_other_jobs_do(
     async with begin(write=False) as transaction:
         assert await transaction.waits.list_by_job("j1") == ((), None)
         assert (await transaction.waits.get("j2/w1")).state == "waiting"
+
+
+async def test_opening_a_wait_takes_no_longer_the_more_the_job_has_done(
+    memory: PostgresMemory, settings: Settings, make_wait: MakeWait
+) -> None:
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        await transaction._unit.rows(MANY_OPERATIONS, {"tenant": settings.tenant_id})
+
+        before = await transaction._unit.rows(FETCHED)
+        await transaction.waits.open(make_wait())
+        after = await transaction._unit.rows(FETCHED)
+
+    assert after[0].fetched - before[0].fetched <= 1
 
 
 async def test_a_wait_that_is_not_there_is_named(begin: Begin) -> None:

@@ -39,6 +39,10 @@ USAGE = """
 CREATE INDEX llm_usage_by_time ON mnestic.llm_usage (tenant_id, created_at);
 """
 
+JOBS = """
+CREATE INDEX operation_of_end ON mnestic.operation (tenant_id, job_id) WHERE name = 'end';
+"""
+
 GRANTS = {"signal": "SELECT, INSERT, DELETE"}
 
 
@@ -46,6 +50,7 @@ def upgrade() -> None:
     op.execute(SIGNALS)
     op.execute(ENTRIES)
     op.execute(USAGE)
+    op.execute(JOBS)
     for table, privileges in GRANTS.items():
         op.execute(f"GRANT {privileges} ON mnestic.{table} TO mnestic_app")
         op.execute(f"ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY")
