@@ -233,6 +233,9 @@ def _seen_now(found: _Found) -> tuple[ReadRecord, ...]:
     """The read set as it is from here on: the job has been told what changed."""
     seen = []
     for read in found.head.read_set:
+        if read.is_namespace:
+            seen.append(read.model_copy(update={"pinned": False}))
+            continue
         name = (read.namespace, read.key)
         live, version = found.records.get(name), found.versions.get(name, 0)
         absent = ReadRecord(namespace=read.namespace, key=read.key, version=version)

@@ -48,17 +48,17 @@ class ReadRecord(RecordRef):
     """A record in a read set, with the value that was seen; None if there was none.
 
     A pinned one is read as it was seen, whatever is stored now. A whole namespace that was read is in
-    the read set too, beside its records: it has no key, and its version is how many records of it are
-    read at most.
+    the read set too, beside its records: it has no key, its version is how many records of it are read
+    at most, and its value the key that the reading ended at, if there were more.
     """
 
     value: Any = None
     pinned: bool = False
 
     @classmethod
-    def of_namespace(cls, namespace: str, *, limit: int) -> Self:
-        """A namespace that was read whole, up to so many records."""
-        return cls(namespace=namespace, key="", version=limit)
+    def of_namespace(cls, namespace: str, *, limit: int, until: str | None = None) -> Self:
+        """A namespace that was read whole, up to so many records, or up to a key."""
+        return cls(namespace=namespace, key="", version=limit, value=until)
 
     @property
     def is_namespace(self) -> bool:

@@ -253,7 +253,7 @@ def compare(
         versions: The versions of all rows of the read set, deleted and expired ones included.
     """
     drift = []
-    for seen in head.read_set:
+    for seen in (read for read in head.read_set if not read.is_namespace):
         name = (seen.namespace, seen.key)
         live, current = records.get(name), versions.get(name, 0)
         was_there = seen.value is not None

@@ -103,9 +103,17 @@ class RecordStore(Protocol):
         ...
 
     async def list_by_namespace(
-        self, namespace: str | None, *, limit: int = 100, cursor: str | None = None
+        self,
+        namespace: str | None,
+        *,
+        limit: int = 100,
+        cursor: str | None = None,
+        until: str | None = None,
     ) -> tuple[tuple[LongTermRecord, ...], str | None]:
-        """Live records in the order of namespace and key, and the cursor of the next page."""
+        """Live records in the order of namespace and key, and the cursor of the next page.
+
+        With `until`, those up to that key.
+        """
         ...
 
     async def select(
@@ -123,7 +131,8 @@ class RecordStore(Protocol):
     ]:
         """A read set, and its records as they are now, as from `select`.
 
-        Records that are new in a namespace which was read whole join the read set, as not there.
+        Records that are new in a namespace which was read whole join the read set, as not there; of
+        one that had more records than were read, only those up to the key that the reading ended at.
         """
         ...
 

@@ -21,8 +21,9 @@ class ScopeRetriever:
         for selection in query.records:
             seen = {read.key: read for read in reads if read.namespace == selection.namespace}
             if selection.keys is None:
-                records.extend(await _whole(transaction, selection, seen))
-                namespaces.append(_as_namespace(selection, seen))
+                found, until = await _whole(transaction, selection, seen)
+                records.extend(found)
+                namespaces.append(_as_namespace(selection, seen, until=until))
             else:
                 found, absent = await _by_key(transaction, selection, seen)
                 records.extend(found)
@@ -48,28 +49,37 @@ async def _reads(
 
 async def _whole(
     transaction: Transaction, selection: RecordSelection, seen: dict[str, ReadRecord]
-) -> tuple[ReadRecord, ...]:
-    """The records of a namespace; of one that is pinned those that the job saw, or wrote."""
+) -> tuple[tuple[ReadRecord, ...], str | None]:
+    """The records of a namespace; of one that is pinned those that the job saw, or wrote.
+
+    Where there are more than are asked for, the key of the last one is told too.
+    """
+    more: str | None = None
     pinned = {key: read for key, read in seen.items() if read.pinned and key}
     if "" in seen and seen[""].pinned:
         own = [(selection.namespace, key) for key in seen if key and key not in pinned]
         live, _ = await transaction.records.select(own)
         page = tuple(live.values())
     else:
-        page, _ = await transaction.records.list_by_namespace(
+        page, more = await transaction.records.list_by_namespace(
             selection.namespace, limit=selection.limit
         )
     read = {record.key: record.read for record in page} | pinned
     there = [read[key] for key in sorted(read) if read[key].value is not None]
-    return tuple(there[: selection.limit])
+    if more is None and len(there) <= selection.limit:
+        return tuple(there), None
+    shown = tuple(there[: selection.limit])
+    return shown, (shown or page)[-1].key
 
 
-def _as_namespace(selection: RecordSelection, seen: dict[str, ReadRecord]) -> ReadRecord:
-    """The namespace in the read set: what was pinned stays, what was read most counts."""
+def _as_namespace(
+    selection: RecordSelection, seen: dict[str, ReadRecord], *, until: str | None
+) -> ReadRecord:
+    """The namespace in the read set: what was pinned stays."""
     before = seen.get("")
-    if before is not None and (before.pinned or before.version >= selection.limit):
+    if before is not None and before.pinned:
         return before
-    return ReadRecord.of_namespace(selection.namespace, limit=selection.limit)
+    return ReadRecord.of_namespace(selection.namespace, limit=selection.limit, until=until)
 
 
 async def _by_key(

@@ -13,6 +13,8 @@ from sqlalchemy import (
     case,
     delete,
     func,
+    literal_column,
+    null,
     or_,
     select,
     text,
@@ -54,6 +56,7 @@ _READS = (
     .where(is_owned(READ), READ.c.job_id == bindparam("of_job"))
     .order_by(READ.c.namespace, READ.c.key)
 )
+_TOP = literal_column("'{}'")  # the path to a JSON value itself
 _LOCK_READS = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
@@ -127,12 +130,19 @@ class PostgresRecordStore:
         return RecordRef(namespace=namespace, key=key, version=row.version + 1)
 
     async def list_by_namespace(
-        self, namespace: str | None, *, limit: int = 100, cursor: str | None = None
+        self,
+        namespace: str | None,
+        *,
+        limit: int = 100,
+        cursor: str | None = None,
+        until: str | None = None,
     ) -> tuple[tuple[LongTermRecord, ...], str | None]:
         """See the port."""
         statement = self._live().order_by(RECORD.c.namespace, RECORD.c.key)
         if namespace is not None:
             statement = statement.where(RECORD.c.namespace == namespace)
+        if until is not None:
+            statement = statement.where(RECORD.c.key <= until)
         if cursor is not None:
             after = decode_cursor(cursor, parts=2)
             statement = statement.where(tuple_(RECORD.c.namespace, RECORD.c.key) > after)
@@ -163,8 +173,9 @@ class PostgresRecordStore:
         if seen:
             self._unit.read("reads.compare", f"{len(seen)} records")
         for whole in (read for read in reads if read.is_namespace):
-            versions[whole.namespace, whole.key] = whole.version
-            page, _ = await self.list_by_namespace(whole.namespace, limit=whole.version)
+            page, _ = await self.list_by_namespace(
+                whole.namespace, limit=whole.version, until=whole.value
+            )
             for record in page:
                 name = (record.namespace, record.key)
                 if name not in seen:
@@ -183,7 +194,7 @@ class PostgresRecordStore:
                 index_elements=["tenant_id", "agent_id", "job_id", "namespace", "key"],
                 set_={
                     "version": _seen_version(statement.excluded),
-                    "value": statement.excluded.value,
+                    "value": _seen_value(statement.excluded),
                     "pinned": statement.excluded.pinned,
                 },
             ),
@@ -255,6 +266,15 @@ def _seen_version(excluded: Any) -> Any:
     """What is seen last counts; of a namespace, which has no key, the most that was read."""
     most = func.greatest(READ.c.version, excluded.version)
     return case((READ.c.key == "", most), else_=excluded.version)
+
+
+def _seen_value(excluded: Any) -> Any:
+    """The same of values: what a namespace was read to at most; null is to its end."""
+    ends = [value.op("#>>")(_TOP) for value in (READ.c.value, excluded.value)]
+    furthest = func.to_jsonb(func.greatest(*ends))
+    is_whole = READ.c.value.is_(None) | excluded.value.is_(None)
+    of_namespace = case((is_whole, null()), else_=furthest)
+    return case((READ.c.key == "", of_namespace), else_=excluded.value)
 
 
 def _record(row: Row[Any]) -> LongTermRecord:

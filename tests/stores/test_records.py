@@ -358,7 +358,43 @@ async def test_what_is_new_in_a_namespace_that_was_read_whole_joins_the_read_set
     assert same == seen  # `d` is beyond what was read
     assert more == (*seen, ReadRecord(namespace="n", key="a", version=0))
     assert {name: record.value for name, record in live.items()} == {("n", "b"): 1, ("n", "a"): 2}
-    assert versions == {("n", "b"): 1, ("n", "c"): 2, ("n", ""): 2, ("n", "a"): 1}
+    assert versions == {("n", "b"): 1, ("n", "c"): 2, ("n", "a"): 1}
+
+
+async def test_what_was_there_beyond_the_end_of_a_reading_is_not_new(begin: Begin) -> None:
+    async with begin() as transaction:
+        records = [await transaction.records.set("n", key, 1) for key in ("b", "c", "d", "f")]
+        ended = ReadRecord.of_namespace("n", limit=3, until="d")
+        await transaction.records.add_reads("j1", [*(each.read for each in records[:3]), ended])
+        seen = await transaction.records.list_reads("j1")
+
+    async with begin() as transaction:
+        await transaction.records.delete("n", "b")
+        same, *_ = await transaction.records.select_again(seen)
+        await transaction.records.set("n", "ca", 2)
+        await transaction.records.set("n", "e", 2)
+        more, *_ = await transaction.records.select_again(seen)
+
+    assert same == seen
+    assert more == (*seen, ReadRecord(namespace="n", key="ca", version=0))
+
+
+async def test_of_two_readings_of_a_namespace_the_further_one_counts(begin: Begin) -> None:
+    ends = {"p": ("m", "c"), "q": ("c", "m"), "r": ("c", None), "s": (None, "c")}
+    async with begin() as transaction:
+        for namespace, untils in ends.items():
+            for until in untils:
+                read = ReadRecord.of_namespace(namespace, limit=3, until=until)
+                await transaction.records.add_reads("j1", [read])
+
+    async with begin(write=False) as transaction:
+        found = await transaction.records.list_reads("j1")
+    assert {read.namespace: read.value for read in found} == {
+        "p": "m",
+        "q": "m",
+        "r": None,
+        "s": None,
+    }
 
 
 async def test_a_read_set_of_any_size_is_compared(begin: Begin) -> None:

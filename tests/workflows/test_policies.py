@@ -117,6 +117,49 @@ async def test_a_strict_job_parks_when_a_namespace_that_it_read_has_a_new_record
     assert [(change.kind, change.key) for change in found.records] == [("created", "tip")]
 
 
+async def test_a_pinned_job_keeps_what_it_was_told_by_an_earlier_rebase(
+    client: MnesticClient, start_waiting: StartWaiting, recheck: str
+) -> None:
+    plan = recheck.replace("resumed: after", "resumed: again").replace(
+        "  - {id: after",
+        "  - {id: again, kind: wait, key: k, timeout: 21d, policy: pinned, on: {resumed: after, timeout: end}}\n"
+        "  - {id: after",
+    )
+    job_id = await start_waiting(plan)
+    await client.memory("ada").set("order", "price", 12)
+    await client.resume_job(job_id)
+    told = (await client.memory("ada").working_memory("s1")).variables["drift"]
+
+    receipt = await client.resume_job(job_id, wait_id=f"{job_id}/w2")
+    result = await client.wait_for_result(job_id)
+
+    state = await client.memory("ada").working_memory("s1")
+    assert receipt is not None
+    assert receipt.drift_count == 0
+    assert result.results["again"]["drift"] == []
+    assert [each["now"] for each in told] == [12]
+    assert state.variables["drift"] == told
+
+
+async def test_a_record_that_moves_up_into_a_reading_with_a_limit_is_not_told_as_new(
+    client: MnesticClient, start_waiting: StartWaiting, recheck: str
+) -> None:
+    plan = recheck.replace(", keys: [price]", ", limit: 2")
+    await client.memory("ada").set("order", "amount", 1)
+    await client.memory("ada").set("order", "tip", 3)
+    job_id = await start_waiting(plan)
+    await client.memory("ada").delete("order", "amount")
+
+    receipt = await client.resume_job(job_id)
+    await client.wait_for_result(job_id)
+
+    state = await client.memory("ada").working_memory("s1")
+    assert receipt is not None
+    assert receipt.drift_count == 1
+    assert [each["key"] for each in state.variables["drift"]] == ["amount"]
+    assert state.variables["after"]["records"] == {"order": {"price": 10, "tip": 3}}
+
+
 async def test_a_pinned_job_recalls_a_record_that_was_deleted_meanwhile(
     client: MnesticClient, start_waiting: StartWaiting, recheck: str
 ) -> None:
