@@ -33,6 +33,7 @@ from mnestic.activities.conversations import ConversationActivities
 from mnestic.activities.endings import EndingActivities
 from mnestic.activities.forks import ForkActivities
 from mnestic.activities.inboxes import InboxActivities
+from mnestic.activities.knowledge import KnowledgeActivities
 from mnestic.activities.learning import LearningActivities
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.activities.memories import MemoryActivities
@@ -89,6 +90,7 @@ def activities_of(
         limits=limits,
         prices=known,
     )
+    knowledge = KnowledgeActivities(memory)
     return [
         memories.remember,
         memories.recall,
@@ -101,6 +103,8 @@ def activities_of(
         EndingActivities(memory, summariser, prices=known).end_job,
         ConversationActivities(memory).read_session,
         InboxActivities(memory).keep,
+        knowledge.list_facts,
+        knowledge.learn_exchange,
         learning.extract,
         learning.learn,
         learning.embed,

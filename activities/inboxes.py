@@ -74,9 +74,9 @@ class InboxActivities:
         read = [read_signal(signal) for signal in signals]
         messages = [message for each in read for message in each.messages]
         async with self._transaction(asked) as transaction:
-            new = await receive(transaction, messages, owner=f"{asked.tenant_id}/{asked.agent_id}")
+            # Topics are locked before entries, as by everybody.
             await transaction.facts.claim([each.claim for each in read if each.claim is not None])
-        return new
+            return await receive(transaction, messages, owner=f"{asked.tenant_id}/{asked.agent_id}")
 
     async def _park(self, asked: KeepInput, signal: Signal, reason: str) -> str:
         """Sets a signal aside, for a person to look at; returns why."""

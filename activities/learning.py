@@ -20,7 +20,7 @@ from mnestic.activities.learning_calls import LearningCalls, LearningLimits, beg
 from mnestic.activities.model_rounds import ModelRound
 from mnestic.memory.claims import Claim
 from mnestic.memory.entries import Embedding, Entry
-from mnestic.memory.extraction import claim_of, sound_claims
+from mnestic.memory.extraction import sound_claims
 from mnestic.memory.learning import Lesson, entry_id_of, learned_entry
 from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
 from mnestic.memory.scope import Id
@@ -221,13 +221,7 @@ async def _learn(
     if not lessons:
         return
     claims: dict[str, list[Claim]] = {
-        lesson.name: [
-            claim_of(
-                found, lesson.turn, extractor=lesson.extractor or "", workflow_run=workflow_run
-            )
-            for found in lesson.extracted
-        ]
-        for lesson in lessons
+        lesson.name: lesson.claims(workflow_run=workflow_run) for lesson in lessons
     }
     changes = await transaction.facts.claim([claim for each in claims.values() for claim in each])
     by_claim = {claim: change.fact.id for change in changes for claim in change.fact.claims}

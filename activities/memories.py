@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from temporalio import activity
 
+from mnestic.activities.exchanges import have_learned, receive_said
 from mnestic.activities.failures import failures
 from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
@@ -19,6 +20,7 @@ from mnestic.memory.language import Summary
 from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
 from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.records import RecordRef
+from mnestic.memory.templates import as_text
 from mnestic.memory.usage import ModelPrices
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
 from mnestic.memory.writes import EpisodeWrite, MemoryWrite
@@ -30,10 +32,12 @@ class RememberInput(OperationInput):
     """What to keep. With `templates`, those that name memory are filled in from working memory.
 
     `results` are those that the templates name, by node: small ones, and references to large ones.
+    With `learn`, the message and what the tool returned are received to be learned from.
     """
 
     write: MemoryWrite
     templates: bool = False
+    learn: bool = False
     tool_call: ToolCall | None = None
     results: dict[str, Any] = Field(default_factory=dict)
 
@@ -101,13 +105,16 @@ class MemoryActivities:
                     return done
                 write = _filled(asked, state, results).episode
                 text, made = await self._summary(asked, write, state)
-            return await run_once(
+            kept = await run_once(
                 self._memory,
                 asked,
                 RememberResult,
                 work=lambda transaction: _remember(transaction, asked, text),
                 beside=self._meter.row(asked, made),
             )
+            if asked.learn:
+                await have_learned(asked)
+            return kept
 
     @activity.defn(name="mnestic.recall")
     async def recall(self, asked: RecallInput) -> RecallResult:
@@ -164,6 +171,8 @@ async def _remember(transaction: Transaction, asked: RememberInput, summary: str
     changed = _changed(asked, write, state=state, now=await transaction.now())
     if not changed.is_as(state):
         changed = await transaction.working.save(asked.scope.session_id, changed)
+    if asked.learn:
+        await _receive(transaction, asked, write)
     episode_id = None
     if write.episode is not None:
         episode_id = asked.new_id("episode")
@@ -183,6 +192,33 @@ async def _remember(transaction: Transaction, asked: RememberInput, summary: str
         episode_id=episode_id,
         memory_version=changed.version,
     )
+
+
+async def _receive(transaction: Transaction, asked: RememberInput, write: MemoryWrite) -> None:
+    """Receives what was said and what a tool returned; what the system says is nobody's word."""
+    now = await transaction.now()
+    said, call = write.message, asked.tool_call
+    if said is not None and said.role != "system":
+        await receive_said(
+            transaction,
+            asked,
+            said.content,
+            speaker=said.speaker or said.role,
+            at=now,
+            kind="tool_result" if said.role == "tool" else "message",
+            channel=said.channel,
+        )
+    if call is not None and call.result is not None:
+        result = (await load_results(transaction, {call.id: call.result}))[call.id]
+        await receive_said(
+            transaction,
+            asked,
+            as_text(result),
+            speaker=call.activity,
+            at=now,
+            kind="tool_result",
+            part="#tool",
+        )
 
 
 def _filled(asked: RememberInput, state: WorkingMemory, results: Mapping[str, Any]) -> MemoryWrite:

@@ -48,9 +48,15 @@ async def receive(
     ordered = sorted(incoming, key=lambda came: (came.resource.at, came.place))
     await transaction.resources.append([came.resource for came in ordered])
     lessons: list[Lesson] = []
-    for (its_kind, its_type), group in groupby(sorted(ordered, key=_manner), key=_manner):
-        alike = [came.resource for came in group]
-        lessons += await transaction.learning.begin(alike, entry_type=its_type, kind=its_kind)
+    for _, group in groupby(sorted(ordered, key=_manner), key=_manner):
+        alike = list(group)
+        lessons += await transaction.learning.begin(
+            [came.resource for came in alike],
+            entry_type=alike[0].entry_type,
+            kind=alike[0].kind,
+            job_id=alike[0].job_id,
+            workflow_run=alike[0].workflow_run,
+        )
     if lessons:
         now = await transaction.now()
         first = {came.place: came for came in reversed(ordered)}
@@ -59,5 +65,5 @@ async def receive(
     return len(lessons)
 
 
-def _manner(came: Incoming) -> tuple[TurnKind, EntryType]:
-    return came.kind, came.entry_type
+def _manner(came: Incoming) -> tuple[str, ...]:
+    return (came.kind, came.entry_type, came.job_id or "", came.workflow_run or "")

@@ -1,17 +1,21 @@
 """Thinking: one call of a model over what the session holds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
 
+from mnestic.activities.exchanges import have_learned, receive_said
 from mnestic.activities.failures import failures
+from mnestic.activities.knowledge import find_known
 from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.tools import load_results
 from mnestic.activities.transcripts import fill_in, transcript
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowing import KnowledgeSelection, quote_facts
 from mnestic.memory.language import ChatMessage, ChatReply
 from mnestic.memory.ports import ChatModel, Memory, TokenCounter, Transaction
 from mnestic.memory.templates import as_text
@@ -27,7 +31,8 @@ class ThinkInput(OperationInput):
     """What to think about. With `templates`, those that name memory are filled in.
 
     `max_input_tokens` holds for this call, `budget` for all calls of the job. `results` are those
-    that the templates name, by node: small ones, and references to large ones.
+    that the templates name, by node: small ones, and references to large ones. `know` says which facts
+    the model is told, quoted as data. With `learn`, prompt and reply are received to be learned from.
     """
 
     prompt: str
@@ -39,10 +44,12 @@ class ThinkInput(OperationInput):
     max_input_tokens: int = 8000
     budget: Budget | None = None
     results: dict[str, Any] = Field(default_factory=dict)
+    know: KnowledgeSelection | None = None
+    learn: bool = False
 
 
 class ThinkResult(BaseModel):
-    """What came of it: the reply itself is in working memory."""
+    """What came of it: the reply itself is in working memory. `facts` is how many the model was told."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -51,6 +58,16 @@ class ThinkResult(BaseModel):
     input_tokens: int
     output_tokens: int
     saved_as: str
+    facts: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fitted:
+    """What a model is sent, the prompt last; its tokens, and how many facts are among it."""
+
+    messages: tuple[ChatMessage, ...]
+    tokens: int
+    facts: int
 
 
 class ThinkActivities:
@@ -81,25 +98,34 @@ class ThinkActivities:
                 state = await transaction.working.load(asked.scope.session_id)
                 used = await _used(transaction, asked)
                 results = await load_results(transaction, asked.results)
+                known = await find_known(transaction, asked.know)
             if done is not None:
+                await _learned(asked)
                 return done
-            messages, input_tokens = self._fitted(asked, state, results)
-            max_tokens = _capped(asked, used=used, input_tokens=input_tokens)
+            fitted = self._fitted(asked, state, results=results, known=known)
+            max_tokens = _capped(asked, used=used, input_tokens=fitted.tokens)
             reply = await self._meter.answer(
-                asked, self._model.reply(messages, max_tokens=max_tokens)
+                asked, self._model.reply(fitted.messages, max_tokens=max_tokens)
             )
-            return await run_once(
+            kept = await run_once(
                 self._memory,
                 asked,
                 ThinkResult,
-                work=lambda tx: _keep(tx, asked, reply),
+                work=lambda tx: _keep(tx, asked, reply, fitted=fitted),
                 beside=self._meter.row(asked, reply),
             )
+            await _learned(asked)
+            return kept
 
     def _fitted(
-        self, asked: ThinkInput, state: WorkingMemory, results: Mapping[str, Any]
-    ) -> tuple[tuple[ChatMessage, ...], int]:
-        """The messages, of the history only the newest that fit, and their tokens.
+        self,
+        asked: ThinkInput,
+        state: WorkingMemory,
+        *,
+        results: Mapping[str, Any],
+        known: Sequence[str],
+    ) -> _Fitted:
+        """The messages: of facts the first that fit, and then of the history the newest.
 
         Raises:
             InvalidInputError: prompt and system alone do not fit.
@@ -120,6 +146,8 @@ class ThinkActivities:
                 f"together over max_input_tokens, {asked.max_input_tokens}"
             )
             raise InvalidInputError(what="input of the model", why=why)
+        told, of_facts = self._told(known, room=asked.max_input_tokens - total)
+        total += sum(self._tokens(message) for message in told)
         kept: list[ChatMessage] = []
         for message in reversed(transcript(state, last=asked.history)):
             tokens = self._tokens(message)
@@ -127,7 +155,21 @@ class ThinkActivities:
                 break
             total += tokens
             kept.append(message)
-        return (*system, *reversed(kept), prompt), total
+        messages = (*system, *reversed(kept), *told, prompt)
+        return _Fitted(messages=messages, tokens=total, facts=of_facts)
+
+    def _told(self, known: Sequence[str], *, room: int) -> tuple[tuple[ChatMessage, ...], int]:
+        """The message that quotes facts, and how many of them there is room for."""
+        tokens = self._tokens(_quotation(()))
+        count = 0
+        for line in known:
+            tokens += self._count_tokens(line) + 1  # the end of the line
+            if tokens > room:
+                break
+            count += 1
+        while count and self._tokens(_quotation(known[:count])) > room:
+            count -= 1  # lines together may take more than each by itself
+        return ((_quotation(known[:count]),) if count else ()), count
 
     def _tokens(self, message: ChatMessage) -> int:
         return self._count_tokens(message.content) + _TOKENS_A_MESSAGE
@@ -157,7 +199,18 @@ def _capped(asked: ThinkInput, *, used: UsageTotal, input_tokens: int) -> int:
     )
 
 
-async def _keep(transaction: Transaction, asked: ThinkInput, reply: ChatReply) -> ThinkResult:
+def _quotation(lines: Sequence[str]) -> ChatMessage:
+    return ChatMessage(role="user", content=quote_facts(lines))
+
+
+async def _learned(asked: ThinkInput) -> None:
+    if asked.learn:
+        await have_learned(asked)
+
+
+async def _keep(
+    transaction: Transaction, asked: ThinkInput, reply: ChatReply, *, fitted: _Fitted
+) -> ThinkResult:
     message = Message(
         id=asked.new_id("message"),
         role="assistant",
@@ -167,10 +220,17 @@ async def _keep(transaction: Transaction, asked: ThinkInput, reply: ChatReply) -
     state = await transaction.working.load(asked.scope.session_id, lock=True)
     state = state.with_messages([message]).with_variables({asked.save_as: reply.text})
     await transaction.working.save(asked.scope.session_id, state)
+    if asked.learn:
+        prompt, agent = fitted.messages[-1], asked.scope.agent_id
+        await receive_said(
+            transaction, asked, prompt.content, speaker="user", at=message.at, part="#prompt"
+        )
+        await receive_said(transaction, asked, reply.text, speaker=agent, at=message.at)
     return ThinkResult(
         message_id=message.id,
         model=reply.model,
         input_tokens=reply.usage.input_tokens,
         output_tokens=reply.usage.output_tokens,
         saved_as=asked.save_as,
+        facts=fitted.facts,
     )

@@ -145,9 +145,18 @@ class LearningStore(Protocol):
     """How far it is with learning from each resource."""
 
     async def begin(
-        self, resources: Sequence[Resource], *, entry_type: EntryType, kind: TurnKind
+        self,
+        resources: Sequence[Resource],
+        *,
+        entry_type: EntryType,
+        kind: TurnKind,
+        job_id: str | None = None,
+        workflow_run: str | None = None,
     ) -> tuple[Lesson, ...]:
-        """Enters resources that are kept, none that is there already; returns the new ones, as kept."""
+        """Enters resources that are kept, none that is there already; returns the new ones, as kept.
+
+        `job_id` and `workflow_run` are of the job that heard them, for the claims that follow.
+        """
         ...
 
     async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:

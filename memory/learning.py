@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from mnestic.memory.claims import Claim, make_id
 from mnestic.memory.entries import Entry, EntryType
-from mnestic.memory.extraction import Extracted, Turn, TurnKind
+from mnestic.memory.extraction import Extracted, Turn, TurnKind, claim_of
 from mnestic.memory.importance import ImportancePolicy, importance
 from mnestic.memory.predicates import Predicate
 from mnestic.memory.resources import Resource
@@ -40,6 +40,8 @@ class Lesson(BaseModel):
     kind: TurnKind = "message"
     entry_type: EntryType = "interaction"
     state: LearningState = "received"
+    job_id: str | None = None
+    workflow_run: str | None = None
     extractor: str | None = None
     extracted: tuple[Extracted, ...] = ()
     reason: str | None = None
@@ -48,6 +50,22 @@ class Lesson(BaseModel):
     def turn(self) -> Turn:
         """The resource as an extractor reads it."""
         return Turn(kind=self.kind, **self.resource.model_dump(exclude={"channel"}))
+
+    def claims(self, *, workflow_run: str | None) -> list[Claim]:
+        """What it claims; a correction says of what was claimed before that it never was so.
+
+        `workflow_run` learns it, and stands in the claims where no job has heard it.
+        """
+        return [
+            claim_of(
+                _corrected(found) if self.entry_type == "correction" else found,
+                self.turn,
+                extractor=self.extractor or "",
+                job_id=self.job_id,
+                workflow_run=self.workflow_run or workflow_run,
+            )
+            for found in self.extracted
+        ]
 
     @property
     def place(self) -> tuple[str, str]:
@@ -73,6 +91,8 @@ class Incoming(BaseModel):
     resource: Resource
     kind: TurnKind = "message"
     entry_type: EntryType = "interaction"
+    job_id: str | None = None
+    workflow_run: str | None = None
     came_with: str | None = None
     corrects: str | None = None
     subjects: tuple[str, ...] = ()
@@ -192,6 +212,11 @@ def learned_entry(
         }
     )
     return found.model_copy(update={"importance": importance(found, now=now, policy=policy)})
+
+
+def _corrected(found: Extracted) -> Extracted:
+    """What a correction affirms is what should have been said before."""
+    return found.model_copy(update={"kind": "corrected"}) if found.kind == "affirmed" else found
 
 
 def _joined(known: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:

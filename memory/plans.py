@@ -14,6 +14,7 @@ from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forms import check_form
+from mnestic.memory.knowing import KnowledgeSelection
 from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
 from mnestic.memory.retries import Retry
 from mnestic.memory.templates import names_under, roots_of
@@ -64,7 +65,8 @@ class Step(BaseModel):
 class ThinkNode(Step):
     """A model call over the prompt and the session's last messages; the reply joins working memory.
 
-    Of the messages, the oldest are left out until the input fits into `max_input_tokens`.
+    Of the messages, the oldest are left out until the input fits into `max_input_tokens`. `know` says
+    which facts the model is told; with `learn`, prompt and reply are learned from.
     """
 
     kind: Literal["think"]
@@ -75,6 +77,8 @@ class ThinkNode(Step):
     max_tokens: int = Field(512, ge=1, le=100_000)
     save_as: Name | None = None
     timeout: Duration = timedelta(minutes=2)
+    know: KnowledgeSelection | None = None
+    learn: bool = False
 
 
 class ToolNode(Step):
@@ -82,7 +86,8 @@ class ToolNode(Step):
 
     `timeout` is of one attempt, `total_timeout` of all, `queue_timeout` until a worker takes it. An
     activity with `heartbeat` counts as lost when it gives none for so long. A result above
-    `store_above` bytes, or above what a job may carry, is kept in the database by reference.
+    `store_above` bytes, or above what a job may carry, is kept in the database by reference. With
+    `learn` it is learned from.
     """
 
     kind: Literal["tool"]
@@ -94,6 +99,7 @@ class ToolNode(Step):
     queue_timeout: Duration | None = None
     total_timeout: Duration | None = None
     store_above: int | None = Field(None, ge=0)
+    learn: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -123,9 +129,13 @@ class RecallNode(Step):
 
 
 class RememberNode(Step, MemoryWrite):
-    """Writes memory: records, an episode, and working memory, all or nothing."""
+    """Writes memory: records, an episode, and working memory, all or nothing.
+
+    What it remembers as a message is learned from, unless `learn` is off.
+    """
 
     kind: Literal["remember"]
+    learn: bool = True
 
 
 class EmitNode(Step):

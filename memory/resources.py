@@ -35,7 +35,7 @@ class Resource(BaseModel):
         return f"{self.session_id}/{self.source_id}"
 
 
-def check_message(said: Resource) -> None:
+def check_message(said: Resource, *, limit_bytes: int = LARGEST_MESSAGE_BYTES) -> None:
     """Refuses a message that cannot be learned from.
 
     Raises:
@@ -52,8 +52,8 @@ def check_message(said: Resource) -> None:
     if not said.content.strip():
         raise InvalidInputError(what=what, why="has no content")
     size = len(said.content.encode())
-    if size > LARGEST_MESSAGE_BYTES:
-        why = f"has {size} bytes of content, the limit is {LARGEST_MESSAGE_BYTES}; send it in parts"
+    if size > limit_bytes:
+        why = f"has {size} bytes of content, the limit is {limit_bytes}; send it in parts"
         raise InvalidInputError(what=what, why=why)
     check_date(said.at, what=what)
 

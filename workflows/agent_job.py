@@ -16,6 +16,7 @@ from temporalio.workflow import ContinueAsNewVersioningBehavior
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.errors import MnesticError
 from mnestic.memory.jobs import AgentMemoryState, JobInput, JobProgress, JobResult, JobStatus
+from mnestic.memory.knowing import KnowledgeSelection
 from mnestic.memory.names import AGENT_JOB, STATUS
 from mnestic.memory.operations import Operation
 from mnestic.memory.plans import (
@@ -178,6 +179,7 @@ class AgentJob:
     async def _remember(self, node: RememberNode | EmitNode, write: MemoryWrite) -> dict[str, Any]:
         kept = await self._memory.remember(
             write,
+            learn=isinstance(node, RememberNode) and node.learn,
             templates=True,
             results=self._results_named(write.model_dump(mode="json")),
             retry=retry_policy(node.retry, usual=OURS),
@@ -194,6 +196,8 @@ class AgentJob:
             max_input_tokens=node.max_input_tokens,
             max_tokens=node.max_tokens,
             budget=self._asked.plan.budget,
+            know=self._known(node),
+            learn=node.learn,
             save_as=node.save_as or node.id,
             timeout=node.timeout,
             templates=True,
@@ -201,6 +205,11 @@ class AgentJob:
             retry=retry_policy(node.retry, usual=OURS),
         )
         return thought.model_dump(mode="json")
+
+    def _known(self, node: ThinkNode) -> KnowledgeSelection | None:
+        if node.know is None:
+            return None
+        return KnowledgeSelection.model_validate(self._filled(node.know.model_dump(mode="json")))
 
     async def _call(self, node: ToolNode) -> Any:
         operation = self._memory.next_operation("tool")

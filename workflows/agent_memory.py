@@ -24,6 +24,7 @@ from mnestic.activities.memories import (
 from mnestic.activities.thoughts import ThinkActivities, ThinkInput, ThinkResult
 from mnestic.memory.forms import check_form
 from mnestic.memory.jobs import AgentMemoryState
+from mnestic.memory.knowing import KnowledgeSelection
 from mnestic.memory.names import END_JOB
 from mnestic.memory.operations import Operation
 from mnestic.memory.recalls import RecallQuery
@@ -42,10 +43,10 @@ from mnestic.memory.waits import (
 )
 from mnestic.memory.working import ToolCall, check_variable
 from mnestic.memory.writes import MemoryWrite
+from mnestic.workflows.agent_knowledge import AgentKnowledge
 from mnestic.workflows.calls import WITH_MODEL, run_activity, run_to_the_end
 from mnestic.workflows.controls import JobControls
 from mnestic.workflows.operation_keys import OperationKeys
-from mnestic.workflows.publishing import publish_paused, publish_running
 from mnestic.workflows.resumes import ResumeInbox
 from mnestic.workflows.waits import JobWaits, WaitTerms
 
@@ -68,8 +69,8 @@ class WaitOutcome(BaseModel, Generic[Payload]):
     origin: ForkOrigin
 
 
-class AgentMemory:
-    """The memory of one job.
+class AgentMemory(AgentKnowledge):
+    """The memory of one job, and what its agent knows.
 
     Make it in `__init__` of a workflow (under `workflow.init`): it registers the updates `resume`,
     `override` and `extend_wait`, the signals `resume`, `pause`, `unpause` and `poke`, and the query
@@ -98,10 +99,12 @@ class AgentMemory:
                 workflow stays in its run.
         """
         state = state or AgentMemoryState()
-        self._scope = scope
+        super().__init__(
+            scope,
+            keys=OperationKeys(job_id, epoch=state.epoch, step=state.step),
+            controls=JobControls(paused=state.paused),
+        )
         self._continue_as_new = continue_as_new
-        self._keys = OperationKeys(job_id, epoch=state.epoch, step=state.step)
-        self._controls = JobControls(paused=state.paused)
         self.inbox = ResumeInbox(
             job_id=job_id,
             max_payload_bytes=max_payload_bytes,
@@ -157,26 +160,22 @@ class AgentMemory:
         """The next memory write of this job, with its idempotency key."""
         return self._keys.next(name)
 
-    async def until_unpaused(self) -> None:
-        """Waits while the job is paused; every operation here begins so."""
-        if self._controls.paused:
-            publish_paused(None)
-            await workflow.wait_condition(lambda: not self._controls.paused)
-            publish_running()
-
     async def remember(
         self,
         write: MemoryWrite,
         *,
         tool_call: ToolCall | None = None,
+        learn: bool = True,
         templates: bool = False,
         results: Mapping[str, Any] | None = None,
         retry: RetryPolicy | None = None,
     ) -> RememberResult:
         """Keeps records, an episode and changes of working memory, all or nothing.
 
-        With `templates`, `${memory...}` in the values is filled in from working memory, and
-        `${memory.results...}` from `results`; leave it off for text that somebody else wrote.
+        What is kept as a message, but none of the system, and the result of a `tool_call` is learned
+        from, unless `learn` is off. With `templates`, `${memory...}` in the values is filled in from
+        working memory, and `${memory.results...}` from `results`; leave it off for text that somebody
+        else wrote.
         """
         await self.until_unpaused()
         asked = RememberInput(
@@ -184,6 +183,7 @@ class AgentMemory:
             operation=self._keys.next("remember"),
             write=write,
             templates=templates,
+            learn=learn and (write.message is not None or tool_call is not None),
             tool_call=tool_call,
             results=dict(results or {}),
         )
@@ -214,6 +214,8 @@ class AgentMemory:
         max_input_tokens: int = 8000,
         max_tokens: int = 512,
         budget: Budget | None = None,
+        know: KnowledgeSelection | None = None,
+        learn: bool = False,
         timeout: timedelta = WITH_MODEL,  # noqa: ASYNC109 - Temporal's, not asyncio's
         templates: bool = False,
         results: Mapping[str, Any] | None = None,
@@ -221,8 +223,9 @@ class AgentMemory:
     ) -> ThinkResult:
         """Asks the chat model; its reply joins working memory.
 
-        The last `history` messages are sent along, as many as fit into `max_input_tokens`. With a
-        `budget`, it is refused once the model calls of this job have used that up.
+        The facts that `know` selects are sent along, quoted as data, and the last `history` messages,
+        as many as fit into `max_input_tokens`. With a `budget`, it is refused once the model calls of
+        this job have used that up. With `learn`, prompt and reply are learned from.
         """
         await self.until_unpaused()
         asked = ThinkInput(
@@ -236,6 +239,8 @@ class AgentMemory:
             save_as=check_variable(save_as),
             max_input_tokens=max_input_tokens,
             budget=budget,
+            know=know,
+            learn=learn,
             results=dict(results or {}),
         )
         return await run_activity(ThinkActivities.think, asked, timeout=timeout, retry=retry)

@@ -52,7 +52,7 @@ class ToolCaller:
         call = ToolCall(
             id=operation.key, activity=node.activity, arguments=arguments, result=result
         )
-        await self._memory.remember(MemoryWrite(), tool_call=call)
+        await self._memory.remember(MemoryWrite(), tool_call=call, learn=node.learn)
         return result
 
     def _is_to_keep(self, node: ToolNode, result: Any) -> bool:

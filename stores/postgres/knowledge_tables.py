@@ -243,7 +243,10 @@ class EmbeddingRow(Table, table=True):
 
 
 class LearningRow(Table, table=True):
-    """How far it is with learning from a resource; `reason` says why one is parked."""
+    """How far it is with learning from a resource; `reason` says why one is parked.
+
+    `job_id` and `workflow_run` are of the job that heard it, if one did.
+    """
 
     __tablename__ = "learning"
     __table_args__ = (
@@ -265,6 +268,8 @@ class LearningRow(Table, table=True):
     state: str = words()
     entry_type: str = words()
     kind: str = words()
+    job_id: str | None = maybe_words()
+    workflow_run: str | None = maybe_words()
     extractor: str | None = maybe_words()
     extracted: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
     reason: str | None = maybe_words()

@@ -26,6 +26,8 @@ _STEP = (
     LEARNING.c.state,
     LEARNING.c.kind,
     LEARNING.c.entry_type,
+    LEARNING.c.job_id,
+    LEARNING.c.workflow_run,
     LEARNING.c.extractor,
     LEARNING.c.extracted,
     LEARNING.c.reason,
@@ -51,7 +53,13 @@ class PostgresLearningStore:
         self._unit = unit
 
     async def begin(
-        self, resources: Sequence[Resource], *, entry_type: EntryType, kind: TurnKind
+        self,
+        resources: Sequence[Resource],
+        *,
+        entry_type: EntryType,
+        kind: TurnKind,
+        job_id: str | None = None,
+        workflow_run: str | None = None,
     ) -> tuple[Lesson, ...]:
         """See the port."""
         if not resources:
@@ -61,7 +69,12 @@ class PostgresLearningStore:
             for one in resources
         ]
         statement = insert(LEARNING).values(
-            state="received", entry_type=entry_type, kind=kind, updated_at=func.now()
+            state="received",
+            entry_type=entry_type,
+            kind=kind,
+            job_id=job_id,
+            workflow_run=workflow_run,
+            updated_at=func.now(),
         )
         new = statement.on_conflict_do_nothing().returning(
             LEARNING.c.session_id, LEARNING.c.source_id

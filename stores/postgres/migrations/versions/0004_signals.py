@@ -35,6 +35,10 @@ ENTRIES = """
 CREATE INDEX entry_by_parent ON mnestic.entry (tenant_id, agent_id, parent) WHERE parent IS NOT NULL;
 """
 
+LEARNING = """
+ALTER TABLE mnestic.learning ADD COLUMN job_id text, ADD COLUMN workflow_run text;
+"""
+
 USAGE = """
 CREATE INDEX llm_usage_by_time ON mnestic.llm_usage (tenant_id, created_at);
 """
@@ -49,6 +53,7 @@ GRANTS = {"signal": "SELECT, INSERT, DELETE"}
 def upgrade() -> None:
     op.execute(SIGNALS)
     op.execute(ENTRIES)
+    op.execute(LEARNING)
     op.execute(USAGE)
     op.execute(JOBS)
     for table, privileges in GRANTS.items():
