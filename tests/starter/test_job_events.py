@@ -17,7 +17,11 @@ from mnestic.starter.job_events import entries_of
 from mnestic.starter.job_steps import Attempts
 
 FOLDER = Path(__file__).parents[1] / "histories"
-NAMES = [path.stem for path in sorted(FOLDER.glob("*.json"))]
+NAMES = [
+    path.stem
+    for path in sorted(FOLDER.glob("*.json"))
+    if not path.stem.partition("-")[2].startswith(("inbox", "ingest"))  # no jobs
+]
 SNAPSHOT = {"id": "s-1", "sha256": "a" * 64, "message_count": 2}
 
 Event = Callable[..., HistoryEvent]

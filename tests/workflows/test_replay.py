@@ -22,7 +22,7 @@ async def test_a_recorded_job_replays(name: str) -> None:
     await Replayer(workflows=[], plugins=[MnesticPlugin()]).replay_workflow(history)
 
 
-def test_every_way_a_wait_ends_is_recorded() -> None:
+def test_every_way_a_wait_ends_is_recorded_and_what_learns() -> None:
     kinds = {name.partition("-")[2] for name in HISTORIES}
 
     assert kinds >= {"update", "signal", "timeout", "cancelled", "needs-attention", "continued"}
@@ -35,3 +35,4 @@ def test_every_way_a_wait_ends_is_recorded() -> None:
         "extended",
         "paused",
     }
+    assert kinds >= {"learning", "ingest", "inbox-continued", "inbox-cancelled"}
