@@ -78,12 +78,23 @@ class FactStore(Protocol):
         """What holds for predicates in this tenant, by name."""
         ...
 
+    async def list_predicates(self) -> tuple[Predicate, ...]:
+        """The predicates about which the tenant has said something, by name."""
+        ...
+
     async def put_predicate(self, predicate: Predicate) -> None:
         """Says what holds for a predicate in this tenant; `settle` applies it to an agent."""
         ...
 
-    async def settle(self, predicate: str) -> tuple[FactChange, ...]:
-        """Works the facts of a predicate out anew, after it was changed."""
+    async def settle(self, predicate: str, *, limit: int = 200) -> tuple[FactChange, ...]:
+        """Works facts of a predicate out anew that are from before it was changed.
+
+        Takes so many subjects at most; returns nothing once none of the agent's is left.
+        """
+        ...
+
+    async def list_unsettled(self, predicate: str, *, limit: int = 100) -> tuple[str, ...]:
+        """Agents of the tenant with facts from before a predicate was changed."""
         ...
 
 

@@ -37,6 +37,9 @@ def _id(value: str) -> str:
 Id = Annotated[str, AfterValidator(_id)]
 
 
+EVERY_AGENT = "*"  # the agent of what belongs to a whole tenant; no agent has this id
+
+
 class Scope(BaseModel):
     """The owner of a piece of memory."""
 

@@ -33,6 +33,7 @@ from mnestic.starter.job_listing import describe_job, list_jobs
 from mnestic.starter.job_results import job_result
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.plans import require_sound
+from mnestic.starter.predicate_client import PredicateClient
 from mnestic.starter.resuming import override_request, resume_job
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings, load_settings
@@ -86,6 +87,10 @@ class MnesticClient:
         """The memory of one agent."""
         check_id(agent_id, what="agent")
         return MemoryClient(self._memory, tenant_id=self.settings.tenant_id, agent_id=agent_id)
+
+    def predicates(self) -> PredicateClient:
+        """What holds for predicates in the tenant, of all its agents."""
+        return PredicateClient(self._memory, tenant_id=self.settings.tenant_id)
 
     def inbox(self, agent_id: str) -> InboxClient:
         """The inbox of one agent, which is told what it is to learn from."""
@@ -309,12 +314,10 @@ class MnesticClient:
             NotFoundError: there is no such job.
         """
         check_id(job_id, what="job id")
+        tenant_id = self.settings.tenant_id
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
             return await job_history(
-                self.temporal,
-                job_id=job_id,
-                tenant_id=self.settings.tenant_id,
-                memory=self._memory,
+                self.temporal, job_id=job_id, tenant_id=tenant_id, memory=self._memory
             )
 
     async def diff_job(self, job_id: str, wait: int | str | None = None) -> JobDifference:
@@ -330,13 +333,10 @@ class MnesticClient:
             NotFoundError: there is no such job.
         """
         check_id(job_id, what="job id")
+        tenant_id = self.settings.tenant_id
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
             return await diff_job(
-                self.temporal,
-                job_id=job_id,
-                tenant_id=self.settings.tenant_id,
-                wait=wait,
-                memory=self._memory,
+                self.temporal, job_id=job_id, tenant_id=tenant_id, wait=wait, memory=self._memory
             )
 
     async def cancel_job(self, job_id: str) -> None:

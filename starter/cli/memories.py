@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.records import LongTermRecord
-from mnestic.starter.cli import facts, knowledge, parked, signals, world
+from mnestic.starter.cli import facts, knowledge, parked, predicates, signals, world
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import (
     AsJson,
@@ -25,6 +25,7 @@ app.command()(knowledge.ingest)
 app.command("signals")(signals.list_signals)
 app.command("world")(world.world)
 app.add_typer(facts.app, name="facts")
+app.add_typer(predicates.app, name="predicates")
 app.add_typer(parked.app, name="parked")
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]

@@ -26,6 +26,7 @@ from mnestic.stores.postgres.beliefs import (
     claim_of,
     fact_of,
 )
+from mnestic.stores.postgres.pages import check_limit
 from mnestic.stores.postgres.unit import Unit
 
 # Claims of one topic are worked out by one transaction at a time; whoever changes a predicate waits
@@ -144,17 +145,37 @@ class PostgresFactStore:
         )
         self._unit.wrote("predicate.put", predicate.name)
 
-    async def settle(self, predicate: str) -> tuple[FactChange, ...]:
+    async def list_predicates(self) -> tuple[Predicate, ...]:
+        """See the port."""
+        self._unit.read("predicate.list", "*")
+        return await self._beliefs.own_predicates()
+
+    async def settle(self, predicate: str, *, limit: int = 200) -> tuple[FactChange, ...]:
         """See the port."""
         await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
-        rows = await self._unit.rows(
-            select(CLAIM.c.subject_key, CLAIM.c.predicate)
-            .where(self._unit.owned(CLAIM), CLAIM.c.predicate == predicate)
-            .distinct()
-        )
-        topics = sorted(tuple(row) for row in rows)
-        await self._lock(topics)
-        return await self._settle(topics)
+        topic = (FACT.c.subject_key, FACT.c.predicate)
+        found = select(*topic).distinct().where(self._unit.owned(FACT))
+        found = found.where(await self._otherwise(predicate)).order_by(*topic)
+        while rows := await self._unit.rows(found.limit(check_limit(limit))):
+            topics = [(row.subject_key, row.predicate) for row in rows]
+            await self._lock(topics)
+            changes = await self._settle(topics)
+            if changes:
+                self._unit.wrote("predicate.settle", predicate)
+                return changes  # else somebody else has settled these meanwhile
+        return ()
+
+    async def list_unsettled(self, predicate: str, *, limit: int = 100) -> tuple[str, ...]:
+        """See the port."""
+        found = select(FACT.c.agent_id).distinct().where(FACT.c.tenant_id == self._unit.tenant_id)
+        found = found.where(await self._otherwise(predicate)).order_by(FACT.c.agent_id)
+        return tuple(row.agent_id for row in await self._unit.rows(found.limit(check_limit(limit))))
+
+    async def _otherwise(self, predicate: str) -> Any:
+        """The condition that a fact is not as its predicate says."""
+        says = (await self.get_predicates({predicate}))[predicate]
+        differs = (FACT.c.cardinality != says.cardinality) | (FACT.c.category != says.category)
+        return (FACT.c.predicate == predicate) & differs
 
     async def _settle(self, topics: Sequence[Topic]) -> tuple[FactChange, ...]:
         """Works the facts of these topics out anew, and writes those that are otherwise."""

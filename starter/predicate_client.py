@@ -1,0 +1,72 @@
+"""What holds for predicates, in a tenant: how many objects each has at a time, and its category."""
+
+from contextlib import AbstractAsyncContextManager
+
+from mnestic.memory.claims import Cardinality
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.predicates import DEFAULTS, Category, Predicate, check_predicate
+from mnestic.memory.scope import EVERY_AGENT
+
+
+class PredicateClient:
+    """The predicates of a tenant."""
+
+    def __init__(self, memory: Memory, *, tenant_id: str) -> None:
+        self._memory, self._tenant_id = memory, tenant_id
+
+    async def list(self) -> tuple[tuple[Predicate, bool], ...]:
+        """All predicates by name, and whether the tenant has said so, or a default holds."""
+        async with self._transaction(EVERY_AGENT, write=False) as transaction:
+            own = {one.name: one for one in await transaction.facts.list_predicates()}
+        names = sorted({*DEFAULTS, *own})
+        return tuple((own.get(name) or DEFAULTS[name], name in own) for name in names)
+
+    async def set(
+        self, name: str, *, cardinality: Cardinality | None = None, category: Category | None = None
+    ) -> tuple[Predicate, int]:
+        """Says what holds for a predicate, and works out anew the facts of all agents that use it.
+
+        Each batch of facts is a transaction of its own. If it is stopped halfway, the same call goes
+        on with what is left; a claim that comes meanwhile has its facts worked out by the new rule.
+
+        Args:
+            name: The predicate.
+            cardinality: `single`: a new object takes the place of the last; else it stays as it is.
+            category: Of its facts; else it stays as it is.
+
+        Returns:
+            The predicate, and how many facts are believed otherwise.
+
+        Raises:
+            InvalidInputError: the name is none.
+        """
+        check_predicate(name)
+        said = {"cardinality": cardinality, "category": category}
+        async with self._transaction(EVERY_AGENT, write=True) as transaction:
+            before = (await transaction.facts.get_predicates({name}))[name]
+            changed = {field: value for field, value in said.items() if value is not None}
+            predicate = before.model_copy(update=changed)
+            await transaction.facts.put_predicate(predicate)
+        return predicate, await self._settle(name)
+
+    async def _settle(self, name: str) -> int:
+        settled = 0
+        while True:
+            async with self._transaction(EVERY_AGENT, write=False) as transaction:
+                agents = await transaction.facts.list_unsettled(name)
+            if not agents:
+                return settled
+            for agent_id in agents:
+                while True:
+                    async with self._transaction(agent_id, write=True) as transaction:
+                        changes = await transaction.facts.settle(name)
+                    settled += len(changes)
+                    if not changes:
+                        break
+
+    def _transaction(
+        self, agent_id: str, *, write: bool
+    ) -> AbstractAsyncContextManager[Transaction]:
+        return self._memory.transaction(
+            tenant_id=self._tenant_id, agent_id=agent_id, actor="client", write=write
+        )
