@@ -64,7 +64,7 @@ def world_of(
     return World(
         subject=told[0].subject if told else subject,
         at=now,
-        facts=tuple(fact for fact in told if fact.status == "active" and not _is_past(fact, now)),
+        facts=tuple(fact for fact in told if fact.holds_at(now)),
         changes=tuple(
             _history(topic, by_id.values())
             for topic in topics.values()
@@ -76,10 +76,6 @@ def world_of(
         ),
         entries=tuple(entries),
     )
-
-
-def _is_past(fact: Fact, now: datetime) -> bool:
-    return fact.valid_to is not None and fact.valid_to <= now
 
 
 def _history(facts: Sequence[Fact], claims: Iterable[Claim]) -> FactHistory:

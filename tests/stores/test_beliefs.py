@@ -1,0 +1,130 @@
+"""What was believed and what was so, at any moment, in every implementation of `Memory`."""
+
+import random
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+from typing import Any, get_args
+
+import pytest
+
+from mnestic.memory.claims import Claim, ClaimKind, ClaimSource
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.facts import Fact, FactStatus
+from mnestic.memory.ports import Transaction
+from mnestic.memory.world import World, world_of
+
+Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+EVER: dict[str, Any] = {"statuses": get_args(FactStatus)}
+KINDS: tuple[ClaimKind, ...] = ("affirmed",) * 6 + get_args(ClaimKind)
+
+
+def some_claims(seed: int) -> list[Claim]:
+    """Forty claims of all kinds about four topics, in no order."""
+    chance = random.Random(seed)
+    return [
+        Claim(
+            id=str(number),
+            kind=chance.choice(KINDS),
+            subject=chance.choice(["Mara", "Jonas"]),
+            predicate=chance.choice(["lives_in", "attended"]),
+            object=chance.choice("abc"),
+            confidence=0.5,
+            said_at=NOON + timedelta(days=chance.randrange(60)),
+            source=ClaimSource(extractor="test", source_id=f"m{number}"),
+        )
+        for number in range(40)
+    ]
+
+
+async def say(begin: Begin, claims: Sequence[Claim], **scope: Any) -> datetime:
+    """Says claims in one transaction; returns a moment after it."""
+    async with begin(**scope) as transaction:
+        await transaction.facts.claim(claims)
+    async with begin(write=False, **scope) as transaction:
+        return await transaction.now()
+
+
+async def pages(begin: Begin, limit: int = 1000, **query: Any) -> list[Fact]:
+    found: list[Fact] = []
+    cursor = None
+    while cursor is not None or not found:
+        async with begin(write=False) as transaction:
+            page, cursor = await transaction.facts.list_facts(limit=limit, cursor=cursor, **query)
+        found += page
+        if not page:
+            break
+    return found
+
+
+async def world(begin: Begin, agent: str) -> World:
+    async with begin(agent=agent, write=False) as transaction:
+        facts, _ = await transaction.facts.list_facts(subject="Mara", limit=1000, **EVER)
+        claims = await transaction.facts.list_claims_about("Mara")
+    return world_of("Mara", facts, claims, now=NOON + timedelta(days=60))
+
+
+def plain(told: World) -> dict[str, Any]:
+    """A world without the ids of facts, which are the agent's own."""
+    names = {"id", "supersedes", "superseded_by", "support", "pattern"}
+
+    def strip(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: strip(part) for name, part in value.items() if name not in names}
+        return [strip(part) for part in value] if isinstance(value, list) else value
+
+    stripped: dict[str, Any] = strip(told.model_dump(mode="json"))
+    return stripped
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_what_was_believed_at_a_moment_is_what_had_been_worked_out_by_then(
+    begin: Begin, seed: int
+) -> None:
+    claims = some_claims(seed)
+    seen: list[tuple[datetime, list[Fact]]] = []
+    for first in range(0, 40, 8):
+        moment = await say(begin, claims[first : first + 8])
+        seen.append((moment, await pages(begin, **EVER)))
+
+    for moment, believed in seen:
+        assert await pages(begin, believed_at=moment, **EVER) == believed
+        assert await pages(begin, limit=3, believed_at=moment, **EVER) == believed
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_what_was_so_at_a_moment_is_what_held_then_by_what_is_known(
+    begin: Begin, seed: int
+) -> None:
+    claims = some_claims(seed)
+    early = await say(begin, claims[:20])
+    then = await pages(begin, **EVER)
+    await say(begin, claims[20:])
+    now = await pages(begin, **EVER)
+
+    for days in range(-1, 62, 3):
+        at = NOON + timedelta(days=days, hours=1)
+        assert await pages(begin, as_of=at) == [fact for fact in now if fact.holds_at(at)]
+        by_then = await pages(begin, as_of=at, believed_at=early)
+        assert by_then == [fact for fact in then if fact.holds_at(at)]
+
+
+async def test_any_order_of_delivery_with_repeats_gives_the_same_world(begin: Begin) -> None:
+    claims = some_claims(7)
+    chance = random.Random(11)
+    worlds = []
+    for number in range(4):
+        order = chance.sample(claims, len(claims)) + chance.sample(claims, 10)
+        for first in range(0, len(order), 7):
+            await say(begin, order[first : first + 7], agent=f"agent{number}")
+        worlds.append(plain(await world(begin, f"agent{number}")))
+
+    assert worlds[0]["changes"]
+    assert worlds == [worlds[0]] * 4
+
+
+async def test_a_cursor_of_another_list_is_refused(begin: Begin, bad_cursor: str) -> None:
+    async with begin(write=False) as transaction:
+        with pytest.raises(InvalidInputError, match="cursor"):
+            await transaction.facts.list_facts(cursor=bad_cursor)
