@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,14 +20,17 @@ from mnestic.activities.learning_calls import LearningCalls, LearningLimits, beg
 from mnestic.activities.model_rounds import ModelRound
 from mnestic.memory.claims import Claim
 from mnestic.memory.entries import Embedding, Entry
-from mnestic.memory.extraction import sound_claims
+from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
+from mnestic.memory.extraction import Extraction, Turn, sound_claims
 from mnestic.memory.learning import Lesson, entry_id_of, learned_entry
 from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
+from mnestic.memory.resources import Resource
 from mnestic.memory.scope import Id
 from mnestic.memory.usage import ModelPrices
 
 Item = TypeVar("Item")
 _BATCH = 200
+_HEARD = 6  # messages before a batch that a model is told with it
 _LONGEST = timedelta(minutes=5)
 log = logging.getLogger("mnestic.learning")
 
@@ -153,9 +156,7 @@ class LearningActivities:
 
     async def _read(self, asked: LearnInput, lessons: Sequence[Lesson]) -> int:
         """Keeps what messages claim, in their own words; returns how much had to be refused."""
-        turns = [lesson.turn for lesson in lessons]
-        # no model is asked inside a transaction
-        told = await self._extracting.answer(asked, lambda: self._extractor.extract(turns))
+        told = await self._told(asked, await self._turns(asked, lessons))
         refused, read = told.refused, []
         for lesson, found in zip(lessons, told.claims, strict=True):
             kept, faults = sound_claims(found, lesson.turn)
@@ -169,6 +170,38 @@ class LearningActivities:
             session_id = sessions.pop() if len(sessions) == 1 else None
             await self._extracting.keep(transaction, told, session_id=session_id)
         return refused
+
+    async def _told(self, asked: LearnInput, turns: Sequence[Turn]) -> Extraction:
+        """What turns claim; where that is refused, it may be for what was said before them."""
+        alone = [turn.model_copy(update={"before": ()}) for turn in turns]
+        try:  # no model is asked inside a transaction
+            return await self._extracting.answer(asked, lambda: self._extractor.extract(turns))
+        except ModelMisconfiguredError:
+            raise
+        except ModelRefusedError:
+            if not any(turn.before for turn in turns):
+                raise
+        return await self._extracting.answer(asked, lambda: self._extractor.extract(alone))
+
+    async def _turns(self, asked: LearnInput, lessons: Sequence[Lesson]) -> list[Turn]:
+        """Messages as they are read: for a model with what was said in their sessions before them."""
+        if self._extractor.model is None:
+            return [lesson.turn for lesson in lessons]
+        first: dict[str, Resource] = {}
+        for said in sorted((lesson.resource for lesson in lessons), key=_moment):
+            first.setdefault(said.session_id, said)
+        async with begin_learning(self._memory, asked, write=False) as transaction:
+            before = {
+                session: tuple(
+                    Lesson(resource=said).turn
+                    for said in await transaction.resources.list_before(earliest, limit=_HEARD)
+                )
+                for session, earliest in first.items()
+            }
+        return [
+            lesson.turn.model_copy(update={"before": before[lesson.resource.session_id]})
+            for lesson in lessons
+        ]
 
     async def _embed(self, asked: LearnInput, entries: Sequence[Entry]) -> None:
         texts = [entry.content for entry in entries]
@@ -196,6 +229,10 @@ class LearningActivities:
             recheck=self._limits.recheck,
             time_limit=limit / 2,
         )
+
+
+def _moment(said: Resource) -> tuple[datetime, str]:
+    return said.at, said.source_id
 
 
 def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:

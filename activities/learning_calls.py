@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnestic.memory.errors import ModelRefusedError
+from mnestic.memory.errors import ConfigurationError, ModelRefusedError
 from mnestic.memory.extraction import Extraction
 from mnestic.memory.language import Embedded, TokenUsage
 from mnestic.memory.ports import Memory, Transaction
@@ -32,7 +32,7 @@ class LearningLimits(BaseModel):
     recheck: timedelta = Field(timedelta(seconds=30), gt=timedelta(0))
 
 
-class AgentMemory(Protocol):
+class Scoped(Protocol):
     """Whose memory an activity works on."""
 
     @property
@@ -42,7 +42,7 @@ class AgentMemory(Protocol):
 
 
 def begin_learning(
-    memory: Memory, asked: AgentMemory, *, write: bool = True
+    memory: Memory, asked: Scoped, *, write: bool = True
 ) -> AbstractAsyncContextManager[Transaction]:
     """A transaction of a step of learning."""
     return memory.transaction(
@@ -68,7 +68,7 @@ class LearningCalls:
         self.slots: AbstractAsyncContextManager[Any] = nullcontext() if model is None else slots
         self._prices = prices or ModelPrices({})
 
-    async def answer(self, asked: AgentMemory, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def answer(self, asked: Scoped, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         """Asks within the budget; an answer that was refused after it was paid for is written down.
 
         Raises:
@@ -99,13 +99,18 @@ class LearningCalls:
         if self._model is not None and (answer.usage.input_tokens or answer.usage.output_tokens):
             await transaction.usage.add(self._call(answer.model, answer.usage, session_id))
 
-    async def _check_budget(self, asked: AgentMemory) -> None:
+    async def _check_budget(self, asked: Scoped) -> None:
         if self._daily is None:
             return
+        if self._daily.usd is not None and self._prices.find(self._model or "") is None:
+            why = f"has no price for {self._model}, and the budget of learning is in USD"
+            raise ConfigurationError(setting="MNESTIC_MODEL_PRICES", why=why)
         async with begin_learning(self._memory, asked, write=False) as transaction:
             now = (await transaction.now()).astimezone(UTC)
             today = now.replace(hour=0, minute=0, second=0, microsecond=0)
             used = await transaction.usage.sum_since(today, LEARNING)
+        # What other models without a price took is not known, and will not be.
+        used = used.model_copy(update={"unpriced": 0})
         self._daily.check_left(
             used, what=f"learning on {today:%Y-%m-%d} (UTC) of tenant {asked.tenant_id}"
         )

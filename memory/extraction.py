@@ -18,7 +18,8 @@ _YEARS = range(1000, 9000)  # of dates; what lies outside is no date that anybod
 class Turn(BaseModel):
     """A message, or what a tool returned in the course of one, as an extractor reads it.
 
-    A tool's result has the tool's name as its speaker.
+    A tool's result has the tool's name as its speaker. `before` is what was said before it, the oldest
+    first, where that helps to see whom its words mean.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -29,6 +30,7 @@ class Turn(BaseModel):
     content: str
     at: AwareDatetime
     kind: TurnKind = "message"
+    before: tuple["Turn", ...] = ()
 
 
 class Extracted(BaseModel):

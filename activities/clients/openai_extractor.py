@@ -4,6 +4,7 @@ It stands alone because what a model tells is not believed: its quotations are l
 messages, and what is not there is refused, fact by fact.
 """
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, Literal
@@ -82,7 +83,7 @@ class OpenAIExtractor:
             structured=_Facts,
         )
         told = self._completions.read(answer, _Told)
-        found, refused = _by_turn(told.facts, asked)
+        found, refused = await asyncio.to_thread(_by_turn, told.facts, asked)
         read = iter(found)
         return Extraction(
             claims=tuple(next(read) if turn.content.strip() else () for turn in turns),

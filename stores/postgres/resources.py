@@ -49,3 +49,15 @@ class PostgresResourceStore:
         if len(rows) <= limit:
             return found, None
         return found, encode_cursor(found[-1].at.isoformat(), found[-1].source_id)
+
+    async def list_before(self, first: Resource, *, limit: int) -> tuple[Resource, ...]:
+        """See the port."""
+        statement = select(*RESOURCE.c).where(
+            self._unit.owned(RESOURCE),
+            RESOURCE.c.session_id == first.session_id,
+            tuple_(RESOURCE.c.at, RESOURCE.c.source_id) < (first.at, first.source_id),
+        )
+        latest = statement.order_by(RESOURCE.c.at.desc(), RESOURCE.c.source_id.desc())
+        rows = await self._unit.rows(latest.limit(check_limit(limit)))
+        self._unit.read("resource.list", first.session_id)
+        return tuple(Resource.model_validate(row, from_attributes=True) for row in rows[::-1])

@@ -40,7 +40,7 @@ def read(_: str, body: Any) -> Answer:
     facts = []
     for line in body["messages"][-1]["content"].splitlines():
         said = json.loads(line)
-        if said["text"].startswith("I live in "):
+        if "message" in said and said["text"].startswith("I live in "):
             told = {"message": said["message"], "words": said["text"].rstrip(".")}
             place = said["text"].removeprefix("I live in ").rstrip(".")
             facts.append(
@@ -83,6 +83,12 @@ def said(number: int, text: str) -> Resource:
 
 def texts_of(body: Any) -> list[str]:
     return [json.loads(line)["text"] for line in body["messages"][-1]["content"].splitlines()]
+
+
+def numbered(body: Any) -> list[str]:
+    """The messages that facts are asked of, without those that were said before."""
+    lines = [json.loads(line) for line in body["messages"][-1]["content"].splitlines()]
+    return [line["text"] for line in lines if "message" in line]
 
 
 @pytest.fixture
@@ -180,12 +186,28 @@ async def test_messages_are_read_in_batches_and_each_call_is_written_down(
     done = await steps().extract()
     again = await steps().extract()
 
-    asked = [len(texts_of(request["body"])) for request in chat_server.requests]
+    asked = [len(numbered(request["body"])) for request in chat_server.requests]
     assert (done.taken, done.parked, done.refused, again.taken) == (20, 0, 0, 0)
     assert sorted(asked) == [4, 16]
     assert (await extracted(begin))["m007"] == ("City7",)
     row = ("extract", "reader-2026-01-01", 100, 10, 0.0002, "s1")
     assert usage() == [row, row]
+
+
+async def test_a_model_is_told_what_was_said_in_the_session_before(
+    chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
+) -> None:
+    chat_server.answers = lambda *_: (200, completion('{"facts": []}'), {})
+    await ada.learn([said(number, f"Message {number}.") for number in range(10)])
+    await ada.learn([said(5, "Elsewhere.").model_copy(update={"session_id": "s2"})])
+    await steps().extract()
+    await ada.learn([said(10, "She lives in Oslo.")])
+
+    await steps().extract()
+
+    first, last = (texts_of(request["body"]) for request in chat_server.requests)
+    assert first == [*(f"Message {number}." for number in range(10)), "Elsewhere."]
+    assert last == [*(f"Message {number}." for number in range(4, 10)), "She lives in Oslo."]
 
 
 async def test_a_message_that_the_model_declines_is_parked_and_the_others_are_learned(
@@ -203,7 +225,7 @@ async def test_a_message_that_the_model_declines_is_parked_and_the_others_are_le
     chat_server.answers = declines
     await ada.learn([said(1, "I live in Ghent."), said(2, "Something awful."), said(3, "Hm.")])
 
-    done = await steps().extract()
+    done = await steps().extract()  # and what comes after it is not declined for its sake
 
     assert (done.taken, done.parked) == (3, 1)
     assert await parked(ada) == {"m002": "model reader refused: it declined to answer this content"}
@@ -224,7 +246,7 @@ async def test_an_answer_of_no_use_is_asked_for_again_by_halves(
     choice: dict[str, Any],
 ) -> None:
     def only_few(path: str, body: Any) -> Answer:
-        if len(texts_of(body)) > 2:
+        if len(numbered(body)) > 2:
             return 200, completion(**({"content": '{"facts": ['} | choice)), {}
         return read(path, body)
 
@@ -402,6 +424,23 @@ async def test_when_the_days_budget_is_used_up_messages_wait_until_there_is_more
     assert "learning on 2" in str(held)
     assert (waiting, asked) == (LearningCount(received=32, extracted=32), 2)
     assert (more.taken, len(chat_server.requests)) == (32, 4)
+
+
+async def test_a_budget_of_money_waits_for_a_price_and_not_for_those_of_other_models(
+    chat_server: Any, openai: AsyncOpenAI, steps: Callable[..., Steps], ada: MemoryClient
+) -> None:
+    chat_server.answers = lambda *_: (200, completion('{"facts": []}') | {"model": "x"}, {})
+    await ada.learn([said(1, "Hm.")])
+    limits = LearningLimits(daily=Budget(usd=1))
+    unpriced = OpenAIExtractor(openai, model="new-reader")
+
+    held = await steps(limits=limits, extractor=unpriced).held()
+    await steps(extractor=unpriced).extract()
+    await ada.learn([said(2, "Hm.")])
+    done = await steps(limits=limits).extract()
+
+    assert "MNESTIC_MODEL_PRICES: has no price for new-reader" in str(held)
+    assert done.taken == 1
 
 
 async def test_a_days_budget_is_no_matter_to_local_rules_and_vectors(

@@ -58,6 +58,7 @@ class Api:
             | {"subject": line["speaker"], "predicate": predicate, "object": value}
             | {"confidence": 0.9, "valid_from": since, "valid_to": None}
             for line in lines
+            if "message" in line
             for words, predicate, value, since in [FACTS.get(line["text"], ("", "", "", None))]
             if words
         ]
