@@ -19,10 +19,11 @@ from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.learning_calls import LearningCalls, LearningLimits, begin_learning
 from mnestic.activities.model_rounds import ModelRound
 from mnestic.memory.claims import Claim
+from mnestic.memory.enrichment import learned_entry
 from mnestic.memory.entries import Embedding, Entry
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.extraction import Extraction, Turn, sound_claims
-from mnestic.memory.learning import Lesson, entry_id_of, learned_entry
+from mnestic.memory.learning import Lesson, entry_id_of
 from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
 from mnestic.memory.resources import Resource
 from mnestic.memory.scope import Id

@@ -1,15 +1,18 @@
-"""Receiving messages that are to be learned from.
+"""Receiving what is to be learned from: messages, and entries that somebody adds.
 
-It stands alone because every way in comes through it, the client's, a job's and an inbox's: a message
-that is kept is an entry at once, whatever is learned from it later.
+It stands alone because every way in comes through it, the client's, a job's and an inbox's: what is kept
+is an entry at once, whatever is learned from it later.
 """
 
 from collections.abc import Sequence
 from itertools import groupby
 
-from mnestic.memory.entries import EntryType
+from mnestic.memory.claims import make_id, name_key
+from mnestic.memory.enrichment import drafted_entry, entry_of
+from mnestic.memory.entries import Entry, EntryDraft, EntryType
+from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.extraction import TurnKind
-from mnestic.memory.learning import Incoming, Lesson, entry_of
+from mnestic.memory.learning import Incoming, Lesson, entry_id_of
 from mnestic.memory.ports import Transaction
 from mnestic.memory.resources import Resource, check_message
 
@@ -63,6 +66,63 @@ async def receive(
         kept = [first[one.place].as_kept(one) for one in lessons]
         await transaction.entries.add([entry_of(came, owner=owner, now=now) for came in kept])
     return len(lessons)
+
+
+async def add_entry(
+    transaction: Transaction, draft: EntryDraft, *, owner: str, speaker: str
+) -> Entry:
+    """Keeps an entry that somebody adds; returns it as it is stored.
+
+    The same draft once more changes nothing. One whose entry was removed comes back, unless it has a
+    `source_id`: that is a message that is sent again, not a new wish.
+
+    Args:
+        transaction: All is written in it.
+        draft: The entry.
+        owner: Tenant and agent, for the entry's id.
+        speaker: Who says so if the draft does not tell.
+
+    Raises:
+        NotFoundError: there is no such parent.
+        InvalidInputError: the draft's message was removed.
+    """
+    if draft.parent and not await transaction.entries.select([draft.parent]):
+        raise NotFoundError(what="entry", name=draft.parent)
+    now = await transaction.now()
+    said = Resource(
+        session_id=draft.session_id,
+        source_id=draft.source_id or _content_id(draft),
+        channel=draft.channel,
+        speaker=draft.speaker or speaker,
+        content=draft.content,
+        at=draft.at or now,
+    )
+    check_message(said)
+    await transaction.resources.append([said])
+    begun = await transaction.learning.begin([said], entry_type=draft.entry_type, kind="message")
+    entry_id = entry_id_of(said, owner=owner)
+    if not begun:
+        kept = await transaction.entries.select([entry_id])
+        if kept:
+            return kept[entry_id]
+        begun = (await _again(transaction, said, draft),)
+    await transaction.entries.add([drafted_entry(begun[0], draft, owner=owner, now=now)])
+    return await transaction.entries.get(entry_id)
+
+
+async def _again(transaction: Transaction, said: Resource, draft: EntryDraft) -> Lesson:
+    """What was removed, to be learned from once more."""
+    lesson = await transaction.learning.find(said.session_id, said.source_id)
+    if lesson is None or draft.source_id is not None:
+        what = f"message {said.session_id}/{said.source_id}"
+        raise InvalidInputError(what=what, why="was removed; add it without a source id")
+    await transaction.learning.restart(lesson)
+    return lesson
+
+
+def _content_id(draft: EntryDraft) -> str:
+    subjects = sorted(name_key(subject) for subject in draft.subjects)
+    return make_id("added", draft.entry_type, draft.content, *subjects)
 
 
 def _manner(came: Incoming) -> tuple[str, ...]:

@@ -1,8 +1,13 @@
 """Entries: one memory each, with what it takes to find it and to judge its worth."""
 
-from typing import Literal, get_args
+from datetime import datetime
+from typing import Annotated, Literal, get_args
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, computed_field
+
+from mnestic.memory.claims import name_key
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.resources import check_content, check_date, check_name
 
 EntryType = Literal[
     "interaction",
@@ -66,8 +71,86 @@ class Entry(BaseModel):
     expires_at: AwareDatetime | None = None
 
 
+def _content(text: str) -> str:
+    try:
+        check_content(text, what="content")
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+    return text
+
+
+def _name(text: str) -> str:
+    try:
+        check_name(text, what="name")
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+    return text.strip()
+
+
+def _moment(at: datetime) -> datetime:
+    try:
+        check_date(at, what="date")
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+    return at
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Each name once, however it is spelt."""
+    return tuple({name_key(name): name for name in reversed(names)}.values())[::-1]
+
+
+_Content = Annotated[str, AfterValidator(_content)]
+_Name = Annotated[str, AfterValidator(_name)]
+_Names = Annotated[tuple[_Name, ...], Field(max_length=64), AfterValidator(_distinct)]
+_Moment = Annotated[AwareDatetime, AfterValidator(_moment)]
+
+
+class EntryDraft(BaseModel):
+    """An entry that somebody adds.
+
+    Without a `source_id` the same type, content and subjects in the same session are the same entry;
+    with one, the same `source_id`. Without a speaker the agent itself says so, `at` is now by default.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    content: _Content
+    entry_type: EntryType = "knowledge"
+    subjects: _Names = ()
+    tags: _Names = ()
+    aliases: _Names = ()
+    critical: bool = False
+    parent: str | None = None
+    speaker: _Name | None = None
+    session_id: _Name = "added"
+    source_id: _Name | None = None
+    channel: _Name = "client"
+    at: _Moment | None = None
+    expires_at: AwareDatetime | None = None
+
+
+class EntryChange(BaseModel):
+    """What is to be otherwise with an entry; what is not given stays as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    content: _Content = ""
+    entry_type: EntryType = "knowledge"
+    subjects: _Names = ()
+    tags: _Names = ()
+    aliases: _Names = ()
+    critical: bool = False
+    status: EntryStatus = "active"
+    parent: str | None = None
+    expires_at: AwareDatetime | None = None
+
+
 class EntryQuery(BaseModel):
-    """Which entries are asked for; newest first. `since` is included, `until` is not."""
+    """Which entries are asked for; newest first. `since` is included, `until` is not.
+
+    What has expired is no longer told, unless it is asked for.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -76,6 +159,8 @@ class EntryQuery(BaseModel):
     session_id: str | None = None
     channel: str | None = None
     subject: str | None = None
+    parent: str | None = None
+    expired: bool = False
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None
 
@@ -88,3 +173,29 @@ class Embedding(BaseModel):
     entry_id: str
     content: str
     vector: bytes
+
+
+class EntryStatistics(BaseModel):
+    """An agent's entries in numbers.
+
+    `by_importance` holds how many are in each tenth of the range, the least important first.
+    `table_bytes` is what the tables of entries and their indexes take, of all tenants.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    by_type: dict[EntryType, int] = {}
+    by_status: dict[EntryStatus, int] = {}
+    by_importance: tuple[int, ...] = (0,) * 10
+    critical: int = 0
+    expired: int = 0
+    embedded: dict[str, int] = {}
+    oldest: AwareDatetime | None = None
+    newest: AwareDatetime | None = None
+    table_bytes: dict[str, int] = {}
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return sum(self.by_status.values())

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from mnestic.memory.claims import Claim
-from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryType
+from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics, EntryType
 from mnestic.memory.extraction import TurnKind
 from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.learning import LearningCount, LearningState, Lesson
@@ -39,6 +39,10 @@ class FactStore(Protocol):
         """
         ...
 
+    async def select(self, fact_ids: Sequence[str]) -> tuple[Fact, ...]:
+        """The facts of these ids that are there, whatever their status."""
+        ...
+
     async def list_facts(
         self,
         *,
@@ -62,6 +66,10 @@ class FactStore(Protocol):
             limit: At most so many.
             cursor: Where an earlier page ended.
         """
+        ...
+
+    async def count(self) -> dict[FactStatus, int]:
+        """How many facts there are of each status."""
         ...
 
     async def list_claims(self, fact: Fact) -> tuple[Claim, ...]:
@@ -143,6 +151,10 @@ class EntryStore(Protocol):
         """Removes entries from everywhere; returns how many there were."""
         ...
 
+    async def count(self) -> EntryStatistics:
+        """The agent's entries in numbers."""
+        ...
+
     async def list_unembedded(self, model: str, *, limit: int) -> tuple[Entry, ...]:
         """Entries that have no vector of a model, the oldest first."""
         ...
@@ -191,7 +203,15 @@ class LearningStore(Protocol):
         ...
 
     async def drop(self, lessons: Sequence[Lesson]) -> int:
-        """Gives parked ones up; returns how many were parked. The resources stay."""
+        """Gives up those that are not learned from; returns how many were not. The resources stay."""
+        ...
+
+    async def find(self, session_id: str, source_id: str) -> Lesson | None:
+        """How far it is with a resource, None for one that is not to be learned from."""
+        ...
+
+    async def restart(self, lesson: Lesson) -> None:
+        """Lets one be learned from again, from the beginning, however far it was."""
         ...
 
     async def list_by_state(

@@ -8,7 +8,7 @@ from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
 
 LARGEST_MESSAGE_BYTES = 1_048_576
-_LONGEST_NAME = 256  # characters; longer ones fit no index
+LONGEST_NAME = 256  # characters; longer ones fit no index
 _YEARS = range(1900, 3000)
 
 
@@ -43,19 +43,36 @@ def check_message(said: Resource, *, limit_bytes: int = LARGEST_MESSAGE_BYTES) -
     """
     what = f"message {said.name[:140]!a}"
     for field in ("session_id", "source_id", "channel", "speaker"):
-        name = getattr(said, field)
-        if not 1 <= len(name) <= _LONGEST_NAME or not name.strip():
-            why = f"{field} has {len(name)} characters; it has 1 to {_LONGEST_NAME}, not all blank"
-            raise InvalidInputError(what=what, why=why)
-        check_text(name, what=f"{what}, {field}")
-    check_text(said.content, what=f"{what}, content")
-    if not said.content.strip():
+        check_name(getattr(said, field), what=what, field=field)
+    check_content(said.content, what=what, limit_bytes=limit_bytes)
+    check_date(said.at, what=what)
+
+
+def check_content(content: str, *, what: str, limit_bytes: int = LARGEST_MESSAGE_BYTES) -> None:
+    """Refuses a content that says nothing, is too long, or cannot be stored.
+
+    Raises:
+        InvalidInputError: says what is wrong with it.
+    """
+    check_text(content, what=f"{what}, content")
+    if not content.strip():
         raise InvalidInputError(what=what, why="has no content")
-    size = len(said.content.encode())
+    size = len(content.encode())
     if size > limit_bytes:
         why = f"has {size} bytes of content, the limit is {limit_bytes}; send it in parts"
         raise InvalidInputError(what=what, why=why)
-    check_date(said.at, what=what)
+
+
+def check_name(name: str, *, what: str, field: str = "name") -> None:
+    """Refuses a name of somebody or something that is empty, too long, or cannot be stored.
+
+    Raises:
+        InvalidInputError: says what is wrong with it.
+    """
+    if not 1 <= len(name) <= LONGEST_NAME or not name.strip():
+        why = f"{field} has {len(name)} characters; it has 1 to {LONGEST_NAME}, not all blank"
+        raise InvalidInputError(what=what, why=why)
+    check_text(name, what=f"{what}, {field}")
 
 
 def check_date(at: datetime, *, what: str) -> None:

@@ -1,4 +1,4 @@
-"""An agent's memory from outside a job: records, messages, episodes."""
+"""An agent's memory from outside a job: records, messages, episodes, facts; entries are in `entry_client`."""
 
 import uuid
 from collections.abc import Sequence
@@ -7,17 +7,17 @@ from typing import Any
 
 from mnestic.activities.receiving import receive
 from mnestic.memory.canonical import check_json
-from mnestic.memory.entries import Entry, EntryQuery, EntryType
+from mnestic.memory.entries import EntryType
 from mnestic.memory.episodes import Episode
 from mnestic.memory.learning import Incoming, LearningCount, Lesson
 from mnestic.memory.operations import Operation
 from mnestic.memory.records import LongTermRecord, RecordRef
 from mnestic.memory.resources import Resource
 from mnestic.memory.working import WorkingMemory
-from mnestic.starter.knowledge_client import KnowledgeClient
+from mnestic.starter.entry_client import EntryClient
 
 
-class MemoryClient(KnowledgeClient):
+class MemoryClient(EntryClient):
     """One agent's memory. Each call is a transaction of its own, with audit rows."""
 
     async def get(self, namespace: str, key: str) -> LongTermRecord:
@@ -146,14 +146,3 @@ class MemoryClient(KnowledgeClient):
         """Gives parked messages up; the raw messages stay."""
         async with self._transaction(write=True) as transaction:
             return await transaction.learning.drop(lessons)
-
-    async def list_entries(
-        self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[Entry, ...], str | None]:
-        """Entries, newest first, and the cursor of the next page."""
-        async with self._transaction(write=False) as transaction:
-            return await transaction.entries.list_entries(query, limit=limit, cursor=cursor)
-
-    @property
-    def _owner(self) -> str:
-        return f"{self._tenant_id}/{self._agent_id}"

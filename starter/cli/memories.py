@@ -1,122 +1,26 @@
-"""`mnestic memory`: read and write an agent's long-term records."""
-
-from datetime import timedelta
-from typing import Annotated
+"""`mnestic memory`: what an agent remembers, by kind."""
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 
-from mnestic.memory.durations import Duration
-from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.records import LongTermRecord
-from mnestic.starter.cli import facts, knowledge, parked, predicates, signals, world
-from mnestic.starter.cli.connection import connect_client
-from mnestic.starter.cli.output import (
-    AsJson,
-    out,
-    parse_value,
-    print_json,
-    print_table,
-    run,
+from mnestic.starter.cli import (
+    entries,
+    facts,
+    knowledge,
+    parked,
+    predicates,
+    records,
+    signals,
+    world,
 )
 
 app = typer.Typer(help="Read and write an agent's memory.", no_args_is_help=True)
 app.command()(knowledge.ingest)
+for _command in (entries.add, entries.show, entries.change, entries.remove, entries.stats):
+    app.command()(_command)
+app.command("list")(entries.list_)
 app.command("signals")(signals.list_signals)
 app.command("world")(world.world)
 app.add_typer(facts.app, name="facts")
 app.add_typer(predicates.app, name="predicates")
 app.add_typer(parked.app, name="parked")
-
-Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
-Namespace = Annotated[str, typer.Argument(help="The record's namespace.")]
-Key = Annotated[str, typer.Argument(help="The record's key.")]
-
-
-@app.command()
-def get(namespace: Namespace, key: Key, agent: Agent, as_json: AsJson = False) -> None:
-    """Show a record."""
-
-    async def work() -> None:
-        async with await connect_client() as client:
-            _print_record(await client.memory(agent).get(namespace, key), as_json=as_json)
-
-    run(work())
-
-
-@app.command("set")
-def set_(
-    namespace: Namespace,
-    key: Key,
-    value: Annotated[str, typer.Argument(help="JSON; what is not JSON is text.")],
-    agent: Agent,
-    ttl: Annotated[str | None, typer.Option(help="How long it lives, such as 30d.")] = None,
-    expected_version: Annotated[
-        int | None, typer.Option(min=0, help="Only if it is at this version; 0: only if new.")
-    ] = None,
-    request_id: Annotated[
-        str | None, typer.Option(help="The same id is the same write, done once.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Write a record."""
-    lifetime, told = _duration(ttl), parse_value(value, what="value")
-
-    async def work() -> None:
-        async with await connect_client() as client:
-            record = await client.memory(agent).set(
-                namespace,
-                key,
-                told,
-                ttl=lifetime,
-                expected_version=expected_version,
-                operation_key=f"client/{request_id}" if request_id else None,
-            )
-        _print_record(record, as_json=as_json)
-
-    run(work())
-
-
-@app.command("list")
-def list_(
-    agent: Agent,
-    namespace: Annotated[str | None, typer.Option(help="Only this namespace.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 100,
-    cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """List records in the order of namespace and key."""
-
-    async def work() -> None:
-        async with await connect_client() as client:
-            found, following = await client.memory(agent).list_records(
-                namespace, limit=limit, cursor=cursor
-            )
-        if as_json:
-            records = [record.model_dump(mode="json") for record in found]
-            print_json({"records": records, "cursor": following})
-            return
-        rows = [(r.namespace, r.key, r.version, r.value) for r in found]
-        print_table(("namespace", "key", "version", "value"), rows, empty="No records.")
-        if following:
-            out.print(f"More: --cursor {following}", soft_wrap=True)
-
-    run(work())
-
-
-def _duration(text: str | None) -> timedelta | None:
-    if text is None:
-        return None
-    try:
-        return TypeAdapter[timedelta](Duration).validate_python(text)
-    except ValidationError as error:
-        why = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise InvalidInputError(what="--ttl", why=why) from None
-
-
-def _print_record(record: LongTermRecord, *, as_json: bool) -> None:
-    if as_json:
-        print_json(record.model_dump(mode="json"))
-    else:
-        out.print(f"{record.namespace}/{record.key} · version {record.version}")
-        out.print_json(data=record.value)
+app.add_typer(records.app, name="record")

@@ -22,6 +22,7 @@ from mnestic.memory.errors import (
     RefusedError,
     UnavailableError,
 )
+from mnestic.memory.validation import refused
 
 EXIT_FAILED = 1
 EXIT_REFUSED = 2
@@ -90,8 +91,8 @@ def parse_value(text: str, *, what: str) -> Any:
         return text
 
 
-def parse_as(kind: Any, text: str | None, *, what: str) -> Any:
-    """A value of a pydantic type, written as text; None stays None.
+def parse_as(kind: Any, text: Any, *, what: str) -> Any:
+    """A value of a pydantic type, written as text or given as its parts; None stays None.
 
     Raises:
         InvalidInputError: it is no such value.
@@ -101,8 +102,7 @@ def parse_as(kind: Any, text: str | None, *, what: str) -> Any:
     try:
         return TypeAdapter(kind).validate_python(text)
     except ValidationError as error:
-        why = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise InvalidInputError(what=what, why=why) from None
+        raise refused(what, error) from None
 
 
 def parse_json(text: str, *, what: str) -> Any:

@@ -1,15 +1,16 @@
 """Entries in Postgres, and the indexes that follow each of their changes in the same transaction."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Row, bindparam, delete, func, select, text, tuple_, update
+from sqlalchemy import Row, delete, func, or_, select, text, tuple_
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.claims import name_key
-from mnestic.memory.entries import Embedding, Entry, EntryQuery
+from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.signals import entry_signal
 from mnestic.stores.postgres.knowledge_tables import EmbeddingRow, EntryRow, EntryTermRow
@@ -21,18 +22,37 @@ from mnestic.stores.postgres.unit import Unit
 ENTRY, TERM, EMBEDDING = table(EntryRow), table(EntryTermRow), table(EmbeddingRow)
 LANGUAGE = "english"
 _TERMS = {"keyword": "keywords", "tag": "tags", "alias": "aliases", "subject": "subjects"}
-_CHANGED = [
-    name for name in Entry.model_fields if name not in {"id", "content", "created_at", "updated_at"}
-]
-_CHANGE = (
-    update(ENTRY)
-    .where(
-        ENTRY.c.tenant_id == bindparam("of_tenant_id"),
-        ENTRY.c.agent_id == bindparam("of_agent_id"),
-        ENTRY.c.id == bindparam("of_id"),
-    )
-    .values(updated_at=func.now())
+_KEY = ("tenant_id", "agent_id", "id")
+_CONTENT = ("content", "language")
+_CHANGED = tuple(
+    name
+    for name in Entry.model_fields
+    if name not in {*_KEY, *_CONTENT, "created_at", "updated_at"}
 )
+# Rows travel as one JSON document, in the types of the table: a statement that names each value of each
+# row takes longer to build and to parse than to run.
+_ROWS = "json_populate_recordset(CAST(NULL AS mnestic.entry), CAST(:rows AS json)) AS given"
+_COLUMNS = ", ".join((*_KEY, *_CONTENT, *_CHANGED))
+_ADD = text(f"""
+INSERT INTO mnestic.entry ({_COLUMNS}, created_at, updated_at)
+SELECT {_COLUMNS}, now(), now() FROM {_ROWS}
+ON CONFLICT DO NOTHING RETURNING id, number
+""")  # noqa: S608 - constants of this module, as below
+_CHANGE, _CHANGE_CONTENT = (
+    text(f"""
+UPDATE mnestic.entry AS kept
+   SET {", ".join(f"{name} = given.{name}" for name in columns)}, updated_at = now()
+  FROM {_ROWS}
+ WHERE kept.tenant_id = given.tenant_id AND kept.agent_id = given.agent_id AND kept.id = given.id
+""")  # noqa: S608
+    for columns in (_CHANGED, (*_CONTENT, *_CHANGED))
+)
+_NAME = text("""
+INSERT INTO mnestic.entry_term (tenant_id, agent_id, kind, term, entry_number)
+SELECT :tenant_id, :agent_id, kind, term, entry_number
+  FROM unnest(CAST(:kinds AS text[]), CAST(:terms AS text[]), CAST(:numbers AS bigint[]))
+    AS given (kind, term, entry_number)
+""")
 _WORDS = """
     SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes
       FROM mnestic.entry AS e,
@@ -85,6 +105,37 @@ UPDATE mnestic.corpus AS c
  WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
 """)  # noqa: S608
 
+_MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
+_COUNT = text(f"""
+WITH mine AS MATERIALIZED (
+    SELECT entry_type, status, critical, at, expires_at,
+           least(9, floor(importance * 10))::integer AS tenth
+      FROM mnestic.entry WHERE {_MINE}
+),
+types AS (SELECT entry_type AS name, count(*) AS entries FROM mine GROUP BY entry_type),
+statuses AS (SELECT status AS name, count(*) AS entries FROM mine GROUP BY status),
+tenths AS (
+    SELECT tenth, count(mine.tenth) AS entries
+      FROM generate_series(0, 9) AS all_tenths (tenth) LEFT JOIN mine USING (tenth) GROUP BY tenth
+),
+models AS (
+    SELECT model AS name, count(*) AS entries FROM mnestic.embedding WHERE {_MINE} GROUP BY model
+)
+SELECT (SELECT COALESCE(jsonb_object_agg(name, entries), '{{}}') FROM types) AS by_type,
+       (SELECT COALESCE(jsonb_object_agg(name, entries), '{{}}') FROM statuses) AS by_status,
+       (SELECT array_agg(entries ORDER BY tenth) FROM tenths) AS by_importance,
+       (SELECT COALESCE(jsonb_object_agg(name, entries), '{{}}') FROM models) AS embedded,
+       count(*) FILTER (WHERE critical) AS critical,
+       count(*) FILTER (WHERE expires_at <= now()) AS expired,
+       min(at) AS oldest, max(at) AS newest
+  FROM mine
+""")  # noqa: S608
+_TABLE_BYTES = text("""
+SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
+  FROM unnest(ARRAY['resource', 'learning', 'entry', 'entry_term', 'posting', 'lexeme', 'embedding',
+                    'claim', 'fact']) AS name
+""")
+
 
 class PostgresEntryStore:
     """Implements `mnestic.memory.ports.EntryStore`."""
@@ -96,15 +147,8 @@ class PostgresEntryStore:
         """See the port."""
         if not entries:
             return 0
-        check_json([entry.model_dump(mode="json") for entry in entries], what="entries")
-        statement = (
-            insert(ENTRY)
-            .values(created_at=func.now(), updated_at=func.now())
-            .on_conflict_do_nothing()
-            .returning(ENTRY.c.id, ENTRY.c.number)
-        )
-        rows = [self._row(entry) for entry in entries]
-        numbers = {row.id: row.number for row in await self._unit.rows(statement, rows)}
+        added_rows = await self._unit.rows(_ADD, {"rows": self._document(entries)})
+        numbers = {row.id: row.number for row in added_rows}
         added = [entry for entry in entries if entry.id in numbers]
         if not added:
             return 0
@@ -150,20 +194,20 @@ class PostgresEntryStore:
         """See the port."""
         if not entries:
             return
-        check_json([entry.model_dump(mode="json") for entry in entries], what="entries")
         before = {row.id: row for row in await self._stored([e.id for e in entries], lock=True)}
         for entry in entries:
             if entry.id not in before:
                 raise NotFoundError(what="entry", name=entry.id)
             self._unit.wrote("entry.change", entry.id)
         numbers = {entry_id: row.number for entry_id, row in before.items()}
-        await self._rewrite([e for e in entries if e.content == before[e.id].content], _CHANGED)
+        same = [entry for entry in entries if entry.content == before[entry.id].content]
+        await self._unit.run(_CHANGE, {"rows": self._document(same)})
         anew = [entry for entry in entries if entry.content != before[entry.id].content]
         stale = [numbers[entry.id] for entry in anew]
         if stale:  # else full text search and vectors are true as they are
             await self._unindex(stale)
             await self._unit.run(delete(EMBEDDING).where(self._of(EMBEDDING, stale)))
-            await self._rewrite(anew, [*_CHANGED, "content"])
+            await self._unit.run(_CHANGE_CONTENT, {"rows": self._document(anew)})
             await self._index(stale)
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
@@ -185,6 +229,14 @@ class PostgresEntryStore:
             self._unit.wrote("entry.remove", row.id)
         self._unit.tell(entry_signal("memory.deleted", [row.id for row in rows]))
         return len(numbers)
+
+    async def count(self) -> EntryStatistics:
+        """See the port."""
+        (counted,) = await self._unit.rows(_COUNT, self._unit.owner)
+        tables = await self._unit.rows(_TABLE_BYTES)
+        self._unit.read("entry.count", "*")
+        bytes_of = {row.name: row.bytes for row in tables}
+        return EntryStatistics(**counted._mapping, table_bytes=bytes_of)  # noqa: SLF001
 
     async def list_unembedded(self, model: str, *, limit: int) -> tuple[Entry, ...]:
         """See the port."""
@@ -246,18 +298,9 @@ class PostgresEntryStore:
             }
         )
         if terms:
-            names = ("kind", "term", "entry_number")
-            rows = [{**self._unit.owner, **dict(zip(names, term, strict=True))} for term in terms]
-            await self._unit.run(insert(TERM), rows)
-
-    async def _rewrite(self, entries: Sequence[Entry], columns: Sequence[str]) -> None:
-        rows = [
-            {name: row[name] for name in columns}
-            | {f"of_{name}": row[name] for name in ("tenant_id", "agent_id", "id")}
-            for row in map(self._row, entries)
-        ]
-        if rows:
-            await self._unit.run(_CHANGE, rows)
+            columns = zip(("kinds", "terms", "numbers"), zip(*terms, strict=True), strict=True)
+            values = {name: list(column) for name, column in columns}
+            await self._unit.run(_NAME, {**self._unit.owner, **values})
 
     async def _stored(self, entry_ids: Sequence[str], *, lock: bool) -> Sequence[Row[Any]]:
         found = select(*ENTRY.c).where(self._unit.owned(ENTRY), ENTRY.c.id.in_(entry_ids))
@@ -272,11 +315,16 @@ class PostgresEntryStore:
     def _of(self, target: Any, numbers: Sequence[int]) -> Any:
         return self._unit.owned(target) & target.c.entry_number.in_(numbers)
 
-    def _row(self, entry: Entry) -> dict[str, Any]:
-        lists = entry.model_dump(mode="json", include={"times", *_TERMS.values()})
-        lists |= {"related": list(entry.related), "facts": list(entry.facts)}
-        columns = entry.model_dump(exclude={"created_at", "updated_at"})
-        return {**self._unit.owner, **columns, **lists, "language": LANGUAGE}
+    def _document(self, entries: Sequence[Entry]) -> str:
+        """The rows of entries as JSON.
+
+        Raises:
+            InvalidInputError: one cannot be stored.
+        """
+        rows = [entry.model_dump(mode="json") for entry in entries]
+        check_json(rows, what="entries")
+        added = {**self._unit.owner, "language": LANGUAGE}
+        return json.dumps([row | added for row in rows], ensure_ascii=False)
 
 
 def _conditions(query: EntryQuery) -> list[Any]:
@@ -285,10 +333,14 @@ def _conditions(query: EntryQuery) -> list[Any]:
         (ENTRY.c.entry_type.in_, query.entry_types or None),
         (ENTRY.c.session_id.__eq__, query.session_id),
         (ENTRY.c.channel.__eq__, query.channel),
+        (ENTRY.c.parent.__eq__, query.parent),
         (ENTRY.c.at.__ge__, query.since),
         (ENTRY.c.at.__lt__, query.until),
     ]
-    return [condition(value) for condition, value in asked if value is not None]
+    conditions = [condition(value) for condition, value in asked if value is not None]
+    if not query.expired:
+        conditions.append(or_(ENTRY.c.expires_at.is_(None), ENTRY.c.expires_at > func.now()))
+    return conditions
 
 
 def _entry(row: Row[Any]) -> Entry:

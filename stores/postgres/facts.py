@@ -87,6 +87,18 @@ class PostgresFactStore:
         self._unit.read("fact.get", fact_id)
         return fact_of(row)
 
+    async def select(self, fact_ids: Sequence[str]) -> tuple[Fact, ...]:
+        """See the port."""
+        if not fact_ids:
+            return ()
+        rows = await self._unit.rows(
+            select(*FACT.c)
+            .where(self._unit.owned(FACT), FACT.c.id.in_(fact_ids))
+            .order_by(FACT.c.id)
+        )
+        self._unit.read("fact.select", f"{len(rows)} facts")
+        return tuple(fact_of(row) for row in rows)
+
     async def list_facts(
         self,
         *,
@@ -107,6 +119,15 @@ class PostgresFactStore:
             believed_at=believed_at,
         )
         return await self._beliefs.list_facts(query, limit=limit, cursor=cursor)
+
+    async def count(self) -> dict[FactStatus, int]:
+        """See the port."""
+        rows = await self._unit.rows(
+            select(FACT.c.status, func.count().label("number"))
+            .where(self._unit.owned(FACT))
+            .group_by(FACT.c.status)
+        )
+        return {row.status: row.number for row in rows}
 
     async def list_claims(self, fact: Fact) -> tuple[Claim, ...]:
         """See the port."""

@@ -1,10 +1,9 @@
 """How far it is with learning from each resource, in Postgres."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
-from sqlalchemy import Row, and_, bindparam, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Row, and_, bindparam, func, select, text, update
 
 from mnestic.memory.entries import EntryType
 from mnestic.memory.extraction import TurnKind
@@ -32,7 +31,16 @@ _STEP = (
     LEARNING.c.extracted,
     LEARNING.c.reason,
 )
-
+_STATES: tuple[LearningState, ...] = get_args(LearningState)
+_BEGIN = text("""
+INSERT INTO mnestic.learning
+       (tenant_id, agent_id, session_id, source_id, state, entry_type, kind, job_id, workflow_run,
+        updated_at)
+SELECT :tenant_id, :agent_id, session_id, source_id, 'received', :entry_type, :kind, :job_id,
+       :workflow_run, now()
+  FROM unnest(CAST(:sessions AS text[]), CAST(:sources AS text[])) AS given (session_id, source_id)
+ON CONFLICT DO NOTHING RETURNING session_id, source_id
+""")
 _EXTRACTED = (
     update(LEARNING)
     .where(
@@ -64,22 +72,18 @@ class PostgresLearningStore:
         """See the port."""
         if not resources:
             return ()
-        rows = [
-            {**self._unit.owner, "session_id": one.session_id, "source_id": one.source_id}
-            for one in resources
-        ]
-        statement = insert(LEARNING).values(
-            state="received",
-            entry_type=entry_type,
-            kind=kind,
-            job_id=job_id,
-            workflow_run=workflow_run,
-            updated_at=func.now(),
+        begun = await self._unit.rows(
+            _BEGIN,
+            {
+                **self._unit.owner,
+                "sessions": [one.session_id for one in resources],
+                "sources": [one.source_id for one in resources],
+                "entry_type": entry_type,
+                "kind": kind,
+                "job_id": job_id,
+                "workflow_run": workflow_run,
+            },
         )
-        new = statement.on_conflict_do_nothing().returning(
-            LEARNING.c.session_id, LEARNING.c.source_id
-        )
-        begun = await self._unit.rows(new, rows)
         if not begun:
             return ()
         self._unit.wrote("learning.begin", f"{len(begun)} messages")
@@ -130,9 +134,27 @@ class PostgresLearningStore:
 
     async def drop(self, lessons: Sequence[Lesson]) -> int:
         """See the port."""
-        dropped = await self._set(lessons, of=("parked",), state="dropped", reason=None)
+        unlearned: tuple[LearningState, ...] = ("received", "extracted", "parked")
+        dropped = await self._set(lessons, of=unlearned, state="dropped", reason=None)
         self._unit.wrote("learning.drop", f"{dropped} messages")
         return dropped
+
+    async def find(self, session_id: str, source_id: str) -> Lesson | None:
+        """See the port."""
+        found = select(*RESOURCE.c, *_STEP).join_from(LEARNING, RESOURCE, _SAME)
+        row = await self._unit.row(
+            found.where(
+                self._unit.owned(LEARNING),
+                LEARNING.c.session_id == session_id,
+                LEARNING.c.source_id == source_id,
+            )
+        )
+        return None if row is None else _lesson(row)
+
+    async def restart(self, lesson: Lesson) -> None:
+        """See the port."""
+        await self._set([lesson], of=_STATES, state="received", reason=None)
+        self._unit.wrote("learning.restart", lesson.name)
 
     async def list_by_state(
         self, state: LearningState, *, limit: int = 100, cursor: str | None = None

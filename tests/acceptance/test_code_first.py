@@ -39,7 +39,7 @@ async def test_a_refund_waits_goes_on_in_a_new_run_and_keeps_what_was_decided(
         "--payload", '{"approved": true, "amount": 80, "by": "Ana"}',
     )  # fmt: skip
     asking.until_over()
-    record = up.asked("memory", "get", "refunds", "o-17", "--agent", "refunds")
+    record = up.asked("memory", "record", "get", "refunds", "o-17", "--agent", "refunds")
 
     assert [job["job_id"] for job in waiting["jobs"]] == [JOB]
     assert refused.code == 2

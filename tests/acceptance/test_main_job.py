@@ -153,7 +153,9 @@ def test_the_drift_is_in_the_memory_that_the_job_left(told: Any, up: Any) -> Non
     job = up.asked("job", "show", told.document["job_id"])
     changed = told.document["drift"][0]
 
-    records = up.asked("memory", "list", "--agent", job["agent_id"], "--namespace", "people")
+    records = up.asked(
+        "memory", "record", "list", "--agent", job["agent_id"], "--namespace", "people"
+    )
 
     versions = {record["key"]: record["version"] for record in records["records"]}
     assert versions[changed["key"]] >= changed["current_version"]

@@ -35,7 +35,7 @@ def test_a_job_waits_is_resumed_and_is_still_there_after_the_next_start(
 
     again = start_up(data)
     shown = again.asked("job", "show", job_id)
-    record = again.asked("memory", "get", "profile", "name", "--agent", "ada")
+    record = again.asked("memory", "record", "get", "profile", "name", "--agent", "ada")
 
     assert ready["ready"] is True
     assert ready["pid"] == up.running.pid

@@ -99,7 +99,7 @@ def test_a_limit_that_is_none_is_refused(wired: Cli, limit: str) -> None:
 
 
 async def test_a_difference_in_json_holds_the_values_before_and_now(waiting: str, ask: Ask) -> None:
-    await ask("memory", "set", "profile", "name", "Maria", "--agent", "ada")
+    await ask("memory", "record", "set", "profile", "name", "Maria", "--agent", "ada")
 
     document = (await ask("job", "diff", waiting, "--json")).document
 
@@ -111,7 +111,7 @@ async def test_a_difference_in_json_holds_the_values_before_and_now(waiting: str
 
 
 async def test_a_difference_in_words_is_cut_to_the_terminal(waiting: str, ask: Ask) -> None:
-    await ask("memory", "set", "profile", "name", "x" * 500, "--agent", "ada")
+    await ask("memory", "record", "set", "profile", "name", "x" * 500, "--agent", "ada")
 
     told = await ask("job", "diff", waiting, "--wait", "1")
 

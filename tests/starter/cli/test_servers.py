@@ -15,8 +15,8 @@ COMMANDS = [
     ("job", "list"),
     ("job", "show", "x"),
     ("job", "resume", "x"),
-    ("memory", "get", "n", "k", "--agent", "a"),
-    ("memory", "set", "n", "k", "1", "--agent", "a"),
+    ("memory", "record", "get", "n", "k", "--agent", "a"),
+    ("memory", "record", "set", "n", "k", "1", "--agent", "a"),
     ("worker",),
     ("up",),
 ]
@@ -105,7 +105,7 @@ def test_migrate_brings_a_new_database_to_this_version(
 
     assert first["schema"] >= "0001"
     assert second.out == f"The schema is at version {first['schema']}.\n"
-    assert wired("memory", "list", "--agent", "a", "--json").document["records"] == []
+    assert wired("memory", "record", "list", "--agent", "a", "--json").document["records"] == []
 
 
 @pytest.mark.parametrize("option", ["--port", "--ui-port"])
@@ -120,7 +120,8 @@ def test_a_port_in_use_is_named_with_who_has_it(cli: Cli, option: str, taken_por
 
 
 @pytest.mark.parametrize(
-    "words", [("job", "list"), ("worker",), ("migrate",), ("memory", "list", "--agent", "a")]
+    "words",
+    [("job", "list"), ("worker",), ("migrate",), ("memory", "record", "list", "--agent", "a")],
 )
 def test_without_servers_a_command_says_what_to_run(cli: Cli, words: tuple[str, ...]) -> None:
     refused = cli(*words)

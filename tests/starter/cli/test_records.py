@@ -1,4 +1,4 @@
-"""`mnestic memory`: records on the command line."""
+"""`mnestic memory record`: records on the command line."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +10,12 @@ ADA = ("--agent", "ada")
 
 
 def test_a_record_is_written_read_and_listed_in_json(wired: Cli) -> None:
-    first = wired("memory", "set", "profile", "name", "Mara", *ADA, "--json").document
-    second = wired("memory", "set", "profile", "age", "41", *ADA, "--ttl", "30d", "--json").document
-    got = wired("memory", "get", "profile", "name", *ADA, "--json").document
-    listed = wired("memory", "list", *ADA, "--json").document
+    first = wired("memory", "record", "set", "profile", "name", "Mara", *ADA, "--json").document
+    second = wired(
+        "memory", "record", "set", "profile", "age", "41", *ADA, "--ttl", "30d", "--json"
+    ).document
+    got = wired("memory", "record", "get", "profile", "name", *ADA, "--json").document
+    listed = wired("memory", "record", "list", *ADA, "--json").document
 
     assert (first["value"], first["version"]) == ("Mara", 1)
     assert second["value"] == 41
@@ -24,20 +26,20 @@ def test_a_record_is_written_read_and_listed_in_json(wired: Cli) -> None:
 
 def test_a_list_goes_on_where_its_page_ended(wired: Cli) -> None:
     for key in ("a", "b", "c"):
-        wired("memory", "set", "n", key, "1", *ADA)
+        wired("memory", "record", "set", "n", key, "1", *ADA)
 
-    page = wired("memory", "list", *ADA, "--limit", "2", "--json").document
-    rest = wired("memory", "list", *ADA, "--cursor", page["cursor"], "--json").document
+    page = wired("memory", "record", "list", *ADA, "--limit", "2", "--json").document
+    rest = wired("memory", "record", "list", *ADA, "--cursor", page["cursor"], "--json").document
 
     assert [record["key"] for record in page["records"] + rest["records"]] == ["a", "b", "c"]
     assert rest["cursor"] is None
 
 
 def test_values_are_shown_to_a_person_as_they_are(wired: Cli) -> None:
-    wired("memory", "set", "notes", "markup", "[/red] [bold]x[/bold]", *ADA)
+    wired("memory", "record", "set", "notes", "markup", "[/red] [bold]x[/bold]", *ADA)
 
-    listed = wired("memory", "list", *ADA)
-    got = wired("memory", "get", "notes", "markup", *ADA)
+    listed = wired("memory", "record", "list", *ADA)
+    got = wired("memory", "record", "get", "notes", "markup", *ADA)
 
     assert listed.code == got.code == 0, listed.err
     assert "[/red] [bold]x[/bold]" in listed.out
@@ -45,17 +47,22 @@ def test_values_are_shown_to_a_person_as_they_are(wired: Cli) -> None:
 
 
 def test_a_stale_write_is_refused_with_both_versions(wired: Cli) -> None:
-    wired("memory", "set", "profile", "name", "Mara", *ADA)
-    wired("memory", "set", "profile", "name", "Maria", *ADA)
+    wired("memory", "record", "set", "profile", "name", "Mara", *ADA)
+    wired("memory", "record", "set", "profile", "name", "Maria", *ADA)
 
-    refused = wired("memory", "set", "profile", "name", "Ann", *ADA, "--expected-version", "1")
+    refused = wired(
+        "memory", "record", "set", "profile", "name", "Ann", *ADA, "--expected-version", "1"
+    )
 
     assert "is at version 2, the write expected version 1" in refused.error(code=2)
-    assert wired("memory", "get", "profile", "name", *ADA, "--json").document["value"] == "Maria"
+    assert (
+        wired("memory", "record", "get", "profile", "name", *ADA, "--json").document["value"]
+        == "Maria"
+    )
 
 
 def test_the_same_request_is_written_once(wired: Cli) -> None:
-    write = ("memory", "set", "profile", "name")
+    write = ("memory", "record", "set", "profile", "name")
 
     first = wired(*write, "Mara", *ADA, "--request-id", "r1", "--json").document
     second = wired(*write, "Mara", *ADA, "--request-id", "r1", "--json").document
@@ -83,7 +90,20 @@ def test_the_same_request_is_written_once(wired: Cli) -> None:
 def test_what_cannot_be_is_refused_in_a_line(
     wired: Cli, rows: Callable[[], dict[str, int]], words: tuple[str, ...], told: str
 ) -> None:
-    refused = wired("memory", *words)
+    refused = wired("memory", "record", *words)
 
     assert told in refused.error(code=2)
     assert rows()["long_term_record"] == 0
+
+
+def test_a_record_is_deleted_at_its_version_alone(wired: Cli) -> None:
+    wired("memory", "record", "set", "profile", "name", "Mara", *ADA)
+    path = ("memory", "record", "delete", "profile", "name", *ADA)
+
+    stale = wired(*path, "--expected-version", "7")
+    gone = wired(*path, "--json").document
+    again = wired(*path)
+
+    assert "is at version 1, the write expected version 7" in stale.error(code=2)
+    assert gone == {"namespace": "profile", "key": "name", "version": 2}
+    assert "profile/name" in again.error(code=2)

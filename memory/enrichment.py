@@ -1,0 +1,137 @@
+"""Enrichment: which entry a message becomes, and what joins it once its claims are known.
+
+It is pure. A message is an entry at once when it is received, so that it is found whatever is learned
+from it; what needs no extractor is in it from the beginning.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from mnestic.memory.claims import Claim
+from mnestic.memory.entries import Entry, EntryChange, EntryDraft
+from mnestic.memory.importance import ImportancePolicy, importance
+from mnestic.memory.learning import Incoming, Lesson, entry_id_of
+from mnestic.memory.predicates import Predicate
+from mnestic.memory.sentences import cut_text
+from mnestic.memory.terms import terms_of
+
+_SUMMARY_CHARS = 200
+_KEYWORDS = 8
+_LONGEST_KEYWORD = 64  # characters; what is longer is no word that anybody looks for
+
+
+def entry_of(
+    came: Incoming, *, owner: str, now: datetime, policy: ImportancePolicy | None = None
+) -> Entry:
+    """The entry that a resource becomes when it is received, before anybody asks what it claims.
+
+    Args:
+        came: The resource, and what it came with.
+        owner: Whose entry it is, for its id.
+        now: What the entry's age is measured against.
+        policy: The weights of importance; the defaults without one.
+    """
+    said = came.resource
+    speaker = (said.speaker,) if came.kind == "message" else ()
+    entry = Entry(
+        id=entry_id_of(said, owner=owner),
+        entry_type=came.entry_type,
+        content=said.content,
+        session_id=said.session_id,
+        source_id=said.source_id,
+        channel=said.channel,
+        speaker=said.speaker,
+        subjects=came.subjects or speaker,
+        related=() if came.corrects is None else (came.entry_id(came.corrects, owner=owner),),
+        parent=None if came.came_with is None else came.entry_id(came.came_with, owner=owner),
+        at=said.at,
+    )
+    return _weighed(entry.model_copy(update=_described(entry)), now, policy)
+
+
+def drafted_entry(
+    lesson: Lesson,
+    draft: EntryDraft,
+    *,
+    owner: str,
+    now: datetime,
+    policy: ImportancePolicy | None = None,
+) -> Entry:
+    """The entry that somebody adds, of the resource that it is kept as.
+
+    Args:
+        lesson: The resource.
+        draft: What is said of the entry beside its content.
+        owner: Whose entry it is, for its id.
+        now: What the entry's age is measured against.
+        policy: The weights of importance; the defaults without one.
+    """
+    said = draft.model_dump(include={"tags", "aliases", "critical", "parent", "expires_at"})
+    subjects = draft.subjects or ((draft.speaker,) if draft.speaker else ())
+    came = Incoming(resource=lesson.resource, entry_type=lesson.entry_type)
+    entry = entry_of(came, owner=owner, now=now, policy=policy)
+    return _weighed(entry.model_copy(update=said | {"subjects": subjects}), now, policy)
+
+
+def changed_entry(
+    entry: Entry, change: EntryChange, *, now: datetime, policy: ImportancePolicy | None = None
+) -> Entry:
+    """An entry with a change, and with what follows from another content."""
+    changed = entry.model_copy(update=change.model_dump(exclude_unset=True))
+    if changed.content != entry.content:
+        changed = changed.model_copy(update=_described(changed))
+    return _weighed(changed, now, policy)
+
+
+def learned_entry(
+    entry: Entry,
+    claims: Sequence[Claim],
+    *,
+    predicates: Mapping[str, Predicate],
+    facts: Iterable[str],
+    now: datetime,
+    policy: ImportancePolicy | None = None,
+) -> Entry:
+    """An entry with what follows from its claims; with the same claims once more it stays as it is.
+
+    Args:
+        entry: The entry as it is.
+        claims: What it claims.
+        predicates: Those of the claims, by name: their categories are tags.
+        facts: Ids of the facts that follow from the claims.
+        now: What the entry's age is measured against.
+        policy: The weights of importance; the defaults without one.
+    """
+    categories = sorted({predicates[claim.predicate].category for claim in claims})
+    found = entry.model_copy(
+        update={
+            "subjects": _joined(entry.subjects, (claim.subject for claim in claims)),
+            "tags": _joined(entry.tags, categories),
+            "facts": _joined(entry.facts, facts),
+        }
+    )
+    return _weighed(found, now, policy)
+
+
+def _described(entry: Entry) -> dict[str, Any]:
+    """What follows from the content of an entry alone."""
+    return {
+        "summary": cut_text(entry.content, _SUMMARY_CHARS),
+        "keywords": _keywords(entry.content),
+    }
+
+
+def _weighed(entry: Entry, now: datetime, policy: ImportancePolicy | None) -> Entry:
+    return entry.model_copy(update={"importance": importance(entry, now=now, policy=policy)})
+
+
+def _joined(known: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*known, *more]))
+
+
+def _keywords(text: str) -> tuple[str, ...]:
+    """The telling words of a text, those that come most often first."""
+    words = [word for word in terms_of(text) if len(word) <= _LONGEST_KEYWORD]
+    return tuple(word for word, _ in Counter(words).most_common(_KEYWORDS))

@@ -1,0 +1,22 @@
+"""What is wrong with a value that a model refuses, in words for the person who gave it."""
+
+from pydantic import ValidationError
+
+from mnestic.memory.errors import InvalidInputError
+
+_HIDDEN = ("function-", "int", "str", "tagged-union")  # names of a union's members say nothing
+_PLAINER = {"Field required": "is missing", "Extra inputs are not permitted": "is not known"}
+
+
+def problem_of(error: ValidationError) -> str:
+    """The first problem, with its place but without the value."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    message = first["msg"].removeprefix("Value error, ")
+    message = _PLAINER.get(message, message)
+    place = ".".join(str(part) for part in first["loc"] if not str(part).startswith(_HIDDEN))
+    return f"{place}: {message}" if place else message
+
+
+def refused(what: str, error: ValidationError) -> InvalidInputError:
+    """The error to raise for a value that a model refuses."""
+    return InvalidInputError(what=what, why=problem_of(error))

@@ -1,0 +1,219 @@
+"""An agent's entries from outside a job: add, list, change, remove, count.
+
+They stand apart from the facts, which `KnowledgeClient` has, and from the rest of an agent's memory.
+"""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from mnestic.activities.receiving import add_entry
+from mnestic.memory.claims import PERSON, Claim, ClaimSource
+from mnestic.memory.enrichment import changed_entry
+from mnestic.memory.entries import (
+    Entry,
+    EntryChange,
+    EntryDraft,
+    EntryQuery,
+    EntryType,
+)
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.facts import Fact, FactChange
+from mnestic.memory.learning import Lesson
+from mnestic.memory.ports import Transaction
+from mnestic.memory.statistics import MemoryStatistics
+from mnestic.memory.validation import refused
+from mnestic.starter.knowledge_client import KnowledgeClient
+
+_PAGE = 1000
+
+
+class EntryClient(KnowledgeClient):
+    """One agent's entries. Each call is a transaction of its own, with audit rows."""
+
+    async def add(
+        self,
+        content: str,
+        *,
+        entry_type: EntryType = "knowledge",
+        subjects: Sequence[str] = (),
+        critical: bool = False,
+        parent: str | None = None,
+        at: datetime | None = None,
+        source_id: str | None = None,
+        expires_at: datetime | None = None,
+        **more: Any,
+    ) -> Entry:
+        """Adds an entry, which is kept and found when this returns; `start_ingest` has it learned from.
+
+        The same type, content and subjects once more, from whomever, change nothing.
+
+        Args:
+            content: What is to be remembered, 1 byte to 1 MiB.
+            entry_type: One of `memory.entries.ENTRY_TYPES`.
+            subjects: Whom or what it is about.
+            critical: Whether no policy may ever delete it.
+            parent: The entry that it belongs to, such as the one it corrects.
+            at: When it was said or seen; now by default. Aware.
+            source_id: Its name where it comes from; the same one is the same entry, whatever it says.
+            expires_at: When it is no longer told. Aware.
+            **more: As in `memory.entries.EntryDraft`: `tags`, `aliases`, `speaker` (the agent itself by
+                default), `session_id` and `channel`.
+
+        Raises:
+            InvalidInputError: a field cannot be, or the message of that `source_id` was removed.
+            NotFoundError: there is no such parent.
+        """
+        try:
+            draft = EntryDraft(
+                content=content,
+                entry_type=entry_type,
+                subjects=tuple(subjects),
+                critical=critical,
+                parent=parent,
+                at=at,
+                source_id=source_id,
+                expires_at=expires_at,
+                **more,
+            )
+        except ValidationError as error:
+            raise refused("entry", error) from None
+        async with self._transaction(write=True) as transaction:
+            return await add_entry(transaction, draft, owner=self._owner, speaker=self._agent_id)
+
+    async def get_entry(self, entry_id: str) -> Entry:
+        """An entry, whatever its status.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        async with self._transaction(write=False) as transaction:
+            return await transaction.entries.get(entry_id)
+
+    async def list_entries(
+        self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[Entry, ...], str | None]:
+        """Entries, newest first, and the cursor of the next page; its children are those of a parent."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.entries.list_entries(query, limit=limit, cursor=cursor)
+
+    async def find_lesson(self, entry: Entry) -> Lesson | None:
+        """How far it is with learning from an entry's message, None if there is none."""
+        if entry.session_id is None or entry.source_id is None:
+            return None
+        async with self._transaction(write=False) as transaction:
+            return await transaction.learning.find(entry.session_id, entry.source_id)
+
+    async def select_facts(self, fact_ids: Sequence[str]) -> tuple[Fact, ...]:
+        """The facts of these ids that are there."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.facts.select(fact_ids)
+
+    async def change_entry(self, entry_id: str, **changes: Any) -> Entry:
+        """Changes an entry; with another content its summary, keywords, words and vectors follow.
+
+        Facts follow from messages, which never change: they are changed by `add_fact` and `delete_fact`.
+
+        Args:
+            entry_id: Which one.
+            **changes: As in `memory.entries.EntryChange`: `content`, `entry_type`, `subjects`, `tags`,
+                `aliases`, `critical`, `status`, `parent`, `expires_at`.
+
+        Raises:
+            NotFoundError: there is no such entry, or no such parent.
+            InvalidInputError: a field cannot be.
+        """
+        try:
+            change = EntryChange(**changes)
+        except ValidationError as error:
+            raise refused(f"entry {entry_id}", error) from None
+        async with self._transaction(write=True) as transaction:
+            found = await transaction.entries.select(
+                [name for name in (entry_id, change.parent) if name], lock=True
+            )
+            if change.parent == entry_id:
+                raise InvalidInputError(what=f"entry {entry_id}", why="cannot be its own parent")
+            for name in (entry_id, change.parent):
+                if name and name not in found:
+                    raise NotFoundError(what="entry", name=name)
+            changed = changed_entry(found[entry_id], change, now=await transaction.now())
+            await transaction.entries.change([changed])
+            return await transaction.entries.get(entry_id)
+
+    async def remove_entry(self, entry_id: str, *, facts: bool = False) -> tuple[FactChange, ...]:
+        """Removes an entry from every index; its message is not learned from any more.
+
+        The raw message stays, and sent again it changes nothing. What was learned from it stays too,
+        unless `facts` asks to delete what follows from it alone.
+
+        Returns:
+            What is believed otherwise.
+
+        Raises:
+            NotFoundError: there is no such entry.
+        """
+        async with self._transaction(write=True) as transaction:
+            entry = (await transaction.entries.select([entry_id], lock=True)).get(entry_id)
+            if entry is None:
+                raise NotFoundError(what="entry", name=entry_id)
+            changes = await _delete_facts(transaction, entry) if facts else ()
+            await _orphan(transaction, entry_id)
+            await transaction.entries.remove([entry_id])
+            if entry.session_id is not None and entry.source_id is not None:
+                lesson = await transaction.learning.find(entry.session_id, entry.source_id)
+                if lesson is not None:
+                    await transaction.learning.drop([lesson])
+            return changes
+
+    async def stats(self) -> MemoryStatistics:
+        """The agent's memory in numbers."""
+        async with self._transaction(write=False) as transaction:
+            return MemoryStatistics(
+                entries=await transaction.entries.count(),
+                learning=await transaction.learning.count(),
+                facts=await transaction.facts.count(),
+            )
+
+    @property
+    def _owner(self) -> str:
+        return f"{self._tenant_id}/{self._agent_id}"
+
+
+async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactChange, ...]:
+    """Deletes the facts that follow from an entry's message alone, as a person's decision."""
+    own = (entry.session_id, entry.source_id)
+    decided = []
+    for fact in await transaction.facts.select(entry.facts):
+        said = await transaction.facts.list_claims(fact)
+        if all((claim.source.session_id, claim.source.source_id) == own for claim in said):
+            decided.append(fact)
+    now = await transaction.now()
+    return await transaction.facts.claim(
+        [
+            Claim(
+                id=uuid.uuid4().hex,
+                kind="deleted",
+                subject=fact.subject,
+                predicate=fact.predicate,
+                object=fact.object,
+                said_at=now,
+                source=ClaimSource(extractor=PERSON),
+            )
+            for fact in decided
+        ]
+    )
+
+
+async def _orphan(transaction: Transaction, entry_id: str) -> None:
+    """Takes an entry that goes out of those that name it as their parent."""
+    while True:
+        query = EntryQuery(parent=entry_id, statuses=("active", "archived"), expired=True)
+        children, _ = await transaction.entries.list_entries(query, limit=_PAGE)
+        if not children:
+            return
+        await transaction.entries.change(
+            [child.model_copy(update={"parent": None}) for child in children]
+        )
