@@ -185,13 +185,18 @@ async def _open_activities(settings: Settings) -> AsyncIterator[list[Callable[..
 def make_worker(
     client: Client, settings: Settings, *, activities: list[Callable[..., Any]], **options: Any
 ) -> Worker:
-    """A worker on the settings' task queue; options are those of Temporal's `Worker`."""
+    """A worker on the settings' task queue; options are those of Temporal's `Worker`.
+
+    Temporal hands out slots of activities, local ones too, at one every 50 ms unless it is told not to:
+    no more than 20 waits a second would open.
+    """
     ready_at_once = ResourceBasedSlotConfig(minimum_slots=20, ramp_throttle=timedelta(0))
     tuner = WorkerTuner.create_resource_based(
         target_memory_usage=settings.worker_memory_target,
         target_cpu_usage=settings.worker_cpu_target,
         workflow_config=ready_at_once,
         activity_config=ready_at_once,
+        local_activity_config=ready_at_once,
     )
     return Worker(
         client,

@@ -14,7 +14,7 @@ from benchmarks.floor import floor_activities
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.starter.settings import load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
-from mnestic.worker import activities_of, make_worker
+from mnestic.worker import activities_of, freeze_heap, make_worker
 
 READY = b"ready\n"
 STAMP = "benchmark.stamp"
@@ -40,6 +40,7 @@ async def run(*, floor: bool, cached: int) -> None:
     async with make_worker(
         client, settings, activities=[*activities, stamp], max_cached_workflows=cached
     ):
+        freeze_heap()  # as a worker does
         sys.stdout.buffer.write(READY)
         sys.stdout.flush()
         await asyncio.to_thread(sys.stdin.read)
