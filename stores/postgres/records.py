@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import (
     ARRAY,
+    ColumnElement,
     Row,
     Select,
     Text,
@@ -56,7 +57,7 @@ _READS = (
     .where(is_owned(READ), READ.c.job_id == bindparam("of_job"))
     .order_by(READ.c.namespace, READ.c.key)
 )
-_TOP = literal_column("'{}'")  # the path to a JSON value itself
+_TOP: ColumnElement[Any] = literal_column("'{}'")  # the path to a JSON value itself
 _LOCK_READS = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
