@@ -156,7 +156,7 @@ class EntryStore(Protocol):
         ...
 
     async def list_unembedded(self, model: str, *, limit: int) -> tuple[Entry, ...]:
-        """Entries that have no vector of a model, the oldest first."""
+        """Entries that have no vector of a model, the oldest first; of those that changed, later."""
         ...
 
     async def embed(self, model: str, embeddings: Sequence[Embedding]) -> int:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from psycopg import Error
+from psycopg.pq import TransactionStatus
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -37,6 +38,10 @@ async def pipelined(connection: AsyncConnection) -> AsyncIterator[None]:
             yield
     except Error as error:
         raise DBAPIError.instance(None, None, error, Error, dialect=connection.dialect) from error
+    finally:
+        # Once a commit was sent, the pool takes the transaction for ended, and would not undo it.
+        if driver.info.transaction_status == TransactionStatus.INERROR:
+            await driver.rollback()
 
 
 def _refuse_closed(connection: Any, _record: Any, _proxy: Any) -> None:

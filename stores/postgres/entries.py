@@ -1,58 +1,37 @@
 """Entries in Postgres, and the indexes that follow each of their changes in the same transaction."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Row, delete, func, or_, select, text, tuple_
-from sqlalchemy.dialects.postgresql import insert
 
-from mnestic.memory.canonical import check_json
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.signals import entry_signal
-from mnestic.stores.postgres.knowledge_tables import EmbeddingRow, EntryRow, EntryTermRow
+from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
+from mnestic.stores.postgres.knowledge_tables import EntryRow, EntryTermRow
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.vectors import Vectors
 
-ENTRY, TERM, EMBEDDING = table(EntryRow), table(EntryTermRow), table(EmbeddingRow)
+ENTRY, TERM = table(EntryRow), table(EntryTermRow)
 LANGUAGE = "english"
 _TERMS = {"keyword": "keywords", "tag": "tags", "alias": "aliases", "subject": "subjects"}
-_KEY = ("tenant_id", "agent_id", "id")
+_COLUMNS = [
+    *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
+    "language",
+]
+_ADD = insert_rows(
+    ENTRY, *_COLUMNS, now=["created_at", "updated_at"], returning=["id", "number"], where_new=True
+)
 _CONTENT = ("content", "language")
-_CHANGED = tuple(
-    name
-    for name in Entry.model_fields
-    if name not in {*_KEY, *_CONTENT, "created_at", "updated_at"}
-)
-# Rows travel as one JSON document, in the types of the table: a statement that names each value of each
-# row takes longer to build and to parse than to run.
-_ROWS = "json_populate_recordset(CAST(NULL AS mnestic.entry), CAST(:rows AS json)) AS given"
-_COLUMNS = ", ".join((*_KEY, *_CONTENT, *_CHANGED))
-_ADD = text(f"""
-INSERT INTO mnestic.entry ({_COLUMNS}, created_at, updated_at)
-SELECT {_COLUMNS}, now(), now() FROM {_ROWS}
-ON CONFLICT DO NOTHING RETURNING id, number
-""")  # noqa: S608 - constants of this module, as below
-_CHANGE, _CHANGE_CONTENT = (
-    text(f"""
-UPDATE mnestic.entry AS kept
-   SET {", ".join(f"{name} = given.{name}" for name in columns)}, updated_at = now()
-  FROM {_ROWS}
- WHERE kept.tenant_id = given.tenant_id AND kept.agent_id = given.agent_id AND kept.id = given.id
-""")  # noqa: S608
-    for columns in (_CHANGED, (*_CONTENT, *_CHANGED))
-)
-_NAME = text("""
-INSERT INTO mnestic.entry_term (tenant_id, agent_id, kind, term, entry_number)
-SELECT :tenant_id, :agent_id, kind, term, entry_number
-  FROM unnest(CAST(:kinds AS text[]), CAST(:terms AS text[]), CAST(:numbers AS bigint[]))
-    AS given (kind, term, entry_number)
-""")
+_CHANGED = [name for name in _COLUMNS if name not in {"id", *_CONTENT}]
+_CHANGE = update_rows(ENTRY, *_CHANGED, key=["id"], now=["updated_at"])
+_REWRITE = update_rows(ENTRY, *_CHANGED, *_CONTENT, key=["id"], now=["updated_at"])
+_NAME = insert_rows(TERM, "kind", "term", "entry_number")
 _WORDS = """
     SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes
       FROM mnestic.entry AS e,
@@ -142,13 +121,14 @@ class PostgresEntryStore:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
+        self._vectors = Vectors(unit)
 
     async def add(self, entries: Sequence[Entry]) -> int:
         """See the port."""
         if not entries:
             return 0
-        added_rows = await self._unit.rows(_ADD, {"rows": self._document(entries)})
-        numbers = {row.id: row.number for row in added_rows}
+        new = await self._unit.rows(_ADD, self._packed(entries))
+        numbers = {row.id: row.number for row in new}
         added = [entry for entry in entries if entry.id in numbers]
         if not added:
             return 0
@@ -201,13 +181,13 @@ class PostgresEntryStore:
             self._unit.wrote("entry.change", entry.id)
         numbers = {entry_id: row.number for entry_id, row in before.items()}
         same = [entry for entry in entries if entry.content == before[entry.id].content]
-        await self._unit.run(_CHANGE, {"rows": self._document(same)})
+        await self._unit.run(_CHANGE, self._packed(same))
         anew = [entry for entry in entries if entry.content != before[entry.id].content]
         stale = [numbers[entry.id] for entry in anew]
         if stale:  # else full text search and vectors are true as they are
             await self._unindex(stale)
-            await self._unit.run(delete(EMBEDDING).where(self._of(EMBEDDING, stale)))
-            await self._unit.run(_CHANGE_CONTENT, {"rows": self._document(anew)})
+            await self._vectors.forget(stale)
+            await self._unit.run(_REWRITE, self._packed(anew))
             await self._index(stale)
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
@@ -220,8 +200,8 @@ class PostgresEntryStore:
         if not numbers:
             return 0
         await self._unindex(numbers)
-        for index in (TERM, EMBEDDING):
-            await self._unit.run(delete(index).where(self._of(index, numbers)))
+        await self._vectors.forget(numbers)
+        await self._unit.run(delete(TERM).where(self._of(TERM, numbers)))
         await self._unit.run(
             delete(ENTRY).where(self._unit.owned(ENTRY), ENTRY.c.number.in_(numbers))
         )
@@ -240,44 +220,22 @@ class PostgresEntryStore:
 
     async def list_unembedded(self, model: str, *, limit: int) -> tuple[Entry, ...]:
         """See the port."""
-        known = select(EMBEDDING.c.entry_number).where(
-            self._unit.owned(EMBEDDING),
-            EMBEDDING.c.model == model,
-            EMBEDDING.c.entry_number == ENTRY.c.number,
-        )
-        rows = await self._unit.rows(
-            select(*ENTRY.c)
-            .where(self._unit.owned(ENTRY), ~known.exists())
-            .order_by(ENTRY.c.number)
-            .limit(check_limit(limit))
-        )
-        return tuple(_entry(row) for row in rows)
+        return tuple(map(_entry, await self._vectors.missing(model, limit=check_limit(limit))))
 
     async def embed(self, model: str, embeddings: Sequence[Embedding]) -> int:
         """See the port."""
         by_id = {embedding.entry_id: embedding for embedding in embeddings}
-        rows = await self._unit.rows(
-            select(ENTRY.c.id, ENTRY.c.number, ENTRY.c.content).where(
-                self._unit.owned(ENTRY), ENTRY.c.id.in_(list(by_id))
-            )
-        )
-        values = [
-            {
-                **self._unit.owner,
-                "model": model,
-                "entry_number": row.number,
-                "dimensions": len(by_id[row.id].vector) // 4,
-                "vector": np.frombuffer(by_id[row.id].vector, dtype="<f4"),
-            }
-            for row in rows
+        stored = await self._stored(list(by_id), lock=True)
+        vectors = {
+            row.number: by_id[row.id].vector
+            for row in stored
             if row.content == by_id[row.id].content
-        ]
-        if not values:
+        }
+        if not vectors:
             return 0
-        statement = insert(EMBEDDING).on_conflict_do_nothing()
-        written = await self._unit.run(statement, values)
-        self._unit.wrote("entry.embed", f"{model}: {len(values)}")
-        return written
+        kept = await self._vectors.keep(model, vectors)
+        self._unit.wrote("entry.embed", f"{model}: {kept}")
+        return kept
 
     async def _index(self, numbers: Sequence[int]) -> None:
         """Enters the contents of entries into full text search."""
@@ -297,10 +255,8 @@ class PostgresEntryStore:
                 for name in getattr(entry, column)
             }
         )
-        if terms:
-            columns = zip(("kinds", "terms", "numbers"), zip(*terms, strict=True), strict=True)
-            values = {name: list(column) for name, column in columns}
-            await self._unit.run(_NAME, {**self._unit.owner, **values})
+        rows = [{"kind": kind, "term": term, "entry_number": n} for kind, term, n in terms]
+        await self._unit.run(_NAME, packed(self._unit.owner, rows, what="names of entries"))
 
     async def _stored(self, entry_ids: Sequence[str], *, lock: bool) -> Sequence[Row[Any]]:
         found = select(*ENTRY.c).where(self._unit.owned(ENTRY), ENTRY.c.id.in_(entry_ids))
@@ -315,16 +271,12 @@ class PostgresEntryStore:
     def _of(self, target: Any, numbers: Sequence[int]) -> Any:
         return self._unit.owned(target) & target.c.entry_number.in_(numbers)
 
-    def _document(self, entries: Sequence[Entry]) -> str:
-        """The rows of entries as JSON.
-
-        Raises:
-            InvalidInputError: one cannot be stored.
-        """
-        rows = [entry.model_dump(mode="json") for entry in entries]
-        check_json(rows, what="entries")
-        added = {**self._unit.owner, "language": LANGUAGE}
-        return json.dumps([row | added for row in rows], ensure_ascii=False)
+    def _packed(self, entries: Sequence[Entry]) -> dict[str, str]:
+        rows = [
+            {**entry.model_dump(exclude={"created_at", "updated_at"}), "language": LANGUAGE}
+            for entry in entries
+        ]
+        return packed(self._unit.owner, rows, what="entries")
 
 
 def _conditions(query: EntryQuery) -> list[Any]:

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, select, text, update
+from sqlalchemy import delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 
-from mnestic.memory.canonical import check_json
 from mnestic.memory.claims import Claim, check_name, name_key
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.facts import Fact, FactChange, FactQuery, FactStatus
@@ -26,6 +25,7 @@ from mnestic.stores.postgres.beliefs import (
     claim_of,
     fact_of,
 )
+from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.pages import check_limit
 from mnestic.stores.postgres.unit import Unit
 
@@ -34,27 +34,18 @@ from mnestic.stores.postgres.unit import Unit
 _LOCK_TOPICS = text("SELECT pg_advisory_xact_lock(k) FROM unnest(CAST(:keys AS bigint[])) AS k")
 _SHARE_PREDICATES = text("SELECT pg_advisory_xact_lock_shared(:key)")
 _LOCK_PREDICATES = text("SELECT pg_advisory_xact_lock(:key)")
-_INSERT_CLAIM = (
-    insert(CLAIM)
-    .values(recorded_at=func.now())
-    .on_conflict_do_nothing()
-    .returning(CLAIM.c.subject_key, CLAIM.c.predicate)
+_INSERT_CLAIM = insert_rows(
+    CLAIM,
+    *Claim.model_fields,
+    "subject_key",
+    now=["recorded_at"],
+    returning=["subject_key", "predicate"],
+    where_new=True,
 )
-_INSERT_FACT = insert(FACT).values(created_at=func.now(), updated_at=func.now())
-_CHANGED = [
-    name
-    for name in FACT.c.keys()  # noqa: SIM118 - a collection of columns, not a dict
-    if name not in {"tenant_id", "agent_id", "id", "created_at", "updated_at"}
-]
-_UPDATE_FACT = (
-    update(FACT)
-    .where(
-        FACT.c.tenant_id == bindparam("of_tenant_id"),
-        FACT.c.agent_id == bindparam("of_agent_id"),
-        FACT.c.id == bindparam("of_id"),
-    )
-    .values({name: bindparam(name) for name in _CHANGED} | {"updated_at": func.now()})
-)
+_KEYS = ("subject_key", "object_key")
+_INSERT_FACT = insert_rows(FACT, *Fact.model_fields, *_KEYS, now=["created_at", "updated_at"])
+_CHANGED = [name for name in (*Fact.model_fields, *_KEYS) if name != "id"]
+_UPDATE_FACT = update_rows(FACT, *_CHANGED, key=["id"], now=["updated_at"])
 
 
 class PostgresFactStore:
@@ -67,11 +58,12 @@ class PostgresFactStore:
         """See the port."""
         if not claims:
             return ()
+        rows = [{**claim.model_dump(), "subject_key": name_key(claim.subject)} for claim in claims]
+        added = packed(self._unit.owner, rows, what="claims")
         _check(claims)
         await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
         await self._lock(_topic(claim) for claim in claims)
-        rows = [self._claim_row(claim) for claim in claims]
-        changed = {tuple(row) for row in await self._unit.rows(_INSERT_CLAIM, rows)}
+        changed = {tuple(row) for row in await self._unit.rows(_INSERT_CLAIM, added)}
         if not changed:
             return ()
         self._unit.wrote("claim.add", f"{len(rows)} claims")
@@ -242,25 +234,15 @@ class PostgresFactStore:
         ending = [change for change in written if change.fact.status != "active"]
         active = [change for change in written if change.fact.status == "active"]
         for group in (ending, active):
-            updated = [self._row(change.fact, to="of_") for change in group if change.before]
-            added = [self._row(change.fact) for change in group if not change.before]
+            updated = [_row(change.fact) for change in group if change.before]
+            added = [_row(change.fact) for change in group if not change.before]
             for statement, rows in ((_UPDATE_FACT, updated), (_INSERT_FACT, added)):
                 if rows:
-                    await self._unit.run(statement, rows)
+                    await self._unit.run(statement, packed(self._unit.owner, rows, what="facts"))
         self._unit.tell(*signals_of(changes))
         for change in changes:
             done = change.fact.status if change.after else "withdrawn"
             self._unit.wrote(f"fact.{done}", change.fact.id)
-
-    def _row(self, fact: Fact, *, to: str = "") -> dict[str, Any]:
-        """The columns of a fact; those of its key under names that begin with `to`."""
-        key = {**self._unit.owner, "id": fact.id}
-        return {f"{to}{name}": value for name, value in key.items()} | {
-            **fact.model_dump(exclude={"id"}),
-            "subject_key": name_key(fact.subject),
-            "object_key": name_key(fact.object),
-            "claims": list(fact.claims),
-        }
 
     async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:
         """See the port."""
@@ -275,23 +257,19 @@ class PostgresFactStore:
         name = "\x1f".join(("fact", self._unit.tenant_id, *parts))
         return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
 
-    def _claim_row(self, claim: Claim) -> Mapping[str, Any]:
-        return {
-            **self._unit.owner,
-            **claim.model_dump(exclude={"source"}),
-            "subject_key": name_key(claim.subject),
-            "source": claim.source.model_dump(mode="json"),
-        }
-
 
 def _check(claims: Sequence[Claim]) -> None:
     """Refuses what cannot be kept, or not be found again."""
-    check_json([claim.model_dump(mode="json") for claim in claims], what="claims")
     for claim in claims:
         check_name(claim.subject, what=f"subject of claim {claim.id}")
         check_predicate(claim.predicate)
         if claim.object is not None:
             check_name(claim.object, what=f"object of claim {claim.id}")
+
+
+def _row(fact: Fact) -> dict[str, Any]:
+    keys = {"subject_key": name_key(fact.subject), "object_key": name_key(fact.object)}
+    return {**fact.model_dump(), **keys}
 
 
 def _facts_by_topic(facts: Iterable[Fact]) -> dict[Topic, list[Fact]]:

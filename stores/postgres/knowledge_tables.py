@@ -242,6 +242,20 @@ class EmbeddingRow(Table, table=True):
     vector: list[float] = Field(sa_type=HALFVEC)
 
 
+class EmbeddingModelRow(Table, table=True):
+    """How many entries of an agent have a vector of a model; of those up to `complete_to` all may.
+
+    Which entries have none is found without looking at those that have one.
+    """
+
+    __tablename__ = "embedding_model"
+
+    agent_id: str = words(key=True)
+    model: str = words(key=True)
+    entries: int = Field(sa_type=BigInteger)
+    complete_to: int = Field(sa_type=BigInteger)
+
+
 class LearningRow(Table, table=True):
     """How far it is with learning from a resource; `reason` says why one is parked.
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from sqlalchemy import Row, and_, bindparam, func, select, text, update
+from sqlalchemy import CTE, Row, Select, func, select, true, update
 
 from mnestic.memory.entries import EntryType
 from mnestic.memory.extraction import TurnKind
 from mnestic.memory.learning import LearningCount, LearningState, Lesson
 from mnestic.memory.resources import Resource
+from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.knowledge_tables import LearningRow
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.stored import read_stored
@@ -16,41 +17,23 @@ from mnestic.stores.postgres.tables import ResourceRow, table
 from mnestic.stores.postgres.unit import Unit, among
 
 LEARNING, RESOURCE = table(LearningRow), table(ResourceRow)
-_SAME = and_(
-    *(LEARNING.c[name] == RESOURCE.c[name] for name in ("tenant_id", "agent_id", "session_id")),
-    LEARNING.c.source_id == RESOURCE.c.source_id,
-)
-_STEP = (
-    LEARNING.c.number,
-    LEARNING.c.state,
-    LEARNING.c.kind,
-    LEARNING.c.entry_type,
-    LEARNING.c.job_id,
-    LEARNING.c.workflow_run,
-    LEARNING.c.extractor,
-    LEARNING.c.extracted,
-    LEARNING.c.reason,
+_PLACE = ("session_id", "source_id")
+_BEGUN = ("kind", "entry_type", "job_id", "workflow_run")
+_STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")
+_BEGIN = insert_rows(
+    LEARNING,
+    *(*_PLACE, "state", *_BEGUN),
+    now=["updated_at"],
+    returning=_PLACE,
+    where_new=True,
 )
 _STATES: tuple[LearningState, ...] = get_args(LearningState)
-_BEGIN = text("""
-INSERT INTO mnestic.learning
-       (tenant_id, agent_id, session_id, source_id, state, entry_type, kind, job_id, workflow_run,
-        updated_at)
-SELECT :tenant_id, :agent_id, session_id, source_id, 'received', :entry_type, :kind, :job_id,
-       :workflow_run, now()
-  FROM unnest(CAST(:sessions AS text[]), CAST(:sources AS text[])) AS given (session_id, source_id)
-ON CONFLICT DO NOTHING RETURNING session_id, source_id
-""")
-_EXTRACTED = (
-    update(LEARNING)
-    .where(
-        LEARNING.c.tenant_id == bindparam("of_tenant"),
-        LEARNING.c.agent_id == bindparam("of_agent"),
-        LEARNING.c.session_id == bindparam("of_session"),
-        LEARNING.c.source_id == bindparam("of_source"),
-        LEARNING.c.state == "received",
-    )
-    .values(state="extracted", extracted=bindparam("extracted"), updated_at=func.now())
+_EXTRACTED = update_rows(
+    LEARNING,
+    *("state", "extractor", "extracted"),
+    key=_PLACE,
+    now=["updated_at"],
+    where="t.state = 'received'",
 )
 
 
@@ -72,33 +55,30 @@ class PostgresLearningStore:
         """See the port."""
         if not resources:
             return ()
-        begun = await self._unit.rows(
-            _BEGIN,
+        rows = [
             {
-                **self._unit.owner,
-                "sessions": [one.session_id for one in resources],
-                "sources": [one.source_id for one in resources],
+                "session_id": one.session_id,
+                "source_id": one.source_id,
+                "state": "received",
                 "entry_type": entry_type,
                 "kind": kind,
                 "job_id": job_id,
                 "workflow_run": workflow_run,
-            },
-        )
+            }
+            for one in resources
+        ]
+        begun = await self._unit.rows(_BEGIN, packed(self._unit.owner, rows, what="messages"))
         if not begun:
             return ()
         self._unit.wrote("learning.begin", f"{len(begun)} messages")
-        places = among([tuple(row) for row in begun], LEARNING.c.session_id, LEARNING.c.source_id)
-        kept = select(*RESOURCE.c, *_STEP).join_from(LEARNING, RESOURCE, _SAME)
-        kept = kept.where(self._unit.owned(LEARNING), places).order_by(LEARNING.c.number)
-        return tuple(_lesson(row) for row in await self._unit.rows(kept))
+        places = among([tuple(row) for row in begun], *(LEARNING.c[name] for name in _PLACE))
+        kept = select(*LEARNING.c).where(self._unit.owned(LEARNING), places)
+        return tuple(map(_lesson, await self._unit.rows(_with_resources(kept))))
 
     async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:
         """See the port."""
-        found = select(*RESOURCE.c, *_STEP).join_from(LEARNING, RESOURCE, _SAME)
-        found = found.where(self._unit.owned(LEARNING), LEARNING.c.state == state)
-        found = found.order_by(LEARNING.c.number).limit(check_limit(limit))
-        rows = await self._unit.rows(found.with_for_update(of=LEARNING, skip_locked=True))
-        return tuple(_lesson(row) for row in rows)
+        oldest = self._in_state(state).limit(check_limit(limit)).with_for_update(skip_locked=True)
+        return tuple(map(_lesson, await self._unit.rows(_with_resources(oldest))))
 
     async def keep_extracted(self, lessons: Sequence[Lesson], *, extractor: str) -> None:
         """See the port."""
@@ -106,15 +86,15 @@ class PostgresLearningStore:
             return
         rows = [
             {
-                "of_tenant": self._unit.tenant_id,
-                "of_agent": self._unit.agent_id,
-                "of_session": lesson.resource.session_id,
-                "of_source": lesson.resource.source_id,
-                "extracted": [found.model_dump(mode="json") for found in lesson.extracted],
+                "session_id": lesson.resource.session_id,
+                "source_id": lesson.resource.source_id,
+                "state": "extracted",
+                "extractor": extractor,
+                "extracted": lesson.extracted,
             }
             for lesson in lessons
         ]
-        await self._unit.run(_EXTRACTED.values(extractor=extractor), rows)
+        await self._unit.run(_EXTRACTED, packed(self._unit.owner, rows, what="claims"))
 
     async def learned(self, lessons: Sequence[Lesson]) -> None:
         """See the port."""
@@ -141,14 +121,12 @@ class PostgresLearningStore:
 
     async def find(self, session_id: str, source_id: str) -> Lesson | None:
         """See the port."""
-        found = select(*RESOURCE.c, *_STEP).join_from(LEARNING, RESOURCE, _SAME)
-        row = await self._unit.row(
-            found.where(
-                self._unit.owned(LEARNING),
-                LEARNING.c.session_id == session_id,
-                LEARNING.c.source_id == source_id,
-            )
+        found = select(*LEARNING.c).where(
+            self._unit.owned(LEARNING),
+            LEARNING.c.session_id == session_id,
+            LEARNING.c.source_id == source_id,
         )
+        row = await self._unit.row(_with_resources(found))
         return None if row is None else _lesson(row)
 
     async def restart(self, lesson: Lesson) -> None:
@@ -160,13 +138,11 @@ class PostgresLearningStore:
         self, state: LearningState, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[Lesson, ...], str | None]:
         """See the port."""
-        found = select(*RESOURCE.c, *_STEP).join_from(LEARNING, RESOURCE, _SAME)
-        found = found.where(self._unit.owned(LEARNING), LEARNING.c.state == state)
+        found = self._in_state(state).limit(check_limit(limit) + 1)
         if cursor is not None:
             (after,) = decode_cursor(cursor, parts=1)
             found = found.where(LEARNING.c.number > int(after))
-        found = found.order_by(LEARNING.c.number).limit(check_limit(limit) + 1)
-        rows = await self._unit.rows(found)
+        rows = await self._unit.rows(_with_resources(found))
         self._unit.read("learning.list", state)
         lessons = tuple(_lesson(row) for row in rows[:limit])
         more = len(rows) > limit
@@ -181,6 +157,10 @@ class PostgresLearningStore:
         )
         return LearningCount(**{row.state: row.number for row in rows})
 
+    def _in_state(self, state: LearningState) -> Select[Any]:
+        found = select(*LEARNING.c).where(self._unit.owned(LEARNING), LEARNING.c.state == state)
+        return found.order_by(LEARNING.c.number)
+
     async def _set(
         self, lessons: Sequence[Lesson], *, of: Sequence[LearningState], **values: Any
     ) -> int:
@@ -192,6 +172,19 @@ class PostgresLearningStore:
             among(places, LEARNING.c.session_id, LEARNING.c.source_id),
         )
         return await self._unit.run(statement.values(updated_at=func.now(), **values))
+
+
+def _with_resources(found: Select[Any]) -> Select[Any]:
+    """Rows of `learning` with their resources, each of which is looked up by its whole key.
+
+    Without `OFFSET 0` Postgres may join all resources of the agent instead.
+    """
+    step: CTE = found.cte("step")
+    keys = ("tenant_id", "agent_id", *_PLACE)
+    said = select(*RESOURCE.c).where(*(RESOURCE.c[name] == step.c[name] for name in keys))
+    resource = said.offset(0).lateral("resource")
+    columns = (*resource.c, *(step.c[name] for name in _STEP))
+    return select(*columns).join_from(step, resource, true()).order_by(step.c.number)
 
 
 def _lesson(row: Row[Any]) -> Lesson:

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import func, select, tuple_
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import select, tuple_
 
-from mnestic.memory.canonical import check_json
 from mnestic.memory.resources import Resource
+from mnestic.stores.postgres.bulk import insert_rows, packed
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.tables import ResourceRow, table
 from mnestic.stores.postgres.unit import Unit
 
 RESOURCE = table(ResourceRow)
+_INSERT = insert_rows(RESOURCE, *Resource.model_fields, now=["created_at"], where_new=True)
 
 
 class PostgresResourceStore:
@@ -24,10 +24,8 @@ class PostgresResourceStore:
         """See the port."""
         if not resources:
             return 0
-        rows = [{**self._unit.owner, **resource.model_dump()} for resource in resources]
-        check_json([resource.model_dump(mode="json") for resource in resources], what="messages")
-        statement = insert(RESOURCE).values(created_at=func.now()).on_conflict_do_nothing()
-        added = await self._unit.run(statement, rows)
+        rows = packed(self._unit.owner, [one.model_dump() for one in resources], what="messages")
+        added = await self._unit.run(_INSERT, rows)
         if added:
             self._unit.wrote("resource.append", resources[0].session_id)
         return added

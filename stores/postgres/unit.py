@@ -15,7 +15,6 @@ from sqlalchemy import (
     Text,
     bindparam,
     func,
-    insert,
     select,
     text,
     tuple_,
@@ -26,6 +25,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.signals import Signal
+from mnestic.stores.postgres.bulk import insert_rows, packed
 from mnestic.stores.postgres.connections import pipelined
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
@@ -45,7 +45,9 @@ _RAISE_REVISION = (
     )
 )
 _READ_REVISION = _RAISE_REVISION.returning(REVISION.c.revision)
-_INSERT_AUDIT = insert(AUDIT).inline().values(at=func.now())  # inline: it returns no id
+_INSERT_AUDIT = insert_rows(
+    AUDIT, "actor", "action", "target", "operation_key", "reason", now=["at"]
+)
 # The row that counts is locked until the transaction commits, so a number is seen after all before it.
 _SEND = text("""
 WITH counted AS (
@@ -164,9 +166,8 @@ class Unit:
         return {**self.owner, "count": len(self._signals), "signals": told}
 
     def _audit_rows(self) -> Rows:
-        return [
+        rows = [
             {
-                **self.owner,
                 "actor": self._actor,
                 "action": action,
                 "target": target,
@@ -175,6 +176,7 @@ class Unit:
             }
             for action, target, reason in self._trail
         ]
+        return packed(self.owner, rows, what="the audit log")
 
     async def _execute(self, statement: Executable, rows: Rows | None = None) -> CursorResult[Any]:
         """Runs a statement.

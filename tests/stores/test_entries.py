@@ -76,6 +76,15 @@ TRUE_AND_HELD = {
         """,
         "SELECT kind, term, entry_number FROM mnestic.entry_term WHERE tenant_id = %(tenant)s",
     ),
+    "embedding_model": (
+        """
+        SELECT model, count(*) FROM mnestic.embedding WHERE tenant_id = %(tenant)s GROUP BY model
+        """,
+        """
+        SELECT model, entries FROM mnestic.embedding_model
+         WHERE tenant_id = %(tenant)s AND entries > 0
+        """,
+    ),
 }
 
 
@@ -218,6 +227,64 @@ async def test_a_change_of_content_forgets_the_vectors_and_another_does_not(
     assert (written, again, other, stale) == (1, 0, 1, 0)
     assert (vectors, count("embedding")) == (2, 0)
     assert [one.content for one in left] == ["two"]
+
+
+async def test_whichever_entry_has_no_vector_is_found_the_oldest_first(
+    begin: Begin, check_indexes: Callable[[], None]
+) -> None:
+    def vectors(*names: str) -> list[Embedding]:
+        vector = struct.pack("<2f", 1.0, 0.0)
+        return [Embedding(entry_id=name, content=contents[name], vector=vector) for name in names]
+
+    async def left(model: str = "m", limit: int = 9) -> str:
+        async with begin() as transaction:
+            found = await transaction.entries.list_unembedded(model, limit=limit)
+        return "".join(one.id for one in found)
+
+    contents = {name: f"The tide {name}" for name in "abcdef"}
+    async with begin() as transaction:
+        await transaction.entries.add([entry(name, contents[name]) for name in "abcdef"])
+
+    assert (await left(), await left(limit=2)) == ("abcdef", "ab")
+    async with begin() as transaction:  # not those that were asked for, as if others were late
+        await transaction.entries.embed("m", vectors("c", "e"))
+    assert (await left(), await left("n")) == ("abdf", "abcdef")
+    async with begin() as transaction:
+        await transaction.entries.embed("m", vectors("a", "b", "d", "f"))
+        await transaction.entries.embed("n", vectors("b"))
+    assert (await left(), await left("n")) == ("", "acdef")
+    contents["b"] = "Another tide"
+    async with begin() as transaction:
+        await transaction.entries.change([entry("b", contents["b"])])
+        await transaction.entries.remove(["c"])
+        await transaction.entries.add([entry("g")])
+    assert (await left(), await left(limit=1), await left("n")) == ("bg", "g", "abdefg")
+    check_indexes()
+
+
+async def test_a_vector_is_kept_to_half_precision(
+    begin: Begin, owner: Owner, settings: Settings
+) -> None:
+    given = [0.1, -0.25, 3.5e-5, 1000.0, 0.0]
+    async with begin() as transaction:
+        await transaction.entries.add([entry("a", "one"), entry("b", "two")])
+        await transaction.entries.embed(
+            "m",
+            [
+                Embedding(entry_id="b", content="two", vector=struct.pack("<5f", *given)),
+                Embedding(entry_id="a", content="one", vector=struct.pack("<5f", *given[::-1])),
+            ],
+        )
+
+    query = """
+        SELECT v.dimensions, v.vector::real[] FROM mnestic.embedding AS v
+          JOIN mnestic.entry AS e ON e.tenant_id = v.tenant_id AND e.number = v.entry_number
+         WHERE e.tenant_id = %s ORDER BY e.id
+    """
+    (a, b) = owner.execute(query, [settings.tenant_id]).fetchall()
+    assert (a[0], b[0]) == (5, 5)
+    assert b[1] == pytest.approx(given, rel=1e-3, abs=1e-6)
+    assert a[1] == b[1][::-1]
 
 
 async def test_many_entries_change_at_once_and_what_is_not_there_is_named(

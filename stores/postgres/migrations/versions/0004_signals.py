@@ -47,7 +47,25 @@ JOBS = """
 CREATE INDEX operation_of_end ON mnestic.operation (tenant_id, job_id) WHERE name = 'end';
 """
 
-GRANTS = {"signal": "SELECT, INSERT, DELETE"}
+EMBEDDINGS = """
+-- How many entries of an agent have a vector of a model, and up to which number all may have one: which
+-- have none is found without looking at those that do.
+CREATE TABLE mnestic.embedding_model (
+    tenant_id text NOT NULL,
+    agent_id text NOT NULL,
+    model text NOT NULL,
+    entries bigint NOT NULL,
+    complete_to bigint NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id, model)
+);
+INSERT INTO mnestic.embedding_model
+SELECT tenant_id, agent_id, model, count(*), 0 FROM mnestic.embedding GROUP BY 1, 2, 3;
+"""
+
+GRANTS = {
+    "signal": "SELECT, INSERT, DELETE",
+    "embedding_model": "SELECT, INSERT, UPDATE",
+}
 
 
 def upgrade() -> None:
@@ -56,6 +74,7 @@ def upgrade() -> None:
     op.execute(LEARNING)
     op.execute(USAGE)
     op.execute(JOBS)
+    op.execute(EMBEDDINGS)
     for table, privileges in GRANTS.items():
         op.execute(f"GRANT {privileges} ON mnestic.{table} TO mnestic_app")
         op.execute(f"ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY")

@@ -1,0 +1,81 @@
+"""Many rows in one statement: they travel as one JSON array, and Postgres reads them by the table's own types.
+
+A statement a row, however they are sent, costs Python and Postgres more than the row itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+from sqlalchemy import Table, TextClause, text
+
+from mnestic.memory.canonical import check_json
+
+_OWNER = ("tenant_id", "agent_id")
+
+
+def insert_rows(
+    target: Table,
+    *columns: str,
+    now: Sequence[str] = (),
+    returning: Sequence[str] = (),
+    where_new: bool = False,
+) -> TextClause:
+    """A statement that inserts rows in their order.
+
+    Args:
+        target: The table.
+        columns: Those that the rows have, beside their owner.
+        now: Columns that get the time of the transaction.
+        returning: What is told of each row that was inserted.
+        where_new: Whether a row that is there already is passed over, instead of being an error.
+    """
+    into = ", ".join(f'"{name}"' for name in (*_OWNER, *columns, *now))
+    values = ", ".join((":tenant_id", ":agent_id", *(f'r."{name}"' for name in columns)))
+    told = " ON CONFLICT DO NOTHING" if where_new else ""
+    told += f" RETURNING {', '.join(returning)}" if returning else ""
+    return text(  # names of columns, which are in the code
+        f"INSERT INTO {target} ({into}) SELECT {values}{', now()' * len(now)} "  # noqa: S608
+        f"FROM {_rows(target)}{told}"
+    )
+
+
+def update_rows(
+    target: Table, *columns: str, key: Sequence[str], now: Sequence[str] = (), where: str = "true"
+) -> TextClause:
+    """A statement that writes columns of all rows.
+
+    Args:
+        target: The table.
+        columns: Those that are written.
+        key: Those that name a row, beside its owner.
+        now: Columns that get the time of the transaction.
+        where: What has to hold of the row in the table, `t`.
+    """
+    written = [f'"{name}" = r."{name}"' for name in columns] + [f'"{name}" = now()' for name in now]
+    same = [f't."{name}" = r."{name}"' for name in key]
+    return text(
+        f"UPDATE {target} AS t SET {', '.join(written)} FROM {_rows(target)} "  # noqa: S608
+        f"WHERE t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND {' AND '.join(same)} AND {where}"
+    )
+
+
+def packed(
+    owner: Mapping[str, str], rows: Sequence[Mapping[str, Any]], *, what: str
+) -> dict[str, str]:
+    """The values of such a statement: whose the rows are, and the rows.
+
+    Raises:
+        InvalidInputError: a value cannot be stored; names the place.
+    """
+    try:
+        told = to_json(rows).decode()
+    except PydanticSerializationError:  # half of a surrogate pair
+        told = "\\u0000"
+    if "\\u0000" in told:  # or the text of somebody who writes about it
+        check_json(to_jsonable_python(rows), what=what)
+    return {**owner, "rows": told}
+
+
+def _rows(target: Table) -> str:
+    return f"json_populate_recordset(CAST(NULL AS {target}), CAST(:rows AS json)) AS r"

@@ -1,0 +1,142 @@
+"""Vectors of entries in Postgres, and which entries have none yet.
+
+They stand apart from the entries because they are kept model by model, and come later.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import psycopg
+from psycopg.abc import AdaptContext
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
+from sqlalchemy import Row, text
+
+from mnestic.stores.postgres.unit import Unit
+
+# How many entries have no vector of a model, up to which number none lacks one as far as is known, and
+# what Postgres calls the type of vectors.
+_MISSING = text("""
+SELECT c.entries - COALESCE(m.entries, 0) AS missing, COALESCE(m.complete_to, 0) AS complete_to
+  FROM mnestic.corpus AS c
+  LEFT JOIN mnestic.embedding_model AS m
+    ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
+ WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
+""")
+_NEXT = text("""
+SELECT e.* FROM mnestic.entry AS e
+ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number > :after
+   AND NOT EXISTS (
+       SELECT FROM mnestic.embedding AS v
+        WHERE v.tenant_id = :tenant_id AND v.agent_id = :agent_id AND v.model = :model
+          AND v.entry_number = e.number
+       OFFSET 0  -- looks each up; else all vectors of the agent may be joined
+   )
+ ORDER BY e.number LIMIT :limit
+""")
+_TYPE = text("SELECT CAST(CAST('halfvec' AS regtype) AS oid) AS oid")
+_KEEP = text("""
+WITH kept AS (
+    INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector)
+    SELECT :tenant_id, :agent_id, :model, number, :dimensions, vector
+      FROM unnest(CAST(:numbers AS bigint[]), CAST(:vectors AS halfvec[])) AS _ (number, vector)
+    ON CONFLICT DO NOTHING
+    RETURNING 1
+)
+INSERT INTO mnestic.embedding_model AS m (tenant_id, agent_id, model, entries, complete_to)
+SELECT :tenant_id, :agent_id, :model, count(*), :complete_to FROM kept
+ON CONFLICT (tenant_id, agent_id, model)
+DO UPDATE SET entries = m.entries + excluded.entries,
+              complete_to = greatest(m.complete_to, excluded.complete_to)
+RETURNING (SELECT count(*) FROM kept) AS kept
+""")
+_FORGET = text("""
+WITH gone AS (
+    DELETE FROM mnestic.embedding
+     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND entry_number = ANY(:numbers)
+    RETURNING model
+)
+UPDATE mnestic.embedding_model AS m SET entries = m.entries - g.entries
+  FROM (SELECT model, count(*) AS entries FROM gone GROUP BY model) AS g
+ WHERE m.tenant_id = :tenant_id AND m.agent_id = :agent_id AND m.model = g.model
+""")
+
+
+class Vectors:
+    """The vectors of an agent's entries."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def missing(self, model: str, *, limit: int) -> Sequence[Row[Any]]:
+        """Rows of entries that have no vector of a model, the oldest first.
+
+        Those up to `complete_to` come last, and are looked at only if those above it are not all that
+        have none: they were committed late, or have changed.
+        """
+        asked = {**self._unit.owner, "model": model}
+        known = await self._unit.row(_MISSING, asked)
+        if known is None or not known.missing:
+            return ()
+        wanted = min(limit, known.missing)
+        asked |= {"limit": wanted}
+        found = await self._unit.rows(_NEXT, {**asked, "after": known.complete_to})
+        if len(found) == wanted:
+            return found
+        return await self._unit.rows(_NEXT, {**asked, "after": 0})
+
+    async def keep(self, model: str, vectors: Mapping[int, bytes]) -> int:
+        """Keeps vectors by the numbers of their entries, but none where one is; returns how many."""
+        numbers = sorted(vectors)
+        matrix = np.stack([np.frombuffer(vectors[number], dtype="<f4") for number in numbers])
+        vector_type = await self._unit.row(_TYPE)
+        assert vector_type is not None
+        kept = await self._unit.row(
+            _KEEP,
+            {
+                **self._unit.owner,
+                "model": model,
+                "dimensions": matrix.shape[1],
+                "numbers": numbers,
+                "vectors": _HalfVectors(matrix, type_oid=vector_type.oid),
+                "complete_to": numbers[-1],
+            },
+        )
+        assert kept is not None
+        return int(kept.kept)
+
+    async def forget(self, numbers: Sequence[int]) -> None:
+        """Removes the vectors of entries, whatever the model."""
+        await self._unit.run(_FORGET, {**self._unit.owner, "numbers": list(numbers)})
+
+
+class _HalfVectors:
+    """Vectors of one length as Postgres receives an array of `halfvec`, in binary form.
+
+    Source: array_recv and halfvec_recv, of Postgres and pgvector.
+    """
+
+    def __init__(self, matrix: np.ndarray[Any, np.dtype[np.float32]], *, type_oid: int) -> None:
+        number, width = matrix.shape
+        head = np.array(
+            [1, 0, type_oid, number, 1], dtype=">i4"
+        )  # dimensions, nulls, …, first index
+        item = [("size", ">i4"), ("width", ">i2"), ("unused", ">i2"), ("values", ">f2", (width,))]
+        body = np.zeros(number, dtype=item)
+        body["size"], body["width"], body["values"] = 4 + 2 * width, width, matrix
+        self.content = head.tobytes() + body.tobytes()
+
+
+class _HalfVectorsDumper(Dumper):
+    format = Format.BINARY
+
+    def __init__(self, cls: type, context: AdaptContext | None = None) -> None:
+        super().__init__(cls, context)
+        self.oid = 0  # the statement says the type
+
+    def dump(self, obj: _HalfVectors) -> bytes:
+        return obj.content
+
+
+psycopg.adapters.register_dumper(_HalfVectors, _HalfVectorsDumper)
