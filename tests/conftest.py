@@ -8,7 +8,12 @@ import tempfile
 import threading
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -82,17 +87,30 @@ def servers() -> RuntimeState:
 
 
 @pytest.fixture(scope="session")
-def admin_url(servers: RuntimeState) -> Iterator[str]:
+def new_database(servers: RuntimeState) -> Callable[[], AbstractContextManager[str]]:
+    """Makes a migrated database that is there for a block; gives its owner's address."""
+    admin_url = servers.database_admin_url
+    assert admin_url is not None
+
+    @contextmanager
+    def make() -> Iterator[str]:
+        name = f"test_{uuid.uuid4().hex[:12]}"
+        with psycopg.connect(admin_url, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"')
+        url = admin_url.replace("/mnestic?", f"/{name}?")
+        migrate(url)
+        yield url
+        with psycopg.connect(admin_url, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def admin_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
     """The owner's address of a migrated database that only this process uses."""
-    assert servers.database_admin_url is not None
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(servers.database_admin_url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    url = servers.database_admin_url.replace("/mnestic?", f"/{name}?")
-    migrate(url)
-    yield url
-    with psycopg.connect(servers.database_admin_url, autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with new_database() as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

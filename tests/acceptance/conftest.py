@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 import psycopg
 import pytest
+from psycopg import sql
 
 from mnestic.memory.errors import ResumeRefusedError, UnavailableError
 from mnestic.memory.waits import ResumeReceipt
@@ -369,6 +370,47 @@ def senders() -> Callable[[Settings], Any]:
             yield Senders(one, other)
 
     return connect
+
+
+# Every row of a table but what clocks and runs say; an entry's number is a place in a sequence, so its id
+# stands for it.
+ROWS = """
+SELECT (to_jsonb(t) - %(left_out)s::text[] #- '{{source,workflow_run}}'
+        || jsonb_build_object('entry', e.id))::text
+  FROM mnestic.{table} AS t
+  LEFT JOIN mnestic.entry AS e
+    ON e.tenant_id = t.tenant_id AND e.number = (to_jsonb(t) ->> 'entry_number')::bigint
+ WHERE t.tenant_id = %(tenant)s
+"""
+TABLES = """
+SELECT table_name FROM information_schema.columns
+ WHERE table_schema = 'mnestic' AND column_name = 'tenant_id'
+"""
+LEFT_OUT = ["number", "entry_number", "created_at", "updated_at", "recorded_at"]
+NO_KNOWLEDGE = {"audit_log", "agent_revision", "operation", "llm_usage"}
+Knowledge = dict[str, Counter[str]]
+
+
+def read_knowledge(admin_url: str, tenant: str) -> Knowledge:
+    """All rows of a tenant by table, but those that tell how it came to them."""
+    with psycopg.connect(admin_url) as connection:
+        names = {name for (name,) in connection.execute(TABLES)} - NO_KNOWLEDGE
+        return {
+            name: Counter(
+                row
+                for (row,) in connection.execute(
+                    sql.SQL(ROWS).format(table=sql.Identifier(name)),
+                    {"tenant": tenant, "left_out": LEFT_OUT},
+                )
+            )
+            for name in sorted(names)
+        }
+
+
+@pytest.fixture(scope="module")
+def knowledge() -> Callable[[str, str], Knowledge]:
+    """Reads what a database knows of a tenant."""
+    return read_knowledge
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,124 @@
+"""A worker killed at random while an agent learns from ten thousand messages: each is learned from once."""
+
+import asyncio
+import os
+import random
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from benchmarks.messages import messages
+from mnestic.memory.resources import Resource
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.ingesting import start_ingest
+from mnestic.starter.settings import Settings
+
+pytestmark = pytest.mark.acceptance
+
+AGENT = "ada"
+MESSAGES = 10_000
+AT_ONCE = 500
+KILLS = 20
+LIMIT_S = 300.0
+# How many steps were taken so far: each message is read, learned from, and given a vector.
+STEPS = """
+SELECT (SELECT count(*) FILTER (WHERE state <> 'received') + count(*) FILTER (WHERE state = 'learned')
+          FROM mnestic.learning WHERE tenant_id = %(tenant)s)
+     + (SELECT count(*) FROM mnestic.embedding WHERE tenant_id = %(tenant)s)
+"""
+
+
+@pytest.fixture(scope="module")
+def said() -> list[Resource]:
+    """Messages, in half of which somebody tells, corrects or takes back something of himself."""
+    return list(messages(MESSAGES, seed=5, telling=0.5))
+
+
+@pytest.fixture
+def two_databases(
+    new_settings: Callable[[Path], Settings],
+    new_database: Callable[[], AbstractContextManager[str]],
+    tmp_path: Path,
+) -> Iterator[tuple[Settings, Settings]]:
+    """One tenant in two databases, so that what is made of the same messages has the same ids."""
+    one = new_settings(tmp_path / "data")
+    with new_database() as admin_url:
+        other = one.model_copy(
+            update={
+                "task_queue": f"{one.task_queue}-other",
+                "database_url": SecretStr(admin_url.replace("postgres@", "mnestic_app@")),
+                "database_admin_url": SecretStr(admin_url),
+            }
+        )
+        yield one, other
+
+
+def admin_url(settings: Settings) -> str:
+    assert settings.database_admin_url is not None
+    return settings.database_admin_url.get_secret_value()
+
+
+async def receive(client: MnesticClient, said: list[Resource]) -> None:
+    for first in range(0, len(said), AT_ONCE):
+        await client.memory(AGENT).learn(said[first : first + AT_ONCE])
+
+
+async def until_step(settings: Settings, step: int) -> None:
+    """Waits until so many steps were taken."""
+    async with asyncio.timeout(LIMIT_S):
+        url = admin_url(settings)
+        async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+            while True:
+                found = await connection.execute(STEPS, {"tenant": settings.tenant_id})
+                ((taken,),) = await found.fetchall()
+                if taken >= step:
+                    return
+                await asyncio.sleep(0.05)
+
+
+async def test_a_worker_killed_twenty_times_learns_what_one_learns_that_is_left_alone(
+    two_databases: tuple[Settings, Settings],
+    said: list[Resource],
+    start_worker: Callable[..., Any],
+    knowledge: Callable[[str, str], dict[str, Counter[str]]],
+) -> None:
+    seed = int(os.environ.get("SEED") or random.randrange(2**32))
+    print(f"SEED={seed}")  # noqa: T201 - the same seed kills at the same steps
+    chance = random.Random(seed)
+    steps = sorted(chance.sample(range(3 * MESSAGES - AT_ONCE), KILLS))
+    alone, killed = two_databases
+
+    async with await MnesticClient.connect(alone) as client:
+        worker = start_worker(alone)
+        await receive(client, said)
+        await (await start_ingest(client, agent_id=AGENT)).result()
+        await asyncio.to_thread(worker.stop)
+    codes = []
+    async with await MnesticClient.connect(killed) as client:
+        await receive(client, said)
+        ingest = await start_ingest(client, agent_id=AGENT)
+        for step in steps:
+            worker = start_worker(killed)
+            await until_step(killed, step)
+            await asyncio.sleep(chance.uniform(0, 0.3))
+            codes.append((await asyncio.to_thread(worker.stop, signal.SIGKILL)).code)
+        worker = start_worker(killed)
+        await ingest.result()
+        await asyncio.to_thread(worker.stop)
+        count = await client.memory(AGENT).count_learning()
+
+    wanted = await asyncio.to_thread(knowledge, admin_url(alone), alone.tenant_id)
+    found = await asyncio.to_thread(knowledge, admin_url(killed), killed.tenant_id)
+    assert codes == [-signal.SIGKILL] * KILLS
+    assert (count.learned, count.waiting, count.parked) == (MESSAGES, 0, 0)
+    assert [found[name].total() for name in ("resource", "entry", "embedding")] == [MESSAGES] * 3
+    assert {name for name in found if found[name]} >= {"claim", "fact", "posting", "entry_term"}
+    for name, rows in wanted.items():
+        assert (rows - found[name], found[name] - rows) == (Counter(), Counter()), name
