@@ -45,31 +45,32 @@ async def find_delay(client: MnesticClient, *, agent_id: str) -> Delay | None:
 
 
 async def wait_for_learning(
-    handle: WorkflowHandle[Any, Ingested], *, tell: Callable[[str], None]
+    client: MnesticClient, handle: WorkflowHandle[Any, Ingested], *, tell: Callable[[str], None]
 ) -> Ingested:
     """What was learned in the end.
 
     Args:
+        client: Connected to where it is learned.
         handle: Of the learning that was started.
         tell: Is told of what keeps it waiting and passes by itself.
 
     Raises:
         LearningHeldError: the end has to wait for a person; learning goes on by itself after that.
+        TemporalUnavailableError: Temporal does not answer.
     """
-    ended = asyncio.ensure_future(handle.result())
-    told = None
-    try:
-        while True:
-            done, _ = await asyncio.wait([ended], timeout=_LOOK_EVERY_S)
-            if done:
-                return ended.result()
-            delay = await _delay(handle)
-            if delay is not None and delay.is_held:
-                raise LearningHeldError(why=delay.why)
-            if delay is not None and delay.why != told:
-                tell(told := delay.why)
-    finally:
-        ended.cancel()
+    with rpc_errors(client.endpoints.temporal_address, job_id=handle.id):
+        ended = asyncio.ensure_future(handle.result())
+        told = None
+        try:
+            while not (await asyncio.wait([ended], timeout=_LOOK_EVERY_S))[0]:
+                delay = await _delay(handle)
+                if delay is not None and delay.is_held:
+                    raise LearningHeldError(why=delay.why)
+                if delay is not None and delay.why != told:
+                    tell(told := delay.why)
+            return await ended
+        finally:
+            ended.cancel()
 
 
 async def _delay(handle: WorkflowHandle[Any, Ingested]) -> Delay | None:

@@ -65,7 +65,8 @@ def ingest(
 async def _learn(client: MnesticClient, agent_id: str) -> LearningHeldError | None:
     """Has messages learned from; returns why some have to wait for a person, if any do."""
     try:
-        await wait_for_learning(await start_ingest(client, agent_id=agent_id), tell=print_delay)
+        handle = await start_ingest(client, agent_id=agent_id)
+        await wait_for_learning(client, handle, tell=print_delay)
     except LearningHeldError as error:
         return error
     return None

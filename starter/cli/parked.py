@@ -11,7 +11,7 @@ from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import AsJson, out, print_delay, print_json, print_table, run
 from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.job_listing import every
-from mnestic.starter.learning_status import wait_for_learning
+from mnestic.starter.learning_status import find_delay, wait_for_learning
 from mnestic.starter.memory_client import MemoryClient
 
 app = typer.Typer(help="Messages that could not be learned from.", no_args_is_help=True)
@@ -23,16 +23,22 @@ Names = Annotated[
 
 @app.command("list")
 def list_(agent: Agent, as_json: AsJson = False) -> None:
-    """List parked messages with their reasons."""
+    """List parked messages with their reasons, and how many wait, and why."""
 
     async def work() -> None:
         async with await connect_client() as client:
             found = await _parked(client.memory(agent), None)
+            waiting = (await client.memory(agent).count_learning()).waiting
+            delay = await find_delay(client, agent_id=agent) if waiting else None
+        why = delay.why if delay else None
         if as_json:
-            print_json({"parked": [lesson.model_dump(mode="json") for lesson in found]})
+            parked = [lesson.model_dump(mode="json") for lesson in found]
+            print_json({"parked": parked, "waiting": waiting, "delay": why})
             return
         rows = [(lesson.name, lesson.reason or "") for lesson in found]
         print_table(("message", "reason"), rows, empty="Nothing is parked.")
+        if waiting:
+            out.print(f"{waiting} wait to be learned from{f': {why}' if why else ''}.")
 
     run(work())
 
@@ -46,7 +52,7 @@ def retry(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
             memory = client.memory(agent)
             number = await memory.retry_parked(await _parked(memory, names))
             handle = await start_ingest(client, agent_id=agent)
-            await wait_for_learning(handle, tell=print_delay)
+            await wait_for_learning(client, handle, tell=print_delay)
             left = len(await _parked(memory, None))
         if as_json:
             print_json({"retried": number, "parked": left})

@@ -176,10 +176,10 @@ async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
     async with serve():
         handle = await start_ingest(client, agent_id="ada")
         with pytest.raises(LearningHeldError, match="bad key; check the API key"):
-            await wait_for_learning(handle, tell=lambda _: None)
+            await wait_for_learning(client, handle, tell=lambda _: None)
         waiting = await client.memory("ada").count_learning()
         chat_server.answers = api
-        done = await wait_for_learning(handle, tell=lambda _: None)
+        done = await wait_for_learning(client, handle, tell=lambda _: None)
 
     assert waiting == LearningCount(received=3)
     assert done.learned == 3

@@ -141,6 +141,8 @@ async def test_learning_that_waits_for_a_person_is_told_with_its_reason(
         async with make_worker(client.temporal, settings, activities=activities):
             told = await ask("memory", "ingest", str(conversation), *ADA, "--json")
             again = await ask("memory", "ingest", str(conversation), *ADA)
+            listed = await ask("memory", "parked", "list", *ADA, "--json")
+            shown = await ask("memory", "parked", "list", *ADA)
 
     document = json.loads(told.out)
     assert (told.code, again.code) == (3, 3)
@@ -148,3 +150,6 @@ async def test_learning_that_waits_for_a_person_is_told_with_its_reason(
     assert "check the API key" in document["held"]
     assert told.err.startswith("error: learning waits, nothing is lost")
     assert "2 waiting" in again.out
+    assert (listed.document["parked"], listed.document["waiting"]) == ([], 2)
+    assert "check the API key" in listed.document["delay"]
+    assert "2 wait to be learned from: " in shown.out
