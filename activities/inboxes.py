@@ -11,7 +11,8 @@ from mnestic.activities.failures import failures
 from mnestic.activities.ingests import start_ingest_here
 from mnestic.activities.receiving import receive
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.inbox import Signal, read_signal, refused_resource
+from mnestic.memory.inbox import Signal, find_refused, read_signal, refused_resource
+from mnestic.memory.learning import Lesson
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
 
@@ -71,12 +72,9 @@ class InboxActivities:
         Raises:
             InvalidInputError: one of them cannot be kept.
         """
-        read = [read_signal(signal) for signal in signals]
-        messages = [message for each in read for message in each.messages]
         async with self._transaction(asked) as transaction:
-            # Topics are locked before entries, as by everybody.
-            await transaction.facts.claim([each.claim for each in read if each.claim is not None])
-            return await receive(transaction, messages, owner=f"{asked.tenant_id}/{asked.agent_id}")
+            owner = f"{asked.tenant_id}/{asked.agent_id}"
+            return await keep_signals(transaction, signals, owner=owner)
 
     async def _park(self, asked: KeepInput, signal: Signal, reason: str) -> str:
         """Sets a signal aside, for a person to look at; returns why."""
@@ -93,3 +91,40 @@ class InboxActivities:
         return self._memory.transaction(
             tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor="inbox", write=True
         )
+
+
+async def keep_signals(transaction: Transaction, signals: Sequence[Signal], *, owner: str) -> int:
+    """Keeps what signals say; returns how many messages were new.
+
+    Raises:
+        InvalidInputError: one of them cannot be kept.
+    """
+    read = [read_signal(signal) for signal in signals]
+    # Topics are locked before entries, as by everybody.
+    await transaction.facts.claim([each.claim for each in read if each.claim is not None])
+    messages = [message for each in read for message in each.messages]
+    return await receive(transaction, messages, owner=owner)
+
+
+async def retry_parked(transaction: Transaction, lessons: Sequence[Lesson], *, owner: str) -> int:
+    """Lets parked messages be learned from again; returns how many.
+
+    A signal that was refused is read again; what this version refuses as well stays parked.
+    """
+    signals = {lesson.place: find_refused(lesson.resource) for lesson in lessons}
+    again = [lesson for lesson in lessons if signals[lesson.place] is None]
+    retried = await transaction.learning.retry(again) if again else 0
+    for lesson in lessons:
+        signal = signals[lesson.place]
+        if signal is not None and _is_sound(signal) and await transaction.learning.drop([lesson]):
+            await keep_signals(transaction, [signal], owner=owner)
+            retried += 1
+    return retried
+
+
+def _is_sound(signal: Signal) -> bool:
+    try:
+        read_signal(signal)
+    except InvalidInputError:
+        return False
+    return True

@@ -23,6 +23,7 @@ INBOX = "inbox"  # the session and the channel of what names none
 LARGEST_SIGNAL_BYTES = 1_200_000  # of JSON: a message, with what stands around it
 _EXCERPT_BYTES = 100_000  # of what is no signal
 _PART = "#"  # parts an id that was given from what is counted behind it
+_REFUSED = f"refused{_PART}"
 _TICK = timedelta(microseconds=1)
 _JSON = "json/plain"
 _NUL = "\u2400"  # what stands for a NUL where none can be kept
@@ -243,12 +244,19 @@ def refused_resource(signal: Signal) -> Resource:
     name = signal.name.replace("\0", _NUL)
     return Resource(
         session_id=INBOX,
-        source_id=f"refused{_PART}{sha256_hex(canonical_json([signal.name, text]))[:32]}",
+        source_id=f"{_REFUSED}{sha256_hex(canonical_json([signal.name, text]))[:32]}",
         channel=INBOX,
         speaker=name.strip() or INBOX,
         content=text.replace("\0", _NUL),
         at=signal.at,
     )
+
+
+def find_refused(resource: Resource) -> Signal | None:
+    """The signal that was kept as refused, to be read again; None of any other message."""
+    if not resource.source_id.startswith(_REFUSED):
+        return None
+    return signal_of(resource.speaker, [(_JSON, resource.content.encode())], at=resource.at)
 
 
 def first_problem(error: Malformed) -> str:

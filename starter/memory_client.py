@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from mnestic.activities.inboxes import retry_parked
 from mnestic.activities.receiving import receive
 from mnestic.memory.canonical import check_json
 from mnestic.memory.entries import EntryType
@@ -138,9 +139,12 @@ class MemoryClient(EntryClient):
             return await transaction.learning.list_by_state("parked", limit=limit, cursor=cursor)
 
     async def retry_parked(self, lessons: Sequence[Lesson]) -> int:
-        """Lets parked messages be learned from again, by the next `IngestMessages`."""
+        """Lets parked messages be learned from again, by the next `IngestMessages`; returns how many.
+
+        A signal that an inbox refused is read again, and stays parked if it is still malformed.
+        """
         async with self._transaction(write=True) as transaction:
-            return await transaction.learning.retry(lessons)
+            return await retry_parked(transaction, lessons, owner=self._owner)
 
     async def drop_parked(self, lessons: Sequence[Lesson]) -> int:
         """Gives parked messages up; the raw messages stay."""

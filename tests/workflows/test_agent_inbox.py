@@ -1,6 +1,7 @@
 """An agent's inbox on a real Temporal and a real Postgres: what it is told is kept once, whatever comes."""
 
 import asyncio
+import json
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -12,6 +13,7 @@ import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import RawValue, WorkflowIDConflictPolicy
+from temporalio.testing import TimeSkipper
 
 from mnestic.memory.claims import PERSON
 from mnestic.memory.entries import Entry, EntryQuery
@@ -20,6 +22,7 @@ from mnestic.memory.inbox import InboxReport, Said, Statement, ToolOutput
 from mnestic.memory.names import inbox_workflow_id, ingest_workflow_id
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.workflows.agent_inbox import AgentInbox, InboxInput
 
 Until = Callable[..., Awaitable[Any]]
@@ -260,6 +263,78 @@ async def test_a_refused_signal_that_is_sent_again_mended_is_kept(
 
     assert report.parked == 1
     assert set(await entries(client)) == {"m1"}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be_kept(
+    client: MnesticClient, memory: PostgresMemory, settled: Settled, signal: Signal
+) -> None:
+    told = client.memory("ada")
+    await signal("interaction", {"source_id": "m1", "content": "I live in Ghent."})
+    await settled(1)
+    refused, _ = await told.list_parked()
+    first = await told.retry_parked(refused)
+    still, _ = await told.list_parked()
+
+    # What an older version refused, and this one takes.
+    mended = {"source_id": "m1", "content": "I live in Ghent.", "speaker": "Mara"}
+    async with memory.transaction(
+        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        kept = refused[0].resource.model_copy(
+            update={"source_id": "refused#1", "content": json.dumps(mended)}
+        )
+        await transaction.resources.append([kept])
+        (lesson,) = await transaction.learning.begin(
+            [kept], entry_type="interaction", kind="message"
+        )
+        await transaction.learning.park(lesson, reason="is of a later version")
+    second = await told.retry_parked((await told.list_parked())[0])
+
+    assert (first, still, second) == (0, refused, 1)
+    assert (await told.list_parked())[0] == refused
+    assert (await entries(client))["m1"].content == "I live in Ghent."
+
+
+async def test_an_inbox_that_is_told_nothing_for_an_hour_ends_and_begins_again(
+    client: MnesticClient, run_worker: Run, settled: Settled, until: Until, inbox: Inbox
+) -> None:
+    async def over() -> bool:
+        return (await inbox().describe()).status is WorkflowExecutionStatus.COMPLETED
+
+    async with run_worker():
+        await client.inbox("ada").interaction("Hello.", speaker="Mara", source_id="m1")
+        await settled(1)
+        await TimeSkipper(client.temporal).fast_forward(inbox(), timedelta(minutes=61))
+        await until(over)
+        rested = await client.inbox("ada").status()
+        await client.inbox("ada").interaction("Hello.", speaker="Mara", source_id="m1")
+        await client.inbox("ada").interaction("Bye.", speaker="Mara", source_id="m2")
+        report = await settled(2)
+
+    assert (rested.running, rested.kept) == (False, 1)
+    assert (report.running, report.kept) == (True, 2)
+    assert set(await entries(client)) == {"m1", "m2"}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_history_that_has_grown_large_is_left_behind_and_nothing_of_it_lost(
+    client: MnesticClient, signal: Signal, settled: Settled, inbox: Inbox
+) -> None:
+    told = {"speaker": "Mara", "content": "Hello."}
+    await signal("interaction", told | {"source_id": "m0"}, batch=1)
+    first = (await inbox().describe()).run_id
+
+    for number in range(1, 6):
+        await inbox().signal(
+            "interaction", told | {"source_id": f"large{number}", "content": "x" * 1_060_000}
+        )
+    await inbox().signal("interaction", told | {"source_id": "m1"})
+    report = await settled(7)
+
+    assert (await inbox().describe()).run_id != first
+    assert (report.kept, report.refused) == (2, 5)
+    assert set(await entries(client)) == {"m0", "m1"}
 
 
 async def test_the_client_refuses_what_would_be_parked_and_sends_nothing(
