@@ -100,6 +100,7 @@ def activities_of(
         ForkActivities(memory).fork,
         ThinkActivities(memory, model, count_tokens=count_tokens, prices=known).think,
         ToolActivities(memory).keep_result,
+        ToolActivities(memory).load_result,
         EndingActivities(memory, summariser, prices=known).end_job,
         ConversationActivities(memory).read_session,
         InboxActivities(memory).keep,

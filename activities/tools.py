@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
@@ -15,6 +16,20 @@ class KeepResultInput(OperationInput):
     """The result of a tool, and the node that called it."""
 
     node: str
+    result: Any
+
+
+class LoadResultInput(OperationInput):
+    """The result to find again."""
+
+    ref: ToolResultRef
+
+
+class LoadedResult(BaseModel):
+    """A result that was kept."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
     result: Any
 
 
@@ -34,6 +49,16 @@ class ToolActivities:
             return await run_once(
                 self._memory, asked, ToolResultRef, work=lambda tx: _keep(tx, asked)
             )
+
+    @activity.defn(name="mnestic.load_result")
+    async def load_result(self, asked: LoadResultInput) -> LoadedResult:
+        """Finds a result that was kept, and verifies it.
+
+        Idempotent: it only reads.
+        """
+        with failures():
+            async with asked.transaction(self._memory, write=False) as transaction:
+                return LoadedResult(result=await transaction.tool_results.get(asked.ref))
 
 
 async def load_results(transaction: Transaction, held: Mapping[str, Any]) -> dict[str, Any]:

@@ -201,12 +201,7 @@ class Plan(BaseModel):
         """
         following = {node.id: node.successors() for node in self.nodes}
         ahead = _reached(following, from_=(node_id,))
-        documents = [
-            node.model_dump(mode="json", exclude={"form"})
-            for node in self.nodes
-            if node.id in ahead
-        ]
-        return names_under(documents, "results")
+        return frozenset().union(*(results_named(node) for node in self.nodes if node.id in ahead))
 
     @property
     def decision_id(self) -> str:
@@ -215,6 +210,11 @@ class Plan(BaseModel):
         Defaults are left out, so that a field of a later version does not change it.
         """
         return sha256_hex(canonical_json(self.model_dump(mode="json", exclude_defaults=True)))
+
+
+def results_named(node: Node) -> frozenset[str]:
+    """The results that a node's templates name as `${results...}`; the empty name is all of them."""
+    return names_under(node.model_dump(mode="json", exclude={"form"}), "results")
 
 
 class Problem(BaseModel):

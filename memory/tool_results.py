@@ -6,13 +6,22 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 
 class ToolResultRef(BaseModel):
-    """Where a result is kept, and the hash that it is verified by: of its canonical JSON."""
+    """Where a result is kept, and the hash that it is verified by: of its canonical JSON.
+
+    One that is `set_aside` comes back for each node that names it; of the others, a node sees the
+    reference.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     ref: str = Field(pattern=r"^[0-9a-f-]{36}$")
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     size_bytes: int = Field(ge=0)
+    set_aside: bool = False
+
+    def as_result(self) -> dict[str, Any]:
+        """What a job holds in the result's place."""
+        return self.model_dump(exclude_defaults=True)
 
 
 def find_reference(result: Any) -> ToolResultRef | None:

@@ -13,7 +13,6 @@ from temporalio.exceptions import (
 )
 from temporalio.workflow import ContinueAsNewVersioningBehavior
 
-from mnestic.memory.canonical import canonical_json
 from mnestic.memory.errors import MnesticError
 from mnestic.memory.jobs import AgentMemoryState, JobInput, JobProgress, JobResult, JobStatus
 from mnestic.memory.knowing import KnowledgeSelection
@@ -128,6 +127,8 @@ class AgentJob:
     async def _run_node(self, node: Node) -> str:
         """Runs one node; returns the id of the next."""
         try:
+            if self._memory.open_wait is None:
+                await self._kept.bring_back(self._results, node)
             self._results[node.id] = await self._result_of(node)
             return self._next(node)
         except (MnesticError, ValidationError, ActivityError) as error:
@@ -217,7 +218,7 @@ class AgentJob:
         caller = ToolCaller(
             self._memory,
             self._kept,
-            max_result_bytes=min(self._asked.max_payload_bytes, self._room_for_results()),
+            max_result_bytes=self._asked.max_payload_bytes,
         )
         return await caller.call(node, arguments, operation=operation)
 
@@ -227,14 +228,16 @@ class AgentJob:
         return {name: result for name, result in self._results.items() if name in named}
 
     async def _wait(self, node: WaitNode) -> dict[str, Any]:
+        ask = None
         if self._memory.open_wait is None:
+            ask = None if node.ask is None else as_text(self._filled(node.ask))
             await self._kept.make_room(self._results, plan=self._asked.plan, cursor=node.id)
         ended: WaitOutcome[Any] = await self._memory.wait(
             node.key,
             timeout=node.timeout,
             outcomes=tuple(outcome for outcome in node.on if outcome != TIMEOUT),
             policy=node.policy,
-            ask=None if node.ask is None else as_text(self._filled(node.ask)),
+            ask=ask,
             form=node.form,
             context=ResumptionContext(
                 cursor_node=node.id,
@@ -313,7 +316,3 @@ class AgentJob:
         workflow.continue_as_new(
             carried, initial_versioning_behavior=ContinueAsNewVersioningBehavior.AUTO_UPGRADE
         )
-
-    def _room_for_results(self) -> int:
-        """Bytes that results may still take before the next are kept by reference."""
-        return max(0, RESULTS_BYTES - len(canonical_json(self._results)))

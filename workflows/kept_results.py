@@ -8,14 +8,15 @@ from typing import Any
 
 from temporalio import workflow
 
-from mnestic.activities.tools import KeepResultInput, ToolActivities
+from mnestic.activities.tools import KeepResultInput, LoadResultInput, ToolActivities
 from mnestic.memory.canonical import canonical_json
-from mnestic.memory.plans import Plan
+from mnestic.memory.plans import Node, Plan, results_named
 from mnestic.memory.scope import Scope
-from mnestic.memory.tool_results import find_reference
+from mnestic.memory.tool_results import ToolResultRef, find_reference
 from mnestic.workflows.agent_memory import AgentMemory
-from mnestic.workflows.calls import is_of_this_version, run_local
+from mnestic.workflows.calls import Asked, Method, Result, is_of_this_version, run_local
 
+_SMALL = 512  # bytes; a reference takes hardly fewer, and is not put away itself
 RESULTS_BYTES = 1_048_576  # of all nodes; the plan and the queued requests take the rest
 
 
@@ -24,44 +25,77 @@ class KeptResults:
 
     def __init__(self, memory: AgentMemory, *, scope: Scope) -> None:
         self._memory, self._scope = memory, scope
+        self._back: dict[str, tuple[Any, dict[str, Any]]] = {}
 
     async def keep(self, node_id: str, result: Any) -> dict[str, Any]:
         """Keeps the result of a node; returns the reference that the job holds instead."""
-        asked = KeepResultInput(
-            scope=self._scope,
-            operation=self._memory.next_operation("keep_result"),
-            node=node_id,
-            result=result,
-        )
-        ref = await run_local(
-            ToolActivities.keep_result,
-            asked,
-            cancellation=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        )
-        if workflow.cancellation_reason() is not None:  # Temporal told of it, and will not again
-            raise asyncio.CancelledError
-        return ref.model_dump()
+        ref = await self._keep(node_id, result)
+        return ref.as_result()
 
     async def make_room(self, results: dict[str, Any], *, plan: Plan, cursor: str) -> None:
         """Puts references in the place of results, largest first, until a new run can carry them.
 
-        Those that templates from the cursor on name as `${results...}` stay.
+        Those that templates from the cursor on name as `${results...}` come last, and are set aside:
+        `bring_back` finds them for the node that names them.
         """
         sizes = sizes_of(results)
         over = sum(sizes.values()) - RESULTS_BYTES
         if over <= 0 or not is_of_this_version():
             return
         named = plan.results_named_from(cursor)
-        spare = {
-            name: size
-            for name, size in sizes.items()
-            if not {name, ""} & named and find_reference(results[name]) is None
-        }
-        for name in sorted(spare, key=lambda name: (-spare[name], name)):
-            results[name] = await self.keep(name, results[name])
+        spare = [name for name, size in sizes.items() if size > _SMALL]
+        needed = {name for name in spare if {name, ""} & named}
+        for name in sorted(spare, key=lambda name: (name in needed, -sizes[name], name)):
+            if name in needed:
+                results[name] = await self._set_aside(name, results[name])
+            else:
+                results[name] = await self.keep(name, results[name])
             over -= sizes[name] - len(canonical_json(results[name]))
             if over <= 0:
                 return
+
+    async def bring_back(self, results: dict[str, Any], node: Node) -> None:
+        """Puts the results that a node names, and that were set aside, in their places."""
+        named = results_named(node)
+        for name, held in results.items():
+            ref = find_reference(held) if {name, ""} & named else None
+            if ref is not None and ref.set_aside:
+                asked = LoadResultInput(
+                    scope=self._scope,
+                    operation=self._memory.next_operation("load_result"),
+                    ref=ref,
+                )
+                loaded = await _settled_local(ToolActivities.load_result, asked)
+                results[name] = loaded.result
+                self._back[name] = (loaded.result, held)
+
+    async def _set_aside(self, name: str, result: Any) -> dict[str, Any]:
+        """The reference of a result that will come back; the one that it had, if it is the same."""
+        back, held = self._back.pop(name, (None, {}))
+        if back is result and held:
+            return held
+        ref = await self._keep(name, result)
+        return ref.model_copy(update={"set_aside": True}).as_result()
+
+    async def _keep(self, node_id: str, result: Any) -> ToolResultRef:
+        asked = KeepResultInput(
+            scope=self._scope,
+            operation=self._memory.next_operation("keep_result"),
+            node=node_id,
+            result=result,
+        )
+        return await _settled_local(ToolActivities.keep_result, asked)
+
+
+async def _settled_local(method: Method[Asked, Result], asked: Asked) -> Result:
+    result = await run_local(
+        method,
+        asked,
+        cancellation=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    )
+    if workflow.cancellation_reason() is not None:  # Temporal told of it, and will not again
+        raise asyncio.CancelledError
+    return result
 
 
 def sizes_of(results: dict[str, Any]) -> dict[str, int]:

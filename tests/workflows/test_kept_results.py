@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from temporalio.client import WorkflowHandle
 
@@ -70,3 +71,78 @@ async def test_a_job_with_large_payloads_goes_on_in_new_runs(
     assert result.omitted == ()
     kinds = [entry.detail["kind"] for entry in timeline.entries if entry.what == "step"]
     assert kinds == ["keep_result", "keep_result", "emit"]
+
+
+NAMED = """
+name: named
+nodes:
+  - {id: a, kind: wait, key: a, timeout: 1d, on: {resumed: b, timeout: end}}
+  - {id: b, kind: wait, key: b, timeout: 1d, on: {resumed: c, timeout: end}}
+  - {id: c, kind: wait, key: c, timeout: 1d, on: {resumed: d, timeout: end}}
+  - id: d
+    kind: wait
+    key: d
+    ask: "${results.a.payload.word} ${results.b.payload.word} ${results.c.payload.word}?"
+    timeout: 1d
+    on: {resumed: say, timeout: end}
+  - id: say
+    kind: emit
+    channel: c
+    content: "${results.a.payload.word} ${results.b.payload.word} ${results.c.payload.word}"
+    next: d2
+  - id: d2
+    kind: wait
+    key: d2
+    timeout: 1d
+    on: {resumed: again, timeout: end}
+  - id: again
+    kind: emit
+    channel: c
+    content: "${results.c.payload.word} ${memory.results.a.payload.word}"
+    next: {on: "${results.b.payload.word}", cases: {"of b": end}, otherwise: d}
+"""
+
+
+@pytest.mark.usefixtures("worker")
+async def test_results_that_nodes_ahead_name_come_back_for_them_in_new_runs(
+    client: MnesticClient,
+    until: Until,
+    handle_of: Callable[[str], WorkflowHandle[Any, Any]],
+    poke: Callable[[str], Awaitable[None]],
+    admin_url: str,
+) -> None:
+    job_id = await client.start_job(
+        parse_plan(NAMED, source="test"), agent_id="ada", session_id="s1"
+    )
+
+    async def waits_for(key: str) -> None:
+        async def parked() -> bool:
+            return (await client.describe_job(job_id)).wait_key == key
+
+        await until(parked)
+
+    for key in "abc":
+        await waits_for(key)
+        await client.resume_job(job_id, {"word": f"of {key}", "text": "x" * 750_000})
+    await waits_for("d")
+    await poke(job_id)
+    await waits_for("d")
+    await client.resume_job(job_id)
+    await waits_for("d2")
+    await poke(job_id)
+    await waits_for("d2")
+    history = await handle_of(job_id).fetch_history()
+    await client.resume_job(job_id)
+    result = await client.wait_for_result(job_id)
+
+    waits = (await client.describe_job(job_id)).waits
+    state = await client.memory("ada").working_memory("s1")
+    with psycopg.connect(admin_url) as connection:
+        kept = connection.execute(
+            "SELECT node FROM mnestic.tool_result WHERE job_id = %s ORDER BY node", [job_id]
+        ).fetchall()
+    assert waits[3].ask == "of a of b of c?"
+    assert [message.content for message in state.messages] == ["of a of b of c", "of c of a"]
+    assert sum(event.ByteSize() for event in history.events) < 1_200_000
+    assert [node for (node,) in kept] == ["a", "b"]
+    assert {*result.results, *result.omitted} == {"a", "b", "c", "d", "say", "d2", "again"}
