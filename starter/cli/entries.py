@@ -14,6 +14,7 @@ from mnestic.memory.statistics import MemoryStatistics
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
 from mnestic.starter.ingesting import start_ingest
+from mnestic.starter.learning_status import find_delay
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 EntryId = Annotated[str, typer.Argument(help="The entry's id, as `memory list` tells it.")]
@@ -218,10 +219,14 @@ def stats(agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         async with await connect_client() as client:
             found = await client.memory(agent).stats()
+            delay = await find_delay(client, agent_id=agent) if found.learning.waiting else None
         if as_json:
-            print_json(found.model_dump(mode="json"))
-        else:
-            print_table(("what", "number"), list(_numbers(found)), empty="")
+            why = delay.why if delay else None
+            print_json(found.model_dump(mode="json") | {"delay": why})
+            return
+        print_table(("what", "number"), list(_numbers(found)), empty="")
+        if delay is not None:
+            out.print(f"Learning waits: {delay.why}", soft_wrap=True)
 
     run(work())
 

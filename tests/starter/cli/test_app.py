@@ -29,7 +29,8 @@ ALL = list(commands(typer.main.get_command(app)))
 def test_the_commands_are_those_that_are_promised() -> None:
     promised = {
         *(("job", name) for name in ("start", "list", "show", "resume", "cancel", "result")),
-        *(("memory", name) for name in ("get", "set", "list")),
+        *(("memory", name) for name in ("ingest", "add", "show", "list", "stats")),
+        *(("memory", "record", name) for name in ("get", "set", "list")),
         *((name,) for name in ("up", "worker", "deploy", "migrate", "doctor", "config", "demo")),
     }
 
@@ -47,7 +48,8 @@ def test_each_command_explains_itself(cli: Cli, words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("words", [words for words in ALL if words])
 def test_each_command_has_json(cli: Cli, words: tuple[str, ...]) -> None:
-    group = words in {("job",), ("memory",), ("memory", "facts"), ("memory", "parked")}
+    groups = {("memory", name) for name in ("facts", "parked", "predicates", "record")}
+    group = words in {("job",), ("memory",), *groups}
 
     done = cli(*words, "--help")
 

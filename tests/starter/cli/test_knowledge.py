@@ -143,6 +143,7 @@ async def test_learning_that_waits_for_a_person_is_told_with_its_reason(
             again = await ask("memory", "ingest", str(conversation), *ADA)
             listed = await ask("memory", "parked", "list", *ADA, "--json")
             shown = await ask("memory", "parked", "list", *ADA)
+            numbers = await ask("memory", "stats", *ADA, "--json")
 
     document = json.loads(told.out)
     assert (told.code, again.code) == (3, 3)
@@ -153,3 +154,4 @@ async def test_learning_that_waits_for_a_person_is_told_with_its_reason(
     assert (listed.document["parked"], listed.document["waiting"]) == ([], 2)
     assert "check the API key" in listed.document["delay"]
     assert "2 wait to be learned from: " in shown.out
+    assert numbers.document["delay"] == listed.document["delay"]
