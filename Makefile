@@ -6,10 +6,10 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 MNESTIC := $(BIN)/mnestic
 
-.PHONY: help demo test check acceptance bench up format lock clean
+.PHONY: help demo test check acceptance bench bench-ingest up format lock clean
 
 help: ## Show this
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(INSTALLED) ## Watch a job wait three weeks, lose its worker, and come back
 	@$(MNESTIC) demo $(ARGS)
@@ -22,6 +22,9 @@ acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
 
 bench: $(INSTALLED) ## Measure jobs, each figure beside its floor (ARGS="--json", "--quick")
 	@$(BIN)/python benchmarks/jobs.py $(ARGS)
+
+bench-ingest: $(INSTALLED) ## Measure learning, beside a bare COPY (ARGS="--json", "--quick")
+	@$(BIN)/python benchmarks/ingest.py $(ARGS)
 
 check: $(INSTALLED) ## Check style, types and the direction of imports, then run the acceptance tests
 	$(BIN)/ruff check .

@@ -71,10 +71,11 @@ async def measure(extent: Extent, parts: Sequence[str], data_dir: Path) -> Figur
             found |= await measure_history(lanes, waits=extent.waits, tell=print_progress)
         if "memory" in parts:
             found |= await measure_memory(lanes, runtime, parked=extent.parked, tell=print_progress)
-        return Figures(**found, machine=await _machine(lanes))
+        return Figures(**found, machine=await machine_of(lanes))
 
 
-async def _machine(lanes: Lanes) -> Machine:
+async def machine_of(lanes: Lanes) -> Machine:
+    """This machine, with the servers of a runtime."""
     url = str(lanes.state.database_url)
     async with await psycopg.AsyncConnection.connect(url) as connection:
         number = connection.info.server_version

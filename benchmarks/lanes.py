@@ -6,7 +6,7 @@ The product runs on one lane and its floor on another, so that both can be measu
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -116,11 +116,13 @@ class Lanes:
 
     @asynccontextmanager
     async def open(
-        self, name: str, *, floor: bool = False, cached: int = CACHED
+        self, name: str, *, floor: bool = False, cached: int = CACHED, extracts: bool = True
     ) -> AsyncIterator[Lane]:
         """A lane with a worker process of its own, for as long as a block."""
         async with self.client(name, floor=floor) as client:
-            process = await self._start_worker(client.settings, floor=floor, cached=cached)
+            words = [f"--cached={cached}", *(["--floor"] if floor else [])]
+            words += [] if extracts else ["--no-extraction"]
+            process = await self._start_worker(client.settings, words)
             try:
                 yield Lane(client, worker_pid=process.pid)
             finally:
@@ -140,8 +142,7 @@ class Lanes:
         ) as client:
             yield client
 
-    async def _start_worker(self, settings: Settings, *, floor: bool, cached: int) -> Process:
-        words = [f"--cached={cached}", *(["--floor"] if floor else [])]
+    async def _start_worker(self, settings: Settings, words: Sequence[str]) -> Process:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "benchmarks.timed_worker", *words),

@@ -7,11 +7,13 @@ import argparse
 import asyncio
 import sys
 import time
+from collections.abc import Sequence
 
 from temporalio import activity
 
 from benchmarks.floor import floor_activities
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.memory.extraction import Extraction, Turn
 from mnestic.starter.settings import load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
 from mnestic.worker import activities_of, freeze_heap, make_worker
@@ -26,7 +28,19 @@ async def stamp() -> int:
     return time.time_ns()
 
 
-async def run(*, floor: bool, cached: int) -> None:
+class NoClaims:
+    """An extractor that finds nothing, so that all but extraction is measured."""
+
+    name = "none"
+    model = None
+    batch = 200
+
+    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+        """No claims, whatever is said."""
+        return Extraction(claims=((),) * len(turns), model=self.name)
+
+
+async def run(*, floor: bool, cached: int, extracts: bool) -> None:
     """Runs a worker until standard input ends."""
     settings = load_settings()
     endpoints = find_endpoints(settings)
@@ -34,7 +48,12 @@ async def run(*, floor: bool, cached: int) -> None:
     activities = (
         floor_activities()
         if floor
-        else activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
+        else activities_of(
+            memory,
+            model=LocalChatModel(),
+            summariser=LocalSummariser(),
+            extractor=None if extracts else NoClaims(),
+        )
     )
     client = await connect_temporal(endpoints)
     async with make_worker(
@@ -51,9 +70,10 @@ def main() -> None:
     """Reads the options."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--floor", action="store_true")
+    parser.add_argument("--no-extraction", action="store_true")
     parser.add_argument("--cached", type=int, required=True)
     options = parser.parse_args()
-    asyncio.run(run(floor=options.floor, cached=options.cached))
+    asyncio.run(run(floor=options.floor, cached=options.cached, extracts=not options.no_extraction))
 
 
 if __name__ == "__main__":

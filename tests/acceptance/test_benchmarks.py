@@ -18,6 +18,9 @@ SPREADS = (
 )
 
 
+INGEST_RATES = ("bulk_per_s", "bulk_extract_per_s", "floor_copy_per_s", "embed_per_s")
+
+
 def is_spread(found: Any) -> bool:
     return set(found) == {"p50", "p95"} and 0 < found["p50"] <= found["p95"]
 
@@ -29,6 +32,25 @@ def figures(processes: Any, root: Path) -> Any:
     done = processes.run(sys.executable, script, "--json", "--quick", limit_s=LIMIT_S)
     assert done.code == 0, done.err
     return done.document
+
+
+@pytest.fixture(scope="module")
+def ingest_figures(processes: Any, root: Path) -> Any:
+    """What the benchmark of learning prints on standard output: one object."""
+    script = str(root / "benchmarks" / "ingest.py")
+    done = processes.run(sys.executable, script, "--json", "--quick", limit_s=LIMIT_S)
+    assert done.code == 0, done.err
+    return done.document
+
+
+def test_learning_is_told_beside_a_bare_copy(ingest_figures: Any) -> None:
+    sizes = ingest_figures["bytes_per_entry"]
+
+    assert is_spread(ingest_figures["add_ms"])
+    assert all(ingest_figures[name] > 0 for name in INGEST_RATES)
+    assert all(rate > 0 for rate in ingest_figures["growth"].values())
+    assert {"entry", "entry_pkey", "posting", "embedding", "embedding_exact"} <= set(sizes)
+    assert sizes.pop("all") == pytest.approx(sum(sizes.values()), abs=1)
 
 
 def test_latencies_are_told_beside_their_floor(figures: Any) -> None:
