@@ -16,6 +16,7 @@ from mnestic.memory.learning import Incoming, Lesson, entry_id_of
 from mnestic.memory.predicates import Predicate
 from mnestic.memory.sentences import cut_text
 from mnestic.memory.terms import terms_of
+from mnestic.memory.time_mentions import times_of
 
 _SUMMARY_CHARS = 200
 _KEYWORDS = 8
@@ -120,6 +121,7 @@ def _described(entry: Entry) -> dict[str, Any]:
     return {
         "summary": cut_text(entry.content, _SUMMARY_CHARS),
         "keywords": _keywords(entry.content),
+        "times": times_of(entry.content, at=entry.at),
     }
 
 

@@ -6,7 +6,7 @@ names the place.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -14,7 +14,6 @@ from typing import Annotated, Any, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     TypeAdapter,
@@ -25,6 +24,8 @@ from pydantic_core import from_json
 
 from mnestic.memory.conversations import Conversation, ConversationSession, Turn
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.moments import Moment
+from mnestic.memory.resources import LARGEST_MESSAGE_BYTES
 
 MAX_BYTES = 256 * 1024 * 1024
 
@@ -39,7 +40,12 @@ _LOCOMO_DATE = "%I:%M %p on %d %B, %Y"
 _MOST_NAMES = 3
 
 
-def read_conversation(path: Path, *, sample: str | None = None) -> Conversation:
+Refuse = Callable[[InvalidInputError], None]
+
+
+def read_conversation(
+    path: Path, *, sample: str | None = None, refuse: Refuse | None = None
+) -> Conversation:
     """Read a conversation.
 
     JSON lines: `{role, content, timestamp, session?}`; the role is the speaker, a timestamp without an
@@ -49,6 +55,8 @@ def read_conversation(path: Path, *, sample: str | None = None) -> Conversation:
     Args:
         path: A regular file of UTF-8.
         sample: Which of LoCoMo's samples; None for the first.
+        refuse: Is told of each of the JSON lines that cannot be kept, and the others are read; without
+            it the first is raised.
 
     Raises:
         InvalidInputError: The file cannot be read or is not of these shapes; names file and place.
@@ -60,7 +68,7 @@ def read_conversation(path: Path, *, sample: str | None = None) -> Conversation:
             raise InvalidInputError(
                 what=source, why=f"holds JSON lines, so there is no sample {sample}"
             )
-        return _from_lines(_read_lines(path, source), source)
+        return _from_lines(_read_lines(path, source, refuse), source, refuse)
     samples = _parse_document(path, source)
     return _from_locomo(samples, source, sample=sample)
 
@@ -78,14 +86,11 @@ def _clean(text: str) -> str:
     return text
 
 
-def _moment(value: object) -> datetime:
-    if not isinstance(value, str):
-        raise ValueError("is no ISO 8601 text such as 2025-01-18T09:30:00Z")  # noqa: TRY004 (pydantic's way)
-    try:
-        moment = datetime.fromisoformat(value.strip())
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise ValueError(f"{value[:40]!r} is not ISO 8601, such as 2025-01-18T09:30:00Z") from None
+def _content(text: str) -> str:
+    size = len(_clean(text).encode())
+    if size > LARGEST_MESSAGE_BYTES:
+        raise ValueError(f"has {size} bytes, the limit is {LARGEST_MESSAGE_BYTES}")
+    return text
 
 
 _Text = Annotated[str, AfterValidator(_clean)]
@@ -96,8 +101,8 @@ class _ChatLine(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
     role: _Name
-    content: _Text
-    timestamp: Annotated[datetime, BeforeValidator(_moment)]
+    content: Annotated[str, AfterValidator(_content)]
+    timestamp: Moment
     session: _Name | int | None = None
 
 
@@ -143,12 +148,18 @@ def _first_line(path: Path, source: str) -> str:
     raise InvalidInputError(what=source, why=f"is empty; {_EXPECTED}")
 
 
-def _read_lines(path: Path, source: str) -> Iterator[tuple[int, str]]:
+def _read_lines(path: Path, source: str, refuse: Refuse | None = None) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, each with its number, one at a time."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                text = _decode(line, f"{source}, line {number}")
+                try:
+                    text = _decode(line, f"{source}, line {number}")
+                except InvalidInputError as error:
+                    if refuse is None:
+                        raise
+                    refuse(error)
+                    continue
                 if text.strip():
                     yield number, text
     except OSError as error:
@@ -171,22 +182,36 @@ def _is_chat_line(line: str) -> bool:
     return isinstance(head, dict) and not head.keys().isdisjoint({"role", "content", "timestamp"})
 
 
-def _from_lines(lines: Iterable[tuple[int, str]], source: str) -> Conversation:
+def _from_lines(
+    lines: Iterable[tuple[int, str]], source: str, refuse: Refuse | None
+) -> Conversation:
     named: dict[str, list[Turn]] = {}
     unnamed: list[Turn] = []
     for number, text in lines:
         try:
-            line = _ChatLine.model_validate_json(text)
-        except ValidationError as error:
-            problem = _problem(error).replace(" at line 1 column", " at column")
-            why = f"{problem}; expected {_LINE_SHAPE}, one JSON object a line"
-            raise InvalidInputError(what=f"{source}, line {number}", why=why) from error
+            line = _chat_line(text, f"{source}, line {number}")
+        except InvalidInputError as error:
+            if refuse is None:
+                raise
+            refuse(error)
+            continue
         turn = Turn(id=f"L{number}", speaker=line.role, text=line.content, at=line.timestamp)
         group = unnamed if line.session is None else named.setdefault(str(line.session), [])
         group.append(turn)
+    if not named and not unnamed:
+        raise InvalidInputError(what=source, why=f"holds no message that can be kept; {_EXPECTED}")
     names = (name for n in range(1, 2**63) if (name := f"session_{n}") not in named)
     groups = [*named.items(), *zip(names, _parted_by_silence(unnamed), strict=False)]
     return _conversation([_session(name, turns) for name, turns in groups])
+
+
+def _chat_line(text: str, place: str) -> _ChatLine:
+    try:
+        return _ChatLine.model_validate_json(text)
+    except ValidationError as error:
+        problem = _problem(error).replace(" at line 1 column", " at column")
+        why = f"{problem}; expected {_LINE_SHAPE}, one JSON object a line"
+        raise InvalidInputError(what=place, why=why) from error
 
 
 def _parted_by_silence(turns: Sequence[Turn]) -> list[list[Turn]]:

@@ -1,14 +1,19 @@
 """`mnestic memory ingest`: what an agent hears."""
 
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from mnestic.memory.errors import LearningHeldError
+from mnestic.memory.errors import InvalidInputError, LearningHeldError
 from mnestic.starter.cli.connection import connect_client
-from mnestic.starter.cli.output import AsJson, err, out, print_delay, print_json, run
+from mnestic.starter.cli.output import AsJson, err, out, print_delay, print_json, print_refusal, run
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.conversations import read_conversation
 from mnestic.starter.ingesting import receive_conversation, start_ingest
@@ -16,16 +21,25 @@ from mnestic.starter.learning_status import wait_for_learning
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 
+_MOST_TOLD = 20
+
 
 def ingest(
-    file: Annotated[Path, typer.Argument(help="JSON lines, or LoCoMo's JSON.")],
+    file: Annotated[Path, typer.Argument(help="JSON lines, or LoCoMo's JSON; - reads it.")],
     agent: Agent,
     sample: Annotated[str | None, typer.Option(help="Which of LoCoMo's samples.")] = None,
     channel: Annotated[str, typer.Option(help="Where the messages come from.")] = "file",
     as_json: AsJson = False,
 ) -> None:
-    """Learn from a conversation; again, from what is new in it."""
-    conversation = read_conversation(file, sample=sample)
+    """Learn from a conversation; again, from what is new in it.
+
+    JSON lines that cannot be kept are told on standard error, the others are learned from; the exit code
+    is then 2.
+    """
+    refused: list[InvalidInputError] = []
+    with _opened(file) as path:
+        conversation = read_conversation(path, sample=sample, refuse=refused.append)
+    _tell(refused)
     messages = sum(len(session.turns) for session in conversation.sessions)
 
     async def work() -> None:
@@ -43,12 +57,14 @@ def ingest(
             held = await _learn(client, agent)
             counted = await client.memory(agent).count_learning()
         learned = counted.learned - before.learned
-        told = {
+        told: dict[str, Any] = {
             "messages": messages,
             "new": received,
             "learned": learned,
             "parked": counted.parked,
         }
+        if refused:
+            told["refused"] = [{"what": error.what, "why": error.why} for error in refused]
         if as_json:
             print_json(told | ({"waiting": counted.waiting, "held": held.why} if held else {}))
         else:
@@ -60,6 +76,29 @@ def ingest(
             raise held
 
     run(work())
+    if refused:
+        raise InvalidInputError(
+            what=f"conversation {file}", why=f"{len(refused)} of its lines cannot be kept"
+        )
+
+
+def _tell(refused: Sequence[InvalidInputError]) -> None:
+    for error in refused[:_MOST_TOLD]:
+        print_refusal(str(error))
+    if len(refused) > _MOST_TOLD:
+        print_refusal(f"{len(refused) - _MOST_TOLD} lines more; --json tells all")
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[Path]:
+    """The file to read; standard input is kept in one while it is read, not in memory."""
+    if str(file) != "-":
+        yield file
+        return
+    with tempfile.NamedTemporaryFile(prefix="mnestic-", suffix=".jsonl") as kept:
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        kept.flush()
+        yield Path(kept.name)
 
 
 async def _learn(client: MnesticClient, agent_id: str) -> LearningHeldError | None:

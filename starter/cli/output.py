@@ -79,6 +79,11 @@ def print_progress(line: str) -> None:
     err.print(line, style="dim", soft_wrap=True)
 
 
+def print_refusal(line: str) -> None:
+    """Prints on standard error what was left out of a command's work."""
+    err.print(f"refused: {line}", soft_wrap=True)
+
+
 def parse_value(text: str, *, what: str) -> Any:
     """A value from the command line: JSON, and what is not JSON is text.
 

@@ -237,8 +237,8 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
         "line 1: timestamp: 'yesterday' is not",
     ),
     "epoch": (
-        b'{"role": "a", "content": "b", "timestamp": 1700000000}',
-        "timestamp: is no ISO 8601",
+        b'{"role": "a", "content": "b", "timestamp": 1000000000000}',
+        "is no number of seconds since 1970 that can be meant; are they milliseconds?",
     ),
     "time out of range": (json.dumps(line("a", "0001-01-01T00:00:00+14:00")).encode(), "timestamp"),
     "odd session": (json.dumps(line("a", "2025-01-18", session=[1])).encode(), "line 1: session"),
@@ -372,3 +372,36 @@ def test_a_name_that_is_too_long_for_a_key_is_named_with_its_line(tmp_path: Path
 
     with pytest.raises(InvalidInputError, match=r"line 1.*256"):
         read_conversation(path)
+
+
+def test_lines_that_cannot_be_kept_are_told_and_the_others_read(tmp_path: Path) -> None:
+    good = json.dumps(line("I live in Ghent.", "2026-01-05T12:00:00Z")).encode()
+    bad = {
+        b'{"role": "a"': "column",
+        b'{"role": "a", "content": "\xff", "timestamp": "2026-01-05"}': "is not UTF-8",
+        b'{"role": "a", "content": "\\u0000", "timestamp": "2026-01-05"}': "NUL",
+        b'{"role": "a", "content": " ", "timestamp": "2026-01-05"}': "content: is empty",
+        b'{"role": "a", "content": "b", "timestamp": "9999-01-05"}': "of the year 9999",
+        b'{"role": "a", "content": "b", "timestamp": "0000-01-05"}': "not ISO 8601",
+        b'{"role": "a", "content": "b"}': "timestamp: is missing",
+        json.dumps(line("x" * 1_048_577, "2026-01-05")).encode(): "has 1048577 bytes",
+    }
+    path = tmp_path / "chat.jsonl"
+    path.write_bytes(b"\n".join([good, *bad, good]))
+    refused: list[InvalidInputError] = []
+
+    conversation = read_conversation(path, refuse=refused.append)
+
+    turns = [turn for session in conversation.sessions for turn in session.turns]
+    assert [turn.id for turn in turns] == ["L1", f"L{len(bad) + 2}"]
+    assert len(refused) == len(bad)
+    for number, (error, told) in enumerate(zip(refused, bad.values(), strict=True), start=2):
+        assert f"{path}, line {number}" in error.what
+        assert told in error.why
+
+
+def test_a_file_of_which_no_line_can_be_kept_is_refused_as_a_whole(tmp_path: Path) -> None:
+    path = write(tmp_path / "chat.jsonl", line(" ", "2026-01-05"))
+
+    with pytest.raises(InvalidInputError, match="holds no message that can be kept"):
+        read_conversation(path, refuse=lambda _: None)

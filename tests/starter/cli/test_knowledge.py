@@ -57,6 +57,25 @@ async def test_a_conversation_is_learned_from_and_then_from_what_is_new_in_it(
     assert "superseded" in ever.out
 
 
+@pytest.mark.usefixtures("worker")
+async def test_lines_that_cannot_be_kept_are_named_and_the_rest_is_learned_from(
+    ask: Ask, conversation: Path
+) -> None:
+    with conversation.open("a", encoding="utf-8") as file:
+        file.write('\n{"role": "Mara", "content": "I own a cat.", "timestamp": "9999-01-01"}\n')
+
+    done = await ask("memory", "ingest", str(conversation), *ADA, "--json")
+    listed = (await ask("memory", "list", *ADA, "--json")).document["entries"]
+
+    assert "1 of its lines cannot be kept" in done.err
+    assert "line 3: timestamp: is of the year 9999" in done.err
+    assert done.code == 2
+    told = json.loads(done.out)
+    assert (told["messages"], told["learned"]) == (2, 2)
+    assert [error["what"] for error in told["refused"]] == [f"conversation {conversation}, line 3"]
+    assert len(listed) == 2
+
+
 async def test_facts_of_an_agent_that_knows_nothing_are_none(ask: Ask) -> None:
     assert "No facts." in (await ask("memory", "facts", "list", *ADA)).out
 

@@ -1,0 +1,73 @@
+"""Temporal context: the times that a message speaks of, resolved against when it was said.
+
+It stands apart from the extractor, which reads the tense of a clause: an entry has its times at once,
+and only those that can be told with certainty.
+"""
+
+# ruff: noqa: RUF001 (typographic apostrophes are meant)
+
+import re
+from datetime import datetime
+
+from mnestic.memory.dates import DateMention, Period, Tense, find_dates
+from mnestic.memory.entries import TimeMention
+
+_MOST = 16
+_READ_CHARS = 20_000  # of a longer text only the beginning is read
+_AHEAD = re.compile(
+    r"\b(?:will|won['’]t|shall|going\s+to|gonna|plan(?:s|ning)?|hop(?:e|es|ing)|want(?:s)?|would|"
+    r"schedul\w+|upcoming|book(?:ed)?|until|by)\b|['’]ll\b",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"\b(?:was|were|did|didn['’]t|had|went|came|met|saw|got|took|made|said|told|bought|left|began|"
+    r"since|ago|used\s+to|[a-z]{3,}ed)\b",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[.!?;\n]\s")
+
+
+def times_of(text: str, *, at: datetime) -> tuple[TimeMention, ...]:
+    """The times that a text names, in their order.
+
+    A date that lies ahead or back, as the tense has it ("in May"), is told only where the sentence
+    shows which.
+
+    Args:
+        text: What was said.
+        at: When; aware. The intervals are in its offset.
+    """
+    read = text[:_READ_CHARS]
+    found = []
+    for mention in find_dates(read)[:_MOST]:
+        period = _resolve(mention, _sentence(read, mention), at)
+        if period is not None:
+            words = read[mention.start : mention.end]
+            found.append(TimeMention(words=words, start=period.start, end=period.end))
+    return tuple(found)
+
+
+def _resolve(mention: DateMention, sentence: str, at: datetime) -> Period | None:
+    past, future = mention.resolve(at, "past"), mention.resolve(at, "future")
+    if past == future:
+        return past
+    if past is None or future is None:  # as "in two weeks", which cannot be past
+        return past or future
+    tense = _tense(sentence)
+    if tense is None:
+        return None
+    return past if tense == "past" else future
+
+
+def _tense(sentence: str) -> Tense | None:
+    """Where a sentence looks, None where it shows both or neither."""
+    ahead, back = _AHEAD.search(sentence), _BACK.search(sentence)
+    if bool(ahead) == bool(back):
+        return None
+    return "future" if ahead else "past"
+
+
+def _sentence(text: str, mention: DateMention) -> str:
+    start = max((end.end() for end in _END.finditer(text, 0, mention.start)), default=0)
+    end = _END.search(text, mention.end)
+    return text[start : end.start() if end else len(text)]

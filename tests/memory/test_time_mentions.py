@@ -1,0 +1,38 @@
+"""The times that a message speaks of."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnestic.memory.time_mentions import times_of
+
+SAID = datetime(2026, 1, 2, 9, 30, tzinfo=UTC)  # a Friday
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I met Ana yesterday.", [("yesterday", "2026-01-01", "2026-01-02")]),
+        ("We went there on Christmas Eve.", [("on Christmas Eve", "2025-12-24", "2025-12-25")]),
+        ("We will go there in May.", [("in May", "2026-05-01", "2026-06-01")]),
+        ("We moved in May. I'll call on Monday.", [
+            ("in May", "2025-05-01", "2025-06-01"),
+            ("on Monday", "2026-01-05", "2026-01-06"),
+        ]),
+        ("It is due on 2026-03-01.", [("on 2026-03-01", "2026-03-01", "2026-03-02")]),
+        ("The harbour in May.", []),
+        ("May I come in?", []),
+        ("", []),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_a_time_is_told_where_it_is_certain(text: str, told: list[tuple[str, str, str]]) -> None:
+    found = times_of(text, at=SAID)
+
+    assert [(t.words, f"{t.start:%Y-%m-%d}", f"{t.end:%Y-%m-%d}") for t in found] == told
+
+
+def test_a_long_text_is_read_from_its_beginning() -> None:
+    found = times_of("yesterday " * 100_000, at=SAID)
+
+    assert len(found) == 16
