@@ -21,13 +21,16 @@ import pytest
 from pydantic import SecretStr
 from temporalio.testing import TimeSkipper
 
+from benchmarks.messages import messages
 from mnestic.memory.errors import PartCrashedError, ResumeRefusedError
 from mnestic.memory.names import job_workflow_id
+from mnestic.starter.client import MnesticClient
 from mnestic.starter.embedded import postgres, temporal_server
 from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.ports import is_free
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.temporal_server import PortWishes
+from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.plans import parse_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import migrate
@@ -37,6 +40,9 @@ pytestmark = pytest.mark.acceptance
 AGENT = "ada"
 JOBS = 200
 AGENTS = 10
+MESSAGES = 3000
+BATCH = 500
+STORY_LIMIT_S = 300.0
 AT_ONCE = 40  # requests of one client that are on their way
 START_TRIES = 20
 LOOP = """
@@ -294,3 +300,38 @@ async def test_two_hundred_waiting_jobs_are_all_resumed_once_after_a_restart_of_
     assert len(both.receipts) == JOBS
     assert (wanted - kept, kept - wanted) == (Counter(), Counter())
     await asyncio.to_thread(second.stop)
+
+
+async def test_learning_goes_on_when_postgres_is_back_and_what_is_sent_again_changes_nothing(
+    own_servers: Servers,
+    start_worker: Callable[..., Any],
+    knowledge: Callable[[str, str], dict[str, Counter[str]]],
+) -> None:
+    settings = own_servers.new_settings()
+    assert settings.database_admin_url is not None
+    admin_url = settings.database_admin_url.get_secret_value()
+    said = list(messages(MESSAGES, seed=3, telling=0.5))
+    batches = [said[first : first + BATCH] for first in range(0, MESSAGES, BATCH)]
+    worker = start_worker(settings)
+
+    async with await MnesticClient.connect(settings) as client:
+        memory = client.memory(AGENT)
+        new = [await memory.learn(batch) for batch in batches]
+        ingest = await start_ingest(client, agent_id=AGENT)
+        async with asyncio.timeout(STORY_LIMIT_S):
+            while (await memory.count_learning()).learned == 0:  # noqa: ASYNC110 - the database tells
+                await asyncio.sleep(0.02)
+        async with own_servers.without(postgres.NAME, signal.SIGKILL):
+            pass
+        left = (await memory.count_learning()).waiting
+        await ingest.result()
+        before = await asyncio.to_thread(knowledge, admin_url, settings.tenant_id)
+        again = [await memory.learn(batch) for batch in batches]
+        await (await start_ingest(client, agent_id=AGENT)).result()
+        after = await asyncio.to_thread(knowledge, admin_url, settings.tenant_id)
+
+    assert (sum(new), sum(again)) == (MESSAGES, 0)
+    assert left > 0
+    assert [before[name].total() for name in ("resource", "entry", "embedding")] == [MESSAGES] * 3
+    assert after == before
+    await asyncio.to_thread(worker.stop)
