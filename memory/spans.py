@@ -38,8 +38,12 @@ class QuotedText:
         text, places = self._folded
         sought, _ = _fold(words)
         for first in _starts(text, sought):
-            start, end = places[first][0], places[first + len(sought) - 1][1]
-            if self._is_whole(start, end):
+            last = first + len(sought)
+            parted = places[first - 1 : first] == places[first : first + 1] or (
+                places[last - 1 : last] == places[last : last + 1]
+            )  # a letter from its accent, of two that no single character is
+            start, end = places[first][0], places[last - 1][1]
+            if not parted and self._is_whole(start, end):
                 return Span(start=start, end=end)
         return None
 

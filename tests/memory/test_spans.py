@@ -54,6 +54,8 @@ def test_words_that_are_there_are_found(text: str, words: str, found: str) -> No
         ("I live in Ghent", ""),
         ("I live in Ghent.", " . "),
         ("", "Ghent"),
+        ("00\u093a", "00"),
+        ("a 00\u093a", "a\t00"),
     ],
 )
 def test_words_that_are_not_there_are_not_found(text: str, words: str) -> None:
@@ -73,7 +75,7 @@ def plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).translate(marks).split())
 
 
-@given(st.text(), st.data())
+@given(st.text() | st.text("0\u093a e\u0301"), st.data())
 def test_what_is_found_reads_as_what_was_quoted(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     words = text[start : data.draw(st.integers(start, len(text)))]
