@@ -18,13 +18,13 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.learning_calls import LearningCalls, LearningLimits, begin_learning
 from mnestic.activities.model_rounds import ModelRound
-from mnestic.memory.claims import Claim
 from mnestic.memory.enrichment import learned_entry
 from mnestic.memory.entries import Embedding, Entry
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.extraction import Extraction, Turn, sound_claims
-from mnestic.memory.learning import Lesson, entry_id_of
+from mnestic.memory.learning import Lesson, entry_id_at
 from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
+from mnestic.memory.relations import related_places
 from mnestic.memory.resources import Resource
 from mnestic.memory.scope import Id
 from mnestic.memory.usage import ModelPrices
@@ -258,28 +258,34 @@ async def _learn(
 ) -> None:
     if not lessons:
         return
-    claims: dict[str, list[Claim]] = {
-        lesson.name: lesson.claims(workflow_run=workflow_run) for lesson in lessons
-    }
-    changes = await transaction.facts.claim([claim for each in claims.values() for claim in each])
-    by_claim = {claim: change.fact.id for change in changes for claim in change.fact.claims}
-    names = {claim.predicate for each in claims.values() for claim in each}
-    predicates = await transaction.facts.get_predicates(names)
-    now = await transaction.now()
+    claims = {lesson.place: lesson.claims(workflow_run=workflow_run) for lesson in lessons}
+    said = [claim for each in claims.values() for claim in each]
+    await transaction.facts.claim(said)
+    predicates = await transaction.facts.get_predicates({claim.predicate for claim in said})
+    learned = {place for place, each in claims.items() if each}
+    mentions = await transaction.facts.list_mentions(
+        {(claim.subject, claim.predicate) for claim in said}
+    )
+    related = related_places(mentions, predicates=predicates, learned=learned)
     owner = f"{asked.tenant_id}/{asked.agent_id}"
-    ids = {
-        entry_id_of(lesson.resource, owner=owner): lesson.name
-        for lesson in lessons
-        if claims[lesson.name]
+    places = {entry_id_at(place, owner=owner): place for place in learned | related.keys()}
+    entries = await transaction.entries.select(sorted(places), lock=True)
+    earlier = {
+        entry.id: {
+            *entry.related,
+            *(entry_id_at(one.place, owner=owner) for one in related.get(places[entry.id], ())),
+        }
+        for entry in entries.values()
     }
-    entries = await transaction.entries.select(sorted(ids), lock=True)
+    times = await transaction.entries.select_times(set().union(*earlier.values()))
+    now = await transaction.now()
     await transaction.entries.change(
         [
             learned_entry(
                 entry,
-                said := claims[ids[entry.id]],
+                claims.get(places[entry.id], ()),
                 predicates=predicates,
-                facts=sorted({by_claim[claim.id] for claim in said if claim.id in by_claim}),
+                related={name: times[name] for name in earlier[entry.id] & times.keys()},
                 now=now,
             )
             for entry in entries.values()

@@ -13,7 +13,8 @@ from mnestic.memory.claims import Claim
 from mnestic.memory.entries import Entry, EntryChange, EntryDraft
 from mnestic.memory.importance import ImportancePolicy, importance
 from mnestic.memory.learning import Incoming, Lesson, entry_id_of
-from mnestic.memory.predicates import Predicate
+from mnestic.memory.predicates import NAMING, Predicate
+from mnestic.memory.relations import MOST_RELATED
 from mnestic.memory.sentences import cut_text
 from mnestic.memory.terms import terms_of
 from mnestic.memory.time_mentions import times_of
@@ -91,7 +92,7 @@ def learned_entry(
     claims: Sequence[Claim],
     *,
     predicates: Mapping[str, Predicate],
-    facts: Iterable[str],
+    related: Mapping[str, datetime],
     now: datetime,
     policy: ImportancePolicy | None = None,
 ) -> Entry:
@@ -99,9 +100,10 @@ def learned_entry(
 
     Args:
         entry: The entry as it is.
-        claims: What it claims.
+        claims: What it claims; a name that it tells of its subject is an alias.
         predicates: Those of the claims, by name: their categories are tags.
-        facts: Ids of the facts that follow from the claims.
+        related: Entries of messages that spoke of the same before it, and when; those that it names
+            already are among them.
         now: What the entry's age is measured against.
         policy: The weights of importance; the defaults without one.
     """
@@ -110,10 +112,26 @@ def learned_entry(
         update={
             "subjects": _joined(entry.subjects, (claim.subject for claim in claims)),
             "tags": _joined(entry.tags, categories),
-            "facts": _joined(entry.facts, facts),
+            "aliases": _joined(entry.aliases, _names_in(claims)),
+            "related": _related(entry, related),
         }
     )
     return _weighed(found, now, policy)
+
+
+def _related(entry: Entry, related: Mapping[str, datetime]) -> tuple[str, ...]:
+    """The latest of the entries that an entry is related to; of a correction, first what it corrects."""
+    told = entry.related[:1] if entry.entry_type == "correction" else ()
+    latest = sorted(related, key=lambda name: (related[name], name), reverse=True)
+    return _joined(told, latest)[:MOST_RELATED]
+
+
+def _names_in(claims: Sequence[Claim]) -> Iterable[str]:
+    return (
+        claim.object
+        for claim in claims
+        if claim.predicate in NAMING and claim.kind in {"affirmed", "corrected"} and claim.object
+    )
 
 
 def _described(entry: Entry) -> dict[str, Any]:

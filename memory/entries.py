@@ -39,7 +39,8 @@ class Entry(BaseModel):
     """One memory.
 
     `content` is what was said, and nothing else: who said it is `speaker`, whom it is about is
-    `subjects`. `critical` ones are never deleted by policy.
+    `subjects`. `critical` ones are never deleted by policy. What was learned from it is not part of it,
+    since that goes on changing: see `FactStore.list_from`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -59,7 +60,6 @@ class Entry(BaseModel):
     times: tuple[TimeMention, ...] = ()
     related: tuple[str, ...] = ()
     parent: str | None = None
-    facts: tuple[str, ...] = ()
     importance: float = Field(ge=0, le=1, default=0.5)
     critical: bool = False
     access_count: int = 0

@@ -4,7 +4,7 @@ They stand apart from the other stores, which a job works with; as those, they w
 transaction they came from, and belong to its tenant and agent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from mnestic.memory.extraction import TurnKind
 from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.learning import LearningCount, LearningState, Lesson
 from mnestic.memory.predicates import Predicate
+from mnestic.memory.relations import Mention, Place
 from mnestic.memory.resources import Resource
 from mnestic.memory.signals import KeptSignal, SignalKind
 
@@ -39,8 +40,12 @@ class FactStore(Protocol):
         """
         ...
 
-    async def select(self, fact_ids: Sequence[str]) -> tuple[Fact, ...]:
-        """The facts of these ids that are there, whatever their status."""
+    async def list_from(self, place: Place) -> tuple[Fact, ...]:
+        """The facts, whatever their status, that follow from claims of a message."""
+        ...
+
+    async def list_mentions(self, topics: Collection[tuple[str, str]]) -> tuple[Mention, ...]:
+        """What messages claim of these subjects and predicates, in any order."""
         ...
 
     async def list_facts(
@@ -130,6 +135,10 @@ class EntryStore(Protocol):
 
         With `lock`, nobody else writes them until the transaction ends.
         """
+        ...
+
+    async def select_times(self, entry_ids: Collection[str]) -> dict[str, datetime]:
+        """Of which moments the entries of these ids are that are there."""
         ...
 
     async def list_entries(

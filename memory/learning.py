@@ -140,7 +140,12 @@ class LearningCount(BaseModel):
 
 def entry_id_of(resource: Resource, *, owner: str) -> str:
     """The id of the entry that a resource becomes; the same resource becomes the same one."""
-    return make_id(owner, "entry", resource.session_id, resource.source_id)
+    return entry_id_at(resource.place, owner=owner)
+
+
+def entry_id_at(place: tuple[str, str], *, owner: str) -> str:
+    """The id of the entry that the message of a session and source id becomes."""
+    return make_id(owner, "entry", *place)
 
 
 def _corrected(found: Extracted) -> Extracted:

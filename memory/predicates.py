@@ -27,7 +27,8 @@ _SINGLE: dict[Category, str] = {
     "knowledge": "capital price status version",
 }
 _MULTI: dict[Category, str] = {
-    "profile": "allergic_to languages_spoken learns lived_in member_of owns pet skill trains_in",
+    "profile": "allergic_to also_known_as languages_spoken learns lived_in member_of nickname owns pet skill "
+    "trains_in",
     "preferences": "avoids dislikes drinks eats habit_of hobby likes plays wants",
     "relationships": "aunt_or_uncle child colleague cousin friend grandchild grandparent in_law knows lives_with "
     "neighbour niece_or_nephew parent sibling",
@@ -35,6 +36,10 @@ _MULTI: dict[Category, str] = {
     "events": "attended expects experienced plans visited",
     "knowledge": "is_a knows_that located_in part_of said",
 }
+
+
+# What they say is another name of their subject, which it is found by as well.
+NAMING = ("also_known_as", "full_name", "nickname", "preferred_name")
 
 
 class Predicate(BaseModel):

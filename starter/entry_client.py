@@ -107,10 +107,10 @@ class EntryClient(KnowledgeClient):
         async with self._transaction(write=False) as transaction:
             return await transaction.learning.find(entry.session_id, entry.source_id)
 
-    async def select_facts(self, fact_ids: Sequence[str]) -> tuple[Fact, ...]:
-        """The facts of these ids that are there."""
+    async def list_facts_from(self, entry: Entry) -> tuple[Fact, ...]:
+        """The facts, whatever their status, that follow from what an entry's message claims."""
         async with self._transaction(write=False) as transaction:
-            return await transaction.facts.select(fact_ids)
+            return await _facts_from(transaction, entry)
 
     async def change_entry(self, entry_id: str, **changes: Any) -> Entry:
         """Changes an entry; with another content its summary, keywords, words and vectors follow.
@@ -182,13 +182,20 @@ class EntryClient(KnowledgeClient):
         return f"{self._tenant_id}/{self._agent_id}"
 
 
+async def _facts_from(transaction: Transaction, entry: Entry) -> tuple[Fact, ...]:
+    if entry.session_id is None or entry.source_id is None:
+        return ()
+    return await transaction.facts.list_from((entry.session_id, entry.source_id))
+
+
 async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactChange, ...]:
     """Deletes the facts that follow from an entry's message alone, as a person's decision."""
     own = (entry.session_id, entry.source_id)
     decided = []
-    for fact in await transaction.facts.select(entry.facts):
+    for fact in await _facts_from(transaction, entry):
         said = await transaction.facts.list_claims(fact)
-        if all((claim.source.session_id, claim.source.source_id) == own for claim in said):
+        alone = all((claim.source.session_id, claim.source.source_id) == own for claim in said)
+        if alone and fact.status != "deleted":
             decided.append(fact)
     now = await transaction.now()
     return await transaction.facts.claim(

@@ -85,12 +85,16 @@ def show(entry_id: EntryId, agent: Agent, as_json: AsJson = False) -> None:
             entry = await memory.get_entry(entry_id)
             children, _ = await memory.list_entries(EntryQuery(parent=entry_id), limit=1000)
             lesson = await memory.find_lesson(entry)
-            facts = await memory.select_facts(entry.facts)
+            facts = await memory.list_facts_from(entry)
         if as_json:
             learning = (
                 lesson.model_dump(include={"state", "extractor", "reason"}) if lesson else None
             )
-            told = {"children": [child.id for child in children], "learning": learning}
+            told = {
+                "children": [child.id for child in children],
+                "facts": [fact.id for fact in facts],
+                "learning": learning,
+            }
             print_json(entry.model_dump(mode="json") | told)
         else:
             rows = list(_lines(entry, children, lesson, facts))
@@ -240,7 +244,7 @@ def _lines(
     entry: Entry, children: tuple[Entry, ...], lesson: Lesson | None, facts: tuple[Fact, ...]
 ) -> Iterator[tuple[str, Any]]:
     """The fields of an entry that hold something."""
-    values = entry.model_dump(exclude={"facts", "times"})
+    values = entry.model_dump(exclude={"times"})
     values["times"] = [f"{time.words}: {time.start} to {time.end}" for time in entry.times]
     values["facts"] = [f"{f.subject} {f.predicate} {f.object} ({f.status})" for f in facts]
     values["children"] = [child.id for child in children]

@@ -1,23 +1,25 @@
 """Entries in Postgres, and the indexes that follow each of their changes in the same transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, delete, func, or_, select, text, tuple_
+from sqlalchemy import Row, delete, func, or_, select, text, tuple_, union
 
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics
 from mnestic.memory.errors import NotFoundError
+from mnestic.memory.predicates import NAMING
 from mnestic.memory.signals import entry_signal
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
-from mnestic.stores.postgres.knowledge_tables import EntryRow, EntryTermRow
+from mnestic.stores.postgres.knowledge_tables import EntryRow, EntryTermRow, FactRow
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
 from mnestic.stores.postgres.vectors import Vectors
 
-ENTRY, TERM = table(EntryRow), table(EntryTermRow)
+ENTRY, TERM, FACT = table(EntryRow), table(EntryTermRow), table(FactRow)
 LANGUAGE = "english"
 _TERMS = {"keyword": "keywords", "tag": "tags", "alias": "aliases", "subject": "subjects"}
 _COLUMNS = [
@@ -151,6 +153,15 @@ class PostgresEntryStore:
         """See the port."""
         return {row.id: _entry(row) for row in await self._stored(entry_ids, lock=lock)}
 
+    async def select_times(self, entry_ids: Collection[str]) -> dict[str, datetime]:
+        """See the port."""
+        if not entry_ids:
+            return {}
+        found = select(ENTRY.c.id, ENTRY.c.at).where(
+            self._unit.owned(ENTRY), ENTRY.c.id.in_(sorted(entry_ids))
+        )
+        return {row.id: row.at for row in await self._unit.rows(found)}
+
     async def list_entries(
         self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[Entry, ...], str | None]:
@@ -159,7 +170,7 @@ class PostgresEntryStore:
             self._unit.owned(ENTRY), ENTRY.c.status.in_(query.statuses), *_conditions(query)
         )
         if query.subject is not None:
-            found = found.where(ENTRY.c.number.in_(self._numbers("subject", query.subject)))
+            found = found.where(ENTRY.c.number.in_(self._numbers_about(query.subject)))
         if cursor is not None:
             found = found.where(tuple_(ENTRY.c.at, ENTRY.c.id) < decode_time_cursor(cursor))
         found = found.order_by(ENTRY.c.at.desc(), ENTRY.c.id.desc())
@@ -263,9 +274,19 @@ class PostgresEntryStore:
         found = found.order_by(ENTRY.c.id)
         return await self._unit.rows(found.with_for_update() if lock else found)
 
-    def _numbers(self, kind: str, name: str) -> Any:
-        return select(TERM.c.entry_number).where(
-            self._unit.owned(TERM), TERM.c.kind == kind, TERM.c.term == name_key(name)
+    def _numbers_about(self, name: str) -> Any:
+        """Entries about whom this names: as subject, as alias, or by what is believed to be a name."""
+        key = name_key(name)
+        called = select(FACT.c.subject_key).where(
+            self._unit.owned(FACT),
+            FACT.c.object_key == key,
+            FACT.c.predicate.in_(NAMING),
+            FACT.c.status == "active",
+        )
+        numbers = select(TERM.c.entry_number).where(self._unit.owned(TERM))
+        return union(
+            numbers.where(TERM.c.kind.in_(("subject", "alias")), TERM.c.term == key),
+            numbers.where(TERM.c.kind == "subject", TERM.c.term.in_(called)),
         )
 
     def _of(self, target: Any, numbers: Sequence[int]) -> Any:

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import Row, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.claims import Claim, check_name, name_key
@@ -14,6 +14,7 @@ from mnestic.memory.errors import NotFoundError
 from mnestic.memory.facts import Fact, FactChange, FactQuery, FactStatus
 from mnestic.memory.patterns import FEWEST_CLAIMS, patterns_of
 from mnestic.memory.predicates import Predicate, check_predicate
+from mnestic.memory.relations import Mention, Place
 from mnestic.memory.signals import pattern_signals, signals_of
 from mnestic.stores.postgres.beliefs import (
     CLAIM,
@@ -27,7 +28,7 @@ from mnestic.stores.postgres.beliefs import (
 )
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.pages import check_limit
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import Unit, among
 
 # Claims of one topic are worked out by one transaction at a time; whoever changes a predicate waits
 # for those who use predicates, and they for it.
@@ -42,6 +43,8 @@ _INSERT_CLAIM = insert_rows(
     returning=["subject_key", "predicate"],
     where_new=True,
 )
+_SESSION = CLAIM.c.source["session_id"].astext
+_SOURCE = CLAIM.c.source["source_id"].astext
 _KEYS = ("subject_key", "object_key")
 _INSERT_FACT = insert_rows(FACT, *Fact.model_fields, *_KEYS, now=["created_at", "updated_at"])
 _CHANGED = [name for name in (*Fact.model_fields, *_KEYS) if name != "id"]
@@ -79,17 +82,33 @@ class PostgresFactStore:
         self._unit.read("fact.get", fact_id)
         return fact_of(row)
 
-    async def select(self, fact_ids: Sequence[str]) -> tuple[Fact, ...]:
+    async def list_from(self, place: Place) -> tuple[Fact, ...]:
         """See the port."""
-        if not fact_ids:
-            return ()
-        rows = await self._unit.rows(
-            select(*FACT.c)
-            .where(self._unit.owned(FACT), FACT.c.id.in_(fact_ids))
-            .order_by(FACT.c.id)
+        session_id, source_id = place
+        said = await self._unit.rows(
+            select(CLAIM.c.id, CLAIM.c.subject_key, CLAIM.c.predicate).where(
+                self._unit.owned(CLAIM), session_id == _SESSION, source_id == _SOURCE
+            )
         )
-        self._unit.read("fact.select", f"{len(rows)} facts")
-        return tuple(fact_of(row) for row in rows)
+        topics = {(row.subject_key, row.predicate) for row in said}
+        rows = await self._unit.rows(self._beliefs.about(FACT, sorted(topics)).order_by(FACT.c.id))
+        self._unit.read("fact.list", f"{session_id}/{source_id}")
+        ids = {row.id for row in said}
+        return tuple(fact for fact in map(fact_of, rows) if ids.intersection(fact.claims))
+
+    async def list_mentions(self, topics: Collection[Topic]) -> tuple[Mention, ...]:
+        """See the port."""
+        keys = sorted({(name_key(subject), predicate) for subject, predicate in topics})
+        columns = (CLAIM.c.subject_key, CLAIM.c.predicate, CLAIM.c.object, CLAIM.c.said_at)
+        rows = await self._unit.rows(
+            select(*columns, _SESSION.label("session_id"), _SOURCE.label("source_id")).where(
+                self._unit.owned(CLAIM),
+                among(keys, CLAIM.c.subject_key, CLAIM.c.predicate),
+                _SESSION.is_not(None),
+                _SOURCE.is_not(None),
+            )
+        )
+        return tuple(map(_mention, rows))
 
     async def list_facts(
         self,
@@ -270,6 +289,12 @@ def _check(claims: Sequence[Claim]) -> None:
 def _row(fact: Fact) -> dict[str, Any]:
     keys = {"subject_key": name_key(fact.subject), "object_key": name_key(fact.object)}
     return {**fact.model_dump(), **keys}
+
+
+def _mention(row: Row[Any]) -> Mention:
+    key = None if row.object is None else name_key(row.object)
+    place = (row.session_id, row.source_id)
+    return Mention(row.subject_key, row.predicate, key, row.said_at, place)
 
 
 def _facts_by_topic(facts: Iterable[Fact]) -> dict[Topic, list[Fact]]:

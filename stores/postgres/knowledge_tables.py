@@ -15,6 +15,7 @@ from sqlalchemy import (
     Index,
     Integer,
     SmallInteger,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
@@ -22,6 +23,7 @@ from sqlmodel import Field
 from mnestic.stores.postgres.tables import Table, instant, maybe_instant, maybe_words, words
 
 _CATEGORIES = "'profile', 'preferences', 'relationships', 'work', 'events', 'knowledge'"
+_NAMING = "'also_known_as', 'full_name', 'nickname', 'preferred_name'"
 _TYPES = (
     "'interaction', 'insight', 'correction', 'context', 'learning', 'error', 'success', 'pattern', "
     "'preference', 'knowledge'"
@@ -39,6 +41,12 @@ class ClaimRow(Table, table=True):
         ),
         # serves claim, of facts
         Index("claim_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
+        # serves list_from
+        Index(
+            *("claim_by_source", "tenant_id", "agent_id"),
+            text("(source ->> 'session_id')"),
+            text("(source ->> 'source_id')"),
+        ),
     )
 
     agent_id: str = words(key=True)
@@ -79,6 +87,11 @@ class FactRow(Table, table=True):
             "object_key",
             unique=True,
             postgresql_where="status = 'active' AND cardinality = 'multi'",
+        ),
+        # serves list_entries of whom a name means
+        Index(
+            *("fact_by_name", "tenant_id", "agent_id", "object_key"),
+            postgresql_where=f"status = 'active' AND predicate IN ({_NAMING})",
         ),
     )
 
@@ -124,7 +137,10 @@ def _names() -> Any:
 
 
 class EntryRow(Table, table=True):
-    """One memory. `number` stands for it in the indexes, `lexemes` is its length in them."""
+    """One memory. `number` stands for it in the indexes, `lexemes` is its length in them.
+
+    `facts` is of an earlier schema, and not written any more.
+    """
 
     __tablename__ = "entry"
     __table_args__ = (
@@ -159,7 +175,7 @@ class EntryRow(Table, table=True):
     times: list[dict[str, Any]] = Field(sa_type=JSONB)
     related: list[str] = _names()
     parent: str | None = maybe_words()
-    facts: list[str] = _names()
+    facts: list[str] = Field(sa_column=Column(JSONB, nullable=False, server_default="[]"))
     importance: float = Field(sa_type=REAL)
     critical: bool
     access_count: int

@@ -129,7 +129,6 @@ async def test_an_entry_comes_back_as_it_was_added(begin: Begin) -> None:
         times=(TimeMention(words="on Monday", start=NOON, end=NOON + timedelta(days=1)),),
         related=("e0",),
         parent="e0",
-        facts=("f1",),
         importance=0.5,
         critical=True,
         expires_at=NOON + timedelta(days=9),

@@ -64,7 +64,9 @@ async def test_a_message_becomes_an_entry_a_fact_and_a_vector(
     }
     assert (first.content, first.speaker, first.channel) == ("I live in Utrecht.", "Mara", "chat")
     assert (first.tags, first.subjects) == (("profile",), ("Mara",))
-    assert {fact.id for fact in found if fact.object == "Ghent"} <= set(later.facts)
+    assert {fact.id for fact in found if fact.object == "Ghent"} == {
+        fact.id for fact in await client.memory("ada").list_facts_from(later)
+    }
     assert 0 < first.importance <= 1
     assert (count.learned, count.waiting, count.parked) == (2, 0, 0)
     assert rows == [("wordllama-256", 256)] * 2

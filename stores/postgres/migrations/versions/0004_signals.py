@@ -33,6 +33,12 @@ ALTER TABLE mnestic.agent_revision ADD COLUMN signals bigint NOT NULL DEFAULT 0;
 
 ENTRIES = """
 CREATE INDEX entry_by_parent ON mnestic.entry (tenant_id, agent_id, parent) WHERE parent IS NOT NULL;
+-- What follows from an entry's message is found by the claims, and goes on changing.
+ALTER TABLE mnestic.entry ALTER COLUMN facts SET DEFAULT '[]';
+CREATE INDEX claim_by_source ON mnestic.claim
+    (tenant_id, agent_id, (source ->> 'session_id'), (source ->> 'source_id'));
+CREATE INDEX fact_by_name ON mnestic.fact (tenant_id, agent_id, object_key)
+    WHERE status = 'active' AND predicate IN ('also_known_as', 'full_name', 'nickname', 'preferred_name');
 """
 
 LEARNING = """
