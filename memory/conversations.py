@@ -5,9 +5,15 @@ It stands alone because readers of every format produce it and jobs, importers a
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
+from mnestic.memory.extraction import TurnKind
+
 
 class Turn(BaseModel):
-    """What one speaker said at one time; `id` is unique within its conversation."""
+    """What one speaker said, or one tool returned, at one time; `id` is unique within its conversation.
+
+    `content_id` is told by what is in it, where `id` only tells a place in a file. `came_with` is the
+    message, by its `source_id`, that a tool's result came with.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -15,6 +21,14 @@ class Turn(BaseModel):
     speaker: str
     text: str
     at: AwareDatetime
+    kind: TurnKind = "message"
+    content_id: str | None = None
+    came_with: str | None = None
+
+    @property
+    def source_id(self) -> str:
+        """By which it is known again, in this file and after changes of it."""
+        return self.content_id or self.id
 
 
 class ConversationSession(BaseModel):

@@ -8,7 +8,7 @@ from temporalio.client import WorkflowHandle
 
 from mnestic.activities import ingests
 from mnestic.memory.conversations import Conversation
-from mnestic.memory.learning import Ingested
+from mnestic.memory.learning import Incoming, Ingested
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.memory.resources import Resource
 from mnestic.starter.client import MnesticClient
@@ -48,14 +48,15 @@ async def start_ingest(client: MnesticClient, *, agent_id: str) -> WorkflowHandl
         )
 
 
-def _messages(conversation: Conversation, *, channel: str) -> Iterator[Resource]:
+def _messages(conversation: Conversation, *, channel: str) -> Iterator[Incoming]:
     for session in conversation.sessions:
         for turn in session.turns:
-            yield Resource(
+            said = Resource(
                 session_id=session.id,
-                source_id=turn.id,
+                source_id=turn.source_id,
                 channel=channel,
                 speaker=turn.speaker,
                 content=turn.text,
                 at=turn.at,
             )
+            yield Incoming(resource=said, kind=turn.kind, came_with=turn.came_with)

@@ -13,7 +13,9 @@ from mnestic.starter.conversations import bundled_conversation, read_conversatio
 def demo(
     conversation: Annotated[
         Path | None,
-        typer.Option(help="LoCoMo's shape, or JSON lines {role, content, timestamp, session?}."),
+        typer.Option(
+            help="LoCoMo's shape, or JSON lines {role, content, timestamp, session?, tool?}."
+        ),
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Where databases and logs are kept.")] = None,
     as_json: AsJson = False,

@@ -33,8 +33,8 @@ def ingest(
 ) -> None:
     """Learn from a conversation; again, from what is new in it.
 
-    JSON lines that cannot be kept are told on standard error, the others are learned from; the exit code
-    is then 2.
+    Messages that cannot be kept are told on standard error, the others are learned from; the exit code is
+    then 2.
     """
     refused: list[InvalidInputError] = []
     with _opened(file) as path:
@@ -78,7 +78,7 @@ def ingest(
     run(work())
     if refused:
         raise InvalidInputError(
-            what=f"conversation {file}", why=f"{len(refused)} of its lines cannot be kept"
+            what=f"conversation {file}", why=f"{len(refused)} of its messages cannot be kept"
         )
 
 
@@ -86,7 +86,7 @@ def _tell(refused: Sequence[InvalidInputError]) -> None:
     for error in refused[:_MOST_TOLD]:
         print_refusal(str(error))
     if len(refused) > _MOST_TOLD:
-        print_refusal(f"{len(refused) - _MOST_TOLD} lines more; --json tells all")
+        print_refusal(f"{len(refused) - _MOST_TOLD} messages more; --json tells all")
 
 
 @contextmanager

@@ -270,7 +270,11 @@ def test_a_bad_file_gives_one_error_that_names_it(tmp_path: Path, content: bytes
         ("session_1_date_time", "1:56 pm on 31 December, 9999", "is no date"),
         ("session_1", "hello", r"session_1: Input should be a valid"),
         ("session_1", [{"speaker": "Ana", "text": "hi"}], r"session_1: 0\.dia_id: is missing"),
-        ("session_1", [{"speaker": "Ana", "dia_id": "D1", "text": " "}], "session_1: 0: is empty"),
+        (
+            "session_1",
+            [{"speaker": "Ana", "dia_id": "D1", "text": " "}],
+            "session_1: 0: is empty",
+        ),
         (
             "session_1",
             [{"speaker": "Ana", "dia_id": "D1", "text": "a\0"}],
@@ -404,4 +408,89 @@ def test_a_file_of_which_no_line_can_be_kept_is_refused_as_a_whole(tmp_path: Pat
     path = write(tmp_path / "chat.jsonl", line(" ", "2026-01-05"))
 
     with pytest.raises(InvalidInputError, match="holds no message that can be kept"):
+        read_conversation(path, refuse=lambda _: None)
+
+
+def test_a_line_with_a_tool_is_its_result_and_came_with_the_message_before_it(
+    tmp_path: Path,
+) -> None:
+    path = write(
+        tmp_path / "chat.jsonl",
+        {"tool": "calendar", "content": "nobody asked", "timestamp": "2025-01-18T09:00:00"},
+        line("Am I free on Monday?", "2025-01-18T09:30:00"),
+        {"tool": "calendar", "content": "free", "timestamp": "2025-01-18T09:30:00"},
+        line("free", "2025-01-18T09:30:00", role="tool", tool="calendar"),
+    )
+
+    [session] = read_conversation(path).sessions
+
+    first, asked, *results = session.turns
+    assert (first.kind, first.came_with) == ("tool_result", None)
+    assert (asked.kind, asked.speaker) == ("message", "Ana")
+    assert {(turn.kind, turn.speaker) for turn in results} == {("tool_result", "calendar")}
+    assert {turn.came_with for turn in results} == {asked.source_id}
+    assert len({turn.source_id for turn in session.turns}) == 4
+
+
+def test_lines_are_known_by_what_is_in_them_wherever_they_stand(tmp_path: Path) -> None:
+    one, two = line("one", "2025-01-18T09:00:00"), line("two", "2025-01-18T09:01:00")
+
+    [session] = read_conversation(write(tmp_path / "a.jsonl", one, one)).sessions
+    [grown] = read_conversation(write(tmp_path / "b.jsonl", two, one, one)).sessions
+
+    known = [turn.source_id for turn in session.turns]
+    assert len(set(known)) == 2
+    assert [turn.source_id for turn in grown.turns[:2]] == known
+    assert grown.turns[2].source_id not in known
+
+
+def test_a_line_that_is_no_message_comes_first_and_the_others_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_bytes(b'\xff\n{"role": "Ana"\n' + GOOD.encode())
+    refused: list[InvalidInputError] = []
+
+    [session] = read_conversation(path, refuse=refused.append).sessions
+
+    assert [turn.id for turn in session.turns] == ["L3"]
+    assert [error.what.rpartition(", ")[2] for error in refused] == ["line 1", "line 2"]
+
+
+def test_turns_of_locomo_that_cannot_be_kept_are_told_and_the_others_read(tmp_path: Path) -> None:
+    sample = locomo_sample()
+    good = sample["conversation"]["session_1"]
+    bad = [
+        {"speaker": "Ana", "dia_id": "D1:4", "text": "a\0b"},
+        {"speaker": "Ana", "dia_id": "D1:5", "text": "x" * 1_048_577},
+        {"speaker": "Ana", "dia_id": "D1:6"},
+        {"speaker": "Ana", "dia_id": "D1:7", "text": 5},
+        "nothing of the sort",
+    ]
+    sample["conversation"]["session_1"] = [good[0], *bad, *good[1:]]
+    sample["conversation"]["session_2_date_time"] = "1:56 pm on 8 May, 1066"
+    path = write(tmp_path / "locomo.json", sample)
+    refused: list[InvalidInputError] = []
+
+    [session] = read_conversation(path, refuse=refused.append).sessions
+
+    assert [turn.id for turn in session.turns] == ["D1:1", "D1:2", "D1:3"]
+    told = [str(error).partition("conversation.")[2] for error in refused]
+    for one, start, why in zip(
+        told,
+        [*(f"session_1: {n}" for n in range(1, 6)), "session_2_date_time"],
+        ("NUL", "1048577 bytes", "text: is missing", "text: ", "valid", "of the year 1066"),
+        strict=True,
+    ):
+        assert one.startswith(start)
+        assert why in one
+    assert [f"'D1:{n}'" in one for n, one in enumerate(told, start=4)] == [True] * 4 + [False] * 2
+
+
+@pytest.mark.parametrize("content", [bytes(range(256)) * 64, b"\x89PNG\r\n\x1a\n\0\0\xff"])
+def test_a_binary_file_is_refused_by_its_first_byte_that_is_no_text(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "picture.png"
+    path.write_bytes(content)
+
+    with pytest.raises(InvalidInputError, match="is not UTF-8; expected"):
         read_conversation(path, refuse=lambda _: None)
