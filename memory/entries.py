@@ -149,7 +149,8 @@ class EntryChange(BaseModel):
 class EntryQuery(BaseModel):
     """Which entries are asked for; newest first. `since` is included, `until` is not.
 
-    What has expired is no longer told, unless it is asked for.
+    `related` asks for those that are related to an entry. What has expired is no longer told, unless it
+    is asked for.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -160,6 +161,7 @@ class EntryQuery(BaseModel):
     channel: str | None = None
     subject: str | None = None
     parent: str | None = None
+    related: str | None = None
     expired: bool = False
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None

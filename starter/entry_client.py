@@ -22,6 +22,7 @@ from mnestic.memory.entries import (
 )
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.facts import Fact, FactChange
+from mnestic.memory.importance import importance
 from mnestic.memory.learning import Lesson
 from mnestic.memory.ports import Transaction
 from mnestic.memory.statistics import MemoryStatistics
@@ -215,12 +216,17 @@ async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactCha
 
 
 async def _orphan(transaction: Transaction, entry_id: str) -> None:
-    """Takes an entry that goes out of those that name it as their parent."""
-    while True:
-        query = EntryQuery(parent=entry_id, statuses=("active", "archived"), expired=True)
-        children, _ = await transaction.entries.list_entries(query, limit=_PAGE)
-        if not children:
-            return
-        await transaction.entries.change(
-            [child.model_copy(update={"parent": None}) for child in children]
-        )
+    """Takes an entry that goes out of those that name it, as their parent or as related."""
+    everywhere: dict[str, Any] = {"statuses": ("active", "archived"), "expired": True}
+    now = await transaction.now()
+    for role in ("parent", "related"):
+        query = EntryQuery(**{role: entry_id}, **everywhere)
+        while (page := await transaction.entries.list_entries(query, limit=_PAGE))[0]:
+            await transaction.entries.change([_without(one, entry_id, now=now) for one in page[0]])
+
+
+def _without(entry: Entry, gone: str, *, now: datetime) -> Entry:
+    related = tuple(name for name in entry.related if name != gone)
+    parent = None if entry.parent == gone else entry.parent
+    left = entry.model_copy(update={"related": related, "parent": parent})
+    return left.model_copy(update={"importance": importance(left, now=now)})

@@ -307,6 +307,7 @@ def _conditions(query: EntryQuery) -> list[Any]:
         (ENTRY.c.session_id.__eq__, query.session_id),
         (ENTRY.c.channel.__eq__, query.channel),
         (ENTRY.c.parent.__eq__, query.parent),
+        (ENTRY.c.related.contains, query.related and [query.related]),
         (ENTRY.c.at.__ge__, query.since),
         (ENTRY.c.at.__lt__, query.until),
     ]

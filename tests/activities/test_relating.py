@@ -96,6 +96,20 @@ async def test_messages_that_come_in_another_order_are_related_as_well(
     assert await related(ada) == RELATED
 
 
+async def test_what_is_removed_is_related_to_nothing_any_more(
+    learn: Learn, ada: MemoryClient
+) -> None:
+    await learn([said(number, text) for number, text in enumerate(SAID)])
+    before = await entries(ada)
+    gone = before["m0"]
+
+    await ada.remove_entry(gone.id)
+
+    assert await related(ada) == {"m3": ["m2", "m1"], "m4": ["m3", "m1"]}
+    assert await entries(ada, related=gone.id) == {}
+    assert (await entries(ada))["m3"].importance < before["m3"].importance
+
+
 async def test_relations_make_an_entry_more_important(learn: Learn, ada: MemoryClient) -> None:
     await learn([said(number, "I live in Ghent.") for number in range(3)])
 
