@@ -1,6 +1,6 @@
-"""Reads a conversation from a file: JSON lines or LoCoMo's JSON.
+"""Reads a conversation from a file: JSON lines, LoCoMo's JSON or Markdown.
 
-It stands alone because which of them a file is, is told here, by what is in it.
+It stands alone because which of them a file is, is told here, by its name and what is in it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,6 +16,7 @@ from mnestic.memory.conversations import Conversation, Turn
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.moments import Moment
 from mnestic.starter.locomo import read_locomo
+from mnestic.starter.markdown import read_markdown
 from mnestic.starter.text_files import EXPECTED, check_file, read_lines
 from mnestic.starter.turns import (
     Content,
@@ -29,6 +30,7 @@ from mnestic.starter.turns import (
 )
 
 _BUNDLED = Path(__file__).with_name("samples") / "conversation.jsonl"
+_MARKDOWN = (".md", ".markdown")
 _PAUSE = timedelta(hours=6)  # a longer silence starts a new session
 _LINES_LOOKED_AT = 100  # one of them is a message's, or the file is read as one document
 _Number = Annotated[int, Field(gt=-(10**18), lt=10**18)]
@@ -36,7 +38,13 @@ _LINE_SHAPE = "{role, content, timestamp, session?, tool?}"
 
 
 def read_conversation(
-    path: Path, *, sample: str | None = None, refuse: Refuse | None = None
+    path: Path,
+    *,
+    sample: str | None = None,
+    markdown: bool = False,
+    author: str = "author",
+    name: str | None = None,
+    refuse: Refuse | None = None,
 ) -> Conversation:
     """Read a conversation.
 
@@ -44,24 +52,28 @@ def read_conversation(
     without an offset is UTC, lines without a session are parted where more than six hours pass. A line
     with a `tool` is what that tool returned, and came with the message before it; it needs no role.
     LoCoMo: one sample or a list; turns follow each other by a second, and a shared photo's caption
-    follows the text.
+    follows the text. Markdown: as docs/ingest.md says.
 
     Args:
         path: A regular file of UTF-8.
         sample: Which of LoCoMo's samples; None for the first.
+        markdown: It is Markdown, whatever its name.
+        author: Whose turns are the paragraphs of Markdown that name nobody.
+        name: How errors name it; None for its path.
         refuse: Is told of each of the lines and turns that cannot be kept, and the others are read;
             without it the first is raised.
 
     Raises:
         InvalidInputError: The file cannot be read or is not of these shapes; names file and place.
     """
-    source = f"conversation {path}"
+    source = f"conversation {name or path}"
     check_file(path, source)
+    if markdown or path.suffix.lower() in _MARKDOWN:
+        _check_no_sample(sample, source, "Markdown")
+        return read_markdown(path, source, author=author, refuse=refuse)
     if not _holds_chat_lines(path, source):
         return read_locomo(path, source, sample=sample, refuse=refuse)
-    if sample is not None:
-        why = f"holds JSON lines, so there is no sample {sample}"
-        raise InvalidInputError(what=source, why=why)
+    _check_no_sample(sample, source, "JSON lines")
     return _from_lines(read_lines(path, source, refuse), source, refuse)
 
 
@@ -93,6 +105,11 @@ class _ChatLine(BaseModel):
             at=self.timestamp,
             kind="message" if self.tool is None else "tool_result",
         )
+
+
+def _check_no_sample(sample: str | None, source: str, what: str) -> None:
+    if sample is not None:
+        raise InvalidInputError(what=source, why=f"holds {what}, so there is no sample {sample}")
 
 
 def _holds_chat_lines(path: Path, source: str) -> bool:

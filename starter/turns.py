@@ -68,11 +68,16 @@ def unique_name(name: str, seen: Counter[str]) -> str:
     return name if seen[name] == 1 else f"{name}#{seen[name]}"
 
 
-def known_by_content(turns: Sequence[Turn]) -> list[Turn]:
-    """Turns of one session whose place in a file says nothing, known by their words and the order of equals."""
+def known_by_content(turns: Sequence[Turn], *, dated: bool = True) -> list[Turn]:
+    """Turns of one session whose place in a file says nothing, known by their words and the order of equals.
+
+    Args:
+        turns: In the order of the file.
+        dated: Whether their times are their own, and tell them apart.
+    """
     seen: Counter[str] = Counter()
     return [
-        turn.model_copy(update={"content_id": unique_name(_content_id(turn), seen)})
+        turn.model_copy(update={"content_id": unique_name(_content_id(turn, dated=dated), seen)})
         for turn in turns
     ]
 
@@ -115,5 +120,6 @@ def first_problem(error: ValidationError) -> str:
     return f"{place}: {message}" if place else message
 
 
-def _content_id(turn: Turn) -> str:
-    return make_id("said", turn.kind, turn.speaker, turn.at.isoformat(), turn.text)
+def _content_id(turn: Turn, *, dated: bool) -> str:
+    at = turn.at.isoformat() if dated else None
+    return make_id("said", turn.kind, turn.speaker, at, turn.text)

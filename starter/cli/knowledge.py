@@ -1,33 +1,55 @@
 """`mnestic memory ingest`: what an agent hears."""
 
+import asyncio
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
-from mnestic.memory.errors import InvalidInputError, LearningHeldError
+from mnestic.memory.errors import InvalidInputError, LearningHeldError, UnavailableError
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import AsJson, err, out, print_delay, print_json, print_refusal, run
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.conversations import read_conversation
 from mnestic.starter.ingesting import receive_conversation, start_ingest
 from mnestic.starter.learning_status import wait_for_learning
+from mnestic.starter.memory_client import MemoryClient
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 
 _MOST_TOLD = 20
+_LOOK_EVERY_S = 0.5
 
 
 def ingest(
-    file: Annotated[Path, typer.Argument(help="JSON lines, or LoCoMo's JSON; - reads it.")],
+    file: Annotated[
+        Path, typer.Argument(help="JSON lines, LoCoMo's JSON or Markdown; - reads it.")
+    ],
     agent: Agent,
     sample: Annotated[str | None, typer.Option(help="Which of LoCoMo's samples.")] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="It is Markdown, as a file named .md is.")
+    ] = False,
+    speaker: Annotated[
+        str | None,
+        typer.Option(help="Who says what names nobody in Markdown; default: the agent."),
+    ] = None,
     channel: Annotated[str, typer.Option(help="Where the messages come from.")] = "file",
     as_json: AsJson = False,
 ) -> None:
@@ -38,7 +60,14 @@ def ingest(
     """
     refused: list[InvalidInputError] = []
     with _opened(file) as path:
-        conversation = read_conversation(path, sample=sample, refuse=refused.append)
+        conversation = read_conversation(
+            path,
+            sample=sample,
+            markdown=markdown,
+            author=speaker or agent,
+            name=str(file),
+            refuse=refused.append,
+        )
     _tell(refused)
     messages = sum(len(session.turns) for session in conversation.sessions)
 
@@ -53,8 +82,9 @@ def ingest(
                     received += new
                     progress.update(bar, advance=new)
                 progress.update(bar, completed=messages)
-            before = await client.memory(agent).count_learning()
-            held = await _learn(client, agent)
+                before = await client.memory(agent).count_learning()
+                async with _shown(progress, client.memory(agent), waiting=before.waiting):
+                    held = await _learn(client, agent)
             counted = await client.memory(agent).count_learning()
         learned = counted.learned - before.learned
         told: dict[str, Any] = {
@@ -111,7 +141,45 @@ async def _learn(client: MnesticClient, agent_id: str) -> LearningHeldError | No
     return None
 
 
+@asynccontextmanager
+async def _shown(progress: Progress, memory: MemoryClient, *, waiting: int) -> AsyncIterator[None]:
+    """Shows how learning goes on while it does, if anybody looks and there is anything to learn."""
+    if progress.disable or not waiting:
+        yield
+        return
+    bar = progress.add_task("messages learned from", total=waiting)
+    watching = asyncio.create_task(_watch(progress, bar, memory))
+    try:
+        yield
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+        await _count(progress, bar, memory)
+
+
+async def _watch(progress: Progress, bar: TaskID, memory: MemoryClient) -> None:
+    while True:
+        await _count(progress, bar, memory)
+        await asyncio.sleep(_LOOK_EVERY_S)
+
+
+async def _count(progress: Progress, bar: TaskID, memory: MemoryClient) -> None:
+    """What others send meanwhile is learned from as well, and may be more than there was."""
+    with suppress(UnavailableError):  # nothing to show for now; who waits for learning tells why
+        still = (await memory.count_learning()).waiting
+        total = max(progress.tasks[bar].total or 0, still)
+        progress.update(bar, total=total, completed=total - still)
+
+
+class _Rate(ProgressColumn):
+    """How many messages a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.0f}/s")
+
+
 def _progress() -> Progress:
-    """A bar with rate and time left, on standard error, for a person alone."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    """Bars with rate and time left, on standard error, for a person alone."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate())
     return Progress(*columns, TimeRemainingColumn(), console=err, disable=not err.is_terminal)

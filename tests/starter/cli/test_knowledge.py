@@ -1,5 +1,6 @@
 """`mnestic memory ingest` and `mnestic memory facts`."""
 
+import io
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -119,6 +120,47 @@ async def test_another_file_with_messages_in_the_same_places_loses_none(
     second = await ask("memory", "ingest", str(tmp_path / "1.jsonl"), *ADA, "--json")
 
     assert (first.document["new"], second.document["new"]) == (1, 1)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_markdown_is_learned_from_standard_input_and_again_from_what_is_new(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ingest(text: str) -> Any:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        words = ("--markdown", "--speaker", "Mara", *ADA, "--json")
+        return json.loads((await ask("memory", "ingest", "-", *words)).out)
+
+    first = await ingest("# Talk of 2026-01-05\n\nI live in Ghent.\n\nJonas: I own a cat.\n")
+    again = await ingest(
+        "# Talk of 2026-01-05\n\nI live in Ghent.\n\nJonas: I own a cat.\nJonas: Bye."
+    )
+    partly = await ingest("# Talk of 2026-01-05\n\nI live in Ghent.\n\nJonas: \0\n")
+    believed = (await ask("memory", "facts", "list", *ADA, "--json")).document["facts"]
+
+    assert (first["messages"], first["learned"]) == (2, 2)
+    assert (again["messages"], again["new"]) == (3, 1)
+    assert [error["what"] for error in partly["refused"]] == ["conversation -, line 5"]
+    assert ("mara", "lives_in", "Ghent") in {
+        (fact["subject"].lower(), fact["predicate"], fact["object"]) for fact in believed
+    }
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_person_sees_how_keeping_and_learning_go_on(
+    ask: Ask, conversation: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unseen = await ask("memory", "ingest", str(conversation), *ADA, "--json")
+    write(conversation, SAID)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # what rich takes for a terminal
+
+    seen = await ask("memory", "ingest", str(conversation), *ADA, "--json")
+
+    assert unseen.err == ""
+    assert seen.document["learned"] == 1
+    assert "messages kept" in seen.err
+    assert "messages learned from" in seen.err
+    assert "1/1" in seen.err
 
 
 async def test_facts_of_an_agent_that_knows_nothing_are_none(ask: Ask) -> None:
