@@ -3,6 +3,8 @@
 It stands alone because readers of every format produce it and jobs, importers and benchmarks take it.
 """
 
+from datetime import UTC
+
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from mnestic.memory.extraction import TurnKind
@@ -32,13 +34,22 @@ class Turn(BaseModel):
 
 
 class ConversationSession(BaseModel):
-    """Turns in order of time; `at` is when the session began."""
+    """Turns in order of time; `at` is when the session began.
+
+    `is_counted` says that its `id` is only which of its conversation's sessions it is.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     id: str
     at: AwareDatetime
     turns: tuple[Turn, ...]
+    is_counted: bool = False
+
+    @property
+    def source_id(self) -> str:
+        """By which it is known again, whatever sessions are found before it later."""
+        return f"{self.at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if self.is_counted else self.id
 
 
 class Conversation(BaseModel):

@@ -149,8 +149,13 @@ def _from_lines(
     if not named and not unnamed:
         raise InvalidInputError(what=source, why=f"holds no message that can be kept; {EXPECTED}")
     names = (name for n in range(1, 2**63) if (name := f"session_{n}") not in named)
-    groups = [*named.items(), *zip(names, _parted_by_silence(unnamed), strict=False)]
-    return conversation_of([session_of(name, known_by_content(turns)) for name, turns in groups])
+    parted = zip(names, _parted_by_silence(unnamed), strict=False)
+    return conversation_of(
+        [
+            *(session_of(name, known_by_content(turns)) for name, turns in named.items()),
+            *(session_of(name, known_by_content(turns), is_counted=True) for name, turns in parted),
+        ]
+    )
 
 
 def _chat_line(text: str, place: str) -> _ChatLine:

@@ -52,7 +52,7 @@ def _messages(conversation: Conversation, *, channel: str) -> Iterator[Incoming]
     for session in conversation.sessions:
         for turn in session.turns:
             said = Resource(
-                session_id=session.id,
+                session_id=session.source_id,
                 source_id=turn.source_id,
                 channel=channel,
                 speaker=turn.speaker,

@@ -82,7 +82,9 @@ def known_by_content(turns: Sequence[Turn], *, dated: bool = True) -> list[Turn]
     ]
 
 
-def session_of(name: str, turns: Sequence[Turn]) -> ConversationSession:
+def session_of(
+    name: str, turns: Sequence[Turn], *, is_counted: bool = False
+) -> ConversationSession:
     """Turns in order of time; a tool's result came with the message before it."""
     ordered: list[Turn] = []
     message = None
@@ -92,7 +94,9 @@ def session_of(name: str, turns: Sequence[Turn]) -> ConversationSession:
         ordered.append(
             turn if turn.kind == "message" else turn.model_copy(update={"came_with": message})
         )
-    return ConversationSession(id=name, at=ordered[0].at, turns=tuple(ordered))
+    return ConversationSession(
+        id=name, at=ordered[0].at, turns=tuple(ordered), is_counted=is_counted
+    )
 
 
 def conversation_of(sessions: Sequence[ConversationSession]) -> Conversation:

@@ -60,15 +60,17 @@ def ingest(
     """
     refused: list[InvalidInputError] = []
     with _opened(file) as path:
-        conversation = read_conversation(
-            path,
-            sample=sample,
-            markdown=markdown,
-            author=speaker or agent,
-            name=str(file),
-            refuse=refused.append,
-        )
-    _tell(refused)
+        try:
+            conversation = read_conversation(
+                path,
+                sample=sample,
+                markdown=markdown,
+                author=speaker or agent,
+                name=str(file),
+                refuse=refused.append,
+            )
+        finally:
+            _tell(refused)
     messages = sum(len(session.turns) for session in conversation.sessions)
 
     async def work() -> None:

@@ -163,6 +163,79 @@ async def test_a_person_sees_how_keeping_and_learning_go_on(
     assert "1/1" in seen.err
 
 
+@pytest.mark.usefixtures("worker")
+async def test_a_line_that_is_mended_is_the_only_new_one(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    lines = [
+        json.dumps({"role": "Mara", "content": text, "timestamp": f"2026-01-{day}T12:00:00Z"})
+        for day, text in (("05", "I live in Ghent."), ("07", "I own a cat."), ("09", "Bye."))
+    ]
+
+    path.write_text("\n".join((lines[0], lines[1][:-1], lines[2])), encoding="utf-8")
+    partly = await ask("memory", "ingest", str(path), *ADA, "--json")
+    path.write_text("\n".join(lines), encoding="utf-8")
+    mended = await ask("memory", "ingest", str(path), *ADA, "--json")
+
+    assert partly.code == 2
+    assert json.loads(partly.out)["learned"] == 2
+    assert (mended.document["messages"], mended.document["new"]) == (3, 1)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_turn_of_locomo_that_cannot_be_kept_is_named_and_the_rest_is_learned_from(
+    ask: Ask, tmp_path: Path
+) -> None:
+    path = tmp_path / "locomo.json"
+    good = {"speaker": "Mara", "dia_id": "D1:1", "text": "I live in Ghent."}
+    bad = {"speaker": "Mara", "dia_id": "D1:2", "text": "a\0b"}
+    began = {"session_1_date_time": "1:56 pm on 8 May, 2023"}
+    path.write_text(json.dumps(began | {"session_1": [bad, good]}), encoding="utf-8")
+
+    done = await ask("memory", "ingest", str(path), *ADA, "--json")
+
+    told = json.loads(done.out)
+    assert done.code == 2
+    assert "1 of its messages cannot be kept" in done.err
+    assert (told["messages"], told["learned"]) == (1, 1)
+    assert "'D1:2'" in told["refused"][0]["why"]
+
+
+async def test_a_file_of_which_nothing_can_be_kept_is_told_line_by_line(
+    ask: Ask, tmp_path: Path
+) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_text('{"role": "Mara"}\n{"content": "hi"}\n', encoding="utf-8")
+
+    done = await ask("memory", "ingest", str(path), *ADA, "--json")
+
+    assert (done.code, done.out) == (2, "")
+    assert "line 1: content: is missing" in done.err
+    assert "line 2: timestamp: is missing" in done.err
+    assert "holds no message that can be kept" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", b""),
+        ("a.md", b""),
+        ("a.md", b"\x89PNG\n\xff\xfe\n"),
+        ("a.png", bytes(range(256))),
+    ],
+)
+async def test_a_file_without_any_message_keeps_nothing(
+    ask: Ask, tmp_path: Path, *, name: str, content: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+
+    done = await ask("memory", "ingest", str(path), *ADA, "--json")
+
+    assert (done.code, done.out) == (2, "")
+    assert str(path) in done.err
+    assert (await ask("memory", "list", *ADA, "--json")).document["entries"] == []
+
+
 async def test_facts_of_an_agent_that_knows_nothing_are_none(ask: Ask) -> None:
     assert "No facts." in (await ask("memory", "facts", "list", *ADA)).out
 
