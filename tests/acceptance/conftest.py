@@ -387,7 +387,7 @@ SELECT table_name FROM information_schema.columns
  WHERE table_schema = 'mnestic' AND column_name = 'tenant_id'
 """
 LEFT_OUT = ["number", "entry_number", "created_at", "updated_at", "recorded_at"]
-NO_KNOWLEDGE = {"audit_log", "agent_revision", "operation", "llm_usage"}
+NO_KNOWLEDGE = {"audit_log", "agent_revision", "operation", "llm_usage", "signal"}
 Knowledge = dict[str, Counter[str]]
 
 
