@@ -62,12 +62,7 @@ async def resume_job(
 ) -> ResumeReceipt | None:
     """Sends a request; see `MnesticClient.resume_job`."""
     if by == "update":
-        try:
-            receipt = await _answer(handle, request, job_id=job_id, limit=limit)
-        except ResumeRefusedError:
-            receipt = await _first_receipt(handle, request, job_id=job_id, memory=memory)
-            if receipt is None:
-                raise
+        receipt = await _update(handle, request, job_id=job_id, limit=limit, memory=memory)
         if receipt is not None:
             return receipt
     try:
@@ -80,6 +75,24 @@ async def resume_job(
             raise
         return receipt
     return None
+
+
+async def _update(
+    handle: WorkflowHandle[Any, Any],
+    request: ResumeRequest,
+    *,
+    job_id: str,
+    limit: timedelta,
+    memory: Memory,
+) -> ResumeReceipt | None:
+    """The receipt, as the job tells it or as its rows have it; None if there is none yet."""
+    try:
+        receipt = await _answer(handle, request, job_id=job_id, limit=limit)
+    except ResumeRefusedError:
+        receipt = await _first_receipt(handle, request, job_id=job_id, memory=memory)
+        if receipt is None:
+            raise
+    return receipt or await _first_receipt(handle, request, job_id=job_id, memory=memory)
 
 
 async def _answer(

@@ -24,6 +24,7 @@ from mnestic.workflows.controls import JobControls
 
 _RECEIPTS_KEPT = 100  # older ones are found in the wait's row
 _REFUSALS_KEPT = 20
+_EARLY = "early-signals"  # the patch: runs before it refuse a signal that names the next wait
 _QUEUE_BYTES = 524_288  # what a job carries into a new run stays far below Temporal's 2 MiB
 
 
@@ -54,6 +55,7 @@ class ResumeInbox:
         self._opening: str | None = None
         self._ended: str | None = None
         self._released = False
+        self.next_wait_id = ""  # of the wait that is not open yet, as far as this run knows
         self.needs_attention = False
         self.refused: tuple[str, ...] = ()
         workflow.set_signal_handler(RESUME, self._on_signal)
@@ -72,7 +74,7 @@ class ResumeInbox:
 
     @property
     def queued(self) -> tuple[ResumeRequest, ...]:
-        """Signals that named no wait and came while none was free, in their order."""
+        """Signals that came while no wait was free, and name none or the next, in their order."""
         return tuple(self._queued.values())
 
     @property
@@ -87,10 +89,12 @@ class ResumeInbox:
     def open(self, wait: OpenWait) -> None:
         """Begins to take requests for a wait, the queued ones first."""
         self._wait, self._opening, self._timed_out = wait, None, False
-        while self._queued and self._taken is None:
-            request = self._queued.pop(next(iter(self._queued)))
-            self._queued_bytes -= _size(request)
-            self._on_signal(request)
+        for request in self.queued:
+            waits_on = request.wait_id is None and self._taken is not None
+            if not waits_on and request.wait_id != self.next_wait_id:
+                del self._queued[request.request_id]
+                self._queued_bytes -= _size(request)
+                self._on_signal(request)
 
     def close(self, receipt: ResumeReceipt | None) -> None:
         """Ends the wait; who asked for it gets the receipt.
@@ -188,7 +192,7 @@ class ResumeInbox:
     def _on_signal(self, request: ResumeRequest) -> None:
         if self._is_known(request) or self._is_queued(request):
             return
-        if request.wait_id is None and self._is_busy():
+        if (request.wait_id is None and self._is_busy()) or self._is_early(request):
             why = self._closed_to(request) or self._keep(request)
             if why is None:
                 return
@@ -237,6 +241,13 @@ class ResumeInbox:
         if self._opening is None or self._is_queued(request):
             return False
         return request.wait_id in (None, self._opening)
+
+    def _is_early(self, request: ResumeRequest) -> bool:
+        """Whether it names the wait that is to come.
+
+        Its sender knows it from the database: the run that opened it died before it could say so here.
+        """
+        return request.wait_id == self.next_wait_id and workflow.patched(_EARLY)
 
     def _is_known(self, request: ResumeRequest) -> bool:
         taken = self._taken is not None and self._taken.request_id == request.request_id

@@ -98,6 +98,7 @@ class JobWaits:
         self.open = state.open_wait
         self.attention = state.attention
         inbox.needs_attention = state.attention is not None
+        inbox.next_wait_id = wait_id(keys.job_id, self.count + 1)
         workflow.set_update_handler(EXTEND_WAIT, self._on_extend, validator=self._check_extend)
         workflow.set_query_handler(RESUMPTION_CONTEXT, self._on_resumption_context)
 
@@ -148,6 +149,7 @@ class JobWaits:
             self._inbox.expect(None)
             raise
         self.count = number
+        self._inbox.next_wait_id = wait_id(self._keys.job_id, number + 1)
         return OpenWait(
             wait_id=wait,
             key=terms.key,

@@ -119,6 +119,46 @@ async def test_a_signal_that_came_before_the_wait_is_kept_for_it(
     assert result.results["approval"]["payload"] == {"word": "early"}
 
 
+async def test_a_signal_that_names_the_next_wait_is_kept_for_it(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    greeting: str,
+) -> None:
+    plan = parse_plan(greeting, source="test")
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1", inputs={"name": "Mara"})
+
+    for number in (2, 1):  # the second wait is not the next
+        await client.resume_job(
+            job_id,
+            {"word": f"for w{number}"},
+            request_id=f"r{number}",
+            wait_id=f"{job_id}/w{number}",
+            by="signal",
+        )
+    async with run_worker():
+        result = await client.wait_for_result(job_id)
+
+    assert result.results["approval"]["payload"] == {"word": "for w1"}
+
+
+async def test_a_duplicate_gets_its_receipt_while_no_worker_is_up(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    start_waiting: StartWaiting,
+    loop: str,
+) -> None:
+    async with run_worker():
+        job_id = await start_waiting(loop)
+        first = await client.resume_job(job_id, {"text": "a", "last": False}, request_id="r1")
+
+    late = await client.resume_job(
+        job_id, {"text": "a", "last": False}, request_id="r1", limit=timedelta(seconds=1)
+    )
+
+    assert first is not None
+    assert late == first
+
+
 async def test_a_request_without_a_worker_is_left_with_temporal(
     client: MnesticClient,
     run_worker: Callable[[], AbstractAsyncContextManager[None]],
