@@ -271,7 +271,10 @@ class JobWaits:
         self._inbox.release()
         try:
             if not workflow.all_handlers_finished():
-                await workflow.wait_condition(workflow.all_handlers_finished, timeout=_DRAIN)
+                await workflow.wait_condition(
+                    lambda: workflow.all_handlers_finished() or self._inbox.taken is not None,
+                    timeout=_DRAIN,
+                )
         except TimeoutError:
             workflow.logger.warning("handlers are still at work, so the job stays in its run")
             self._put_off = True

@@ -15,7 +15,7 @@ from mnestic.memory.errors import (
     InvalidInputError,
     ResumeRefusedError,
 )
-from mnestic.memory.names import RESUME
+from mnestic.memory.names import RESUME, job_workflow_id
 from mnestic.memory.waits import Override, ResumeRequest
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
@@ -363,3 +363,35 @@ async def test_an_override_that_is_signalled_while_a_restore_fails_is_taken_afte
     (wait,) = (await client.describe_job(job_id)).waits
     assert wait.receipt is not None
     assert (wait.receipt.request_id, wait.receipt.override) == ("r2", override)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_resume_does_not_wait_for_a_new_run_that_waits_for_it(
+    client: MnesticClient,
+    admin_url: str,
+    start_waiting: StartWaiting,
+    until: Until,
+) -> None:
+    job_id = await start_waiting()
+    handle = client.temporal.get_workflow_handle(job_workflow_id(client.settings.tenant_id, job_id))
+
+    async def is_being_extended() -> bool:
+        return bool((await handle.describe()).raw_description.pending_activities)
+
+    async def are_both_accepted() -> bool:
+        told = "workflow_execution_update_accepted_event_attributes"
+        events = [event async for event in handle.fetch_history_events()]
+        return sum(event.HasField(told) for event in events) == 2
+
+    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
+        await connection.execute("SELECT * FROM mnestic.job_wait FOR UPDATE")
+        extending = asyncio.create_task(client.extend_wait(job_id, by=timedelta(days=1)))
+        await until(is_being_extended)
+        await client.poke_job(job_id)
+        resuming = asyncio.create_task(client.resume_job(job_id, {"word": "dear"}))
+        await until(are_both_accepted)
+    await extending
+    async with asyncio.timeout(5):  # a new run is put off for 10 seconds at most
+        receipt = await resuming
+
+    assert receipt is not None
