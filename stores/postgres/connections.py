@@ -1,6 +1,6 @@
 """What SQLAlchemy's pool and psycopg's pipelines are used for here: fewer round trips to Postgres.
 
-A transaction's statements are small, and most of the time of one is its way there and back.
+A transaction has many small statements, and each waits for its own way there and back.
 """
 
 import select
