@@ -372,21 +372,22 @@ def senders() -> Callable[[Settings], Any]:
     return connect
 
 
-# Every row of a table but what clocks and runs say; an entry's number is a place in a sequence, so its id
-# stands for it.
+# Every row of a table but what clocks and runs say; an entry's number is a place in a sequence, which others
+# take places of too, so its id stands for it.
 ROWS = """
 SELECT (to_jsonb(t) - %(left_out)s::text[] #- '{{source,workflow_run}}'
         || jsonb_build_object('entry', e.id))::text
   FROM mnestic.{table} AS t
   LEFT JOIN mnestic.entry AS e
-    ON e.tenant_id = t.tenant_id AND e.number = (to_jsonb(t) ->> 'entry_number')::bigint
+    ON e.tenant_id = t.tenant_id
+   AND e.number = COALESCE(to_jsonb(t) ->> 'entry_number', to_jsonb(t) ->> 'complete_to')::bigint
  WHERE t.tenant_id = %(tenant)s
 """
 TABLES = """
 SELECT table_name FROM information_schema.columns
  WHERE table_schema = 'mnestic' AND column_name = 'tenant_id'
 """
-LEFT_OUT = ["number", "entry_number", "created_at", "updated_at", "recorded_at"]
+LEFT_OUT = ["number", "entry_number", "complete_to", "created_at", "updated_at", "recorded_at"]
 NO_KNOWLEDGE = {"audit_log", "agent_revision", "operation", "llm_usage", "signal"}
 Knowledge = dict[str, Counter[str]]
 
