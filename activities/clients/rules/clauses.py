@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnestic.activities.clients.rules.lexing import Word
-from mnestic.activities.clients.rules.people import Cast, is_name, name_at
+from mnestic.activities.clients.rules.namesakes import is_name, name_at
+from mnestic.activities.clients.rules.people import Cast
 from mnestic.activities.clients.rules.subjects import Subject, Subjects
 from mnestic.activities.clients.rules.verb_groups import VerbGroup, verb_at
 from mnestic.activities.clients.rules.verbs import FORMS, OPAQUE
@@ -189,6 +190,8 @@ class _Reader:
         subject, place = found
         if place >= len(self._words):
             return None
+        if link == "and" and before is not None:  # "I love Rome and I …": who goes with "I" is open
+            subject = subject.alone()
         person = "noun" if subject.noun else subject.person
         verb = verb_at(self._words, place, person=person, is_plural=bool(subject.with_speaker))
         return None if verb is None else _Head(subject, verb, index, link)
@@ -239,7 +242,8 @@ class _Reader:
             while start and is_name(self._words[start - 1]):
                 start -= 1
             name, _ = name_at(self._words, start)
-            names = [subject] if (subject := self._cast.subject_of(name)) else []
+            told = self._cast.subject_of(name, at=self._words[start].start)
+            names = [told] if told else []
         noun = "" if names else self._subjects.noun_before(place)
         if index + 1 >= len(self._words):
             return None

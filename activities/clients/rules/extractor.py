@@ -3,18 +3,22 @@
 Everything else in this package is one step of what happens here.
 """
 
+# ruff: noqa: SIM905 (word lists read best as text)
+
 import asyncio
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from mnestic.activities.clients.rules.clauses import clauses_of
-from mnestic.activities.clients.rules.lexing import Word, words_of
+from mnestic.activities.clients.rules.endings import dropped_in, undone
+from mnestic.activities.clients.rules.lexing import words_of
 from mnestic.activities.clients.rules.meanings import Setting, meanings_of
 from mnestic.activities.clients.rules.occasions import occasions_of
-from mnestic.activities.clients.rules.people import Bond, Cast, name_at
+from mnestic.activities.clients.rules.people import Bond, Cast
 from mnestic.activities.clients.rules.sentences import Sentence, mask_quotes, sentences_of
 from mnestic.activities.clients.rules.tool_results import claims_of_result
+from mnestic.activities.clients.rules.voices import own_voice
 from mnestic.memory.claims import Span, name_key
 from mnestic.memory.dates import find_dates
 from mnestic.memory.extraction import Extracted, Extraction, Turn
@@ -26,19 +30,19 @@ _MENDS = re.compile(
 )
 
 
-_HEADINGS = frozenset(
-    {
-        "update",
-        "news",
-        "correction",
-        "confession",
-        "edit",
-        "reminder",
-        "fact",
-        "status",
-        "secret",
-        "listen",
-    }
+_LASTING = frozenset(
+    "parent child sibling grandparent grandchild cousin aunt_or_uncle in_law niece_or_nephew".split()
+)
+_DIED = re.compile(
+    r"[,)]?(?: (?:has|had|have|just|sadly|suddenly|recently|finally|peacefully|also|already|had to be|was|is|got|who))*"
+    r" (?:died|passed (?:away|on)|dead(?! (?:tired|set|serious|asleep|beat|certain|sure|right))|put (?:down|to sleep)|run over|ran away|euthani[sz]ed)\b"
+)
+_PUT_DOWN = re.compile(
+    r"\b(?:(?:lost|buried|rehomed|mourn|mourning|gave away|gave up) \x1f|put \x1f (?:down|to sleep)\b|(?:death|loss|passing) of \x1f)"
+)
+_OF_PEOPLE = frozenset(
+    "employer job_title languages_spoken learns manages married_to engaged_to member_of nationality responsible_for "
+    "school studies studies_at teaches worked_at works_on wants plans owns".split()
 )
 
 
@@ -72,25 +76,31 @@ def _of_message(turn: Turn) -> list[Extracted]:
     dates = find_dates(masked)
     starts = [date.start for date in dates]
     claims: list[Extracted] = []
-    for sentence, own in zip(sentences, words, strict=True):
-        if sentence.is_stated and own and not _is_anothers(own, turn.speaker):
-            claims += _bonds_in(sentence, cast.bonds)
+    voices = own_voice(words, text=masked, speaker=turn.speaker)
+    for sentence, own, is_own in zip(sentences, words, voices, strict=True):
+        if sentence.is_stated and own and is_own:
+            claims += _bonds_in(sentence, cast.bonds, masked)
             first, last = (bisect_left(starts, place) for place in (sentence.start, sentence.end))
+            said: list[Extracted] = []
             for clause in clauses_of(own, text=masked, cast=cast, dates=dates[first:last]):
-                claims += meanings_of(clause, setting)
-                claims += occasions_of(clause, setting)
-    return claims
+                said += meanings_of(clause, setting)
+                said += occasions_of(clause, setting)
+            text = masked[sentence.start : sentence.end]
+            claims += undone(said, text, start=sentence.start)
+            claims += dropped_in(text, sentence.start, turn.speaker)
+    return list(_of_people(claims, cast))
 
 
-def _is_anothers(words: Sequence[Word], speaker: str) -> bool:
-    """Whether a line is put into somebody's mouth, as in a transcript: "Tom: I live in Rome"."""
-    name, place = name_at(words, 0)
-    is_label = bool(name) and place < len(words) and words[place].low == ":"
-    is_first = is_label and any(word.low in {"i", "my", "we"} for word in words[place : place + 4])
-    return is_first and name.casefold() not in _HEADINGS and name_key(name) != name_key(speaker)
+def _of_people(claims: Sequence[Extracted], cast: Cast) -> Iterator[Extracted]:
+    """Without what only a person can be or do, of an animal."""
+    pets = {bond.subject for bond in cast.bonds if bond.kin.predicate == "pet"}
+    pets |= {each.subject for each in claims if each.predicate == "is_a"}
+    yield from (
+        each for each in claims if each.subject not in pets or each.predicate not in _OF_PEOPLE
+    )
 
 
-def _bonds_in(sentence: Sentence, bonds: Iterable[Bond]) -> Iterator[Extracted]:
+def _bonds_in(sentence: Sentence, bonds: Iterable[Bond], text: str) -> Iterator[Extracted]:
     """Who is what to whom; of an animal also what it is."""
     for bond in bonds:
         if not bond.names or not sentence.start <= bond.start < sentence.end:
@@ -99,12 +109,19 @@ def _bonds_in(sentence: Sentence, bonds: Iterable[Bond]) -> Iterator[Extracted]:
         for name in bond.names:
             if name_key(name) == name_key(bond.owner):
                 continue
-            kind = "ended" if bond.is_gone else "affirmed"
+            kind = "ended" if bond.is_gone or _is_lost(bond, text) else "affirmed"
             yield Extracted(
                 kind=kind, subject=bond.owner, predicate=bond.kin.predicate, object=name, span=span
             )
             if bond.kin.predicate == "pet":
                 yield Extracted(subject=name, predicate="is_a", object=bond.word, span=span)
+
+
+def _is_lost(bond: Bond, text: str) -> bool:
+    """Whether the words around a bond say that it ended by death or loss; one's parents stay parents."""
+    is_lasting = bond.kin.predicate in _LASTING
+    before, after = text[max(0, bond.start - 40) : bond.start], text[bond.end : bond.end + 80]
+    return not is_lasting and bool(_DIED.match(after) or _PUT_DOWN.search(before + "\x1f" + after))
 
 
 def _once(claims: Iterable[Extracted]) -> Iterator[Extracted]:

@@ -111,6 +111,11 @@ PROFESSIONS = frozenset(
     "statistician steward stewardess surgeon surveyor tailor teacher technician therapist tiler "
     "translator tutor veterinarian vet waiter waitress welder writer author retiree".split()
 )
+NO_ALLERGENS = MONTHS_AND_DAYS | frozenset(
+    "people work exercise mornings stupidity drama nonsense housework chores homework bullshit talk waiting "
+    "politics meetings commitment responsibility fun idiots fools rules paperwork bureaucracy effort sports kids "
+    "children men women boredom deadlines emails losing failure lies liars criticism cleaning you".split()
+)
 SPORTS = frozenset(
     "football soccer tennis basketball volleyball badminton squash hockey rugby cricket golf baseball "
     "softball handball chess padel pickleball bridge poker darts billiards snooker".split()

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mnestic.activities.clients.rules.clauses import Clause
-from mnestic.activities.clients.rules.lexicon import ACTIVITIES, LANGUAGES
+from mnestic.activities.clients.rules.lexicon import (
+    ACTIVITIES,
+    LANGUAGES,
+    NO_ALLERGENS,
+    NOT_NAMES,
+)
 from mnestic.activities.clients.rules.patterns import BY_VERB, HABIT, Pattern, Reading
 from mnestic.activities.clients.rules.people import Cast
 from mnestic.activities.clients.rules.phrases import food, phrase, phrases, proper_name, verb_phrase
@@ -129,7 +134,11 @@ class _Fact:
             return [f"{self.clause.phrase.split()[0].casefold()} {text}"]
         if text == "me":
             return [self.setting.cast.speaker]
-        return list(read_values(text, pattern.reading, predicate=pattern.predicate))
+        return [
+            value
+            for value in read_values(text, pattern.reading, predicate=pattern.predicate)
+            if pattern.kind != "self" or _can_be(self.setting.cast.speaker, value)
+        ]
 
     def _said(self, verdict: Verdict, subject: str, value: str | None) -> Iterator[Extracted]:
         clause, predicate, begins = self.clause, self.pattern.predicate, self.times.begins
@@ -172,7 +181,7 @@ class _Fact:
             if begins:
                 yield from self._from_a_day(subject, value, begins)
             return
-        name = self._intention_name(value)
+        name = None if clause.verb.lemma == "like" else self._intention_name(value)
         if name is None or (verdict == "planned" and not (begins or self._is_plan())):
             return
         if verdict != "dropped":
@@ -243,6 +252,8 @@ def read_values(text: str, reading: Reading, *, predicate: str) -> list[str]:
     """The objects in a text, read as the pattern asks."""
     if predicate == "languages_spoken":
         return [word.capitalize() for word in _WORDS.findall(text) if word.casefold() in LANGUAGES]
+    if predicate == "allergic_to":
+        return [each for each in phrases(text) if each.split()[-1].casefold() not in NO_ALLERGENS]
     if predicate == "age":
         return [str(number_of(text) or text)]
     if reading in {"list", "food"}:
@@ -252,6 +263,13 @@ def read_values(text: str, reading: Reading, *, predicate: str) -> list[str]:
         return [part for part in parts if part]
     value = {"name": proper_name, "phrase": phrase}.get(reading, str.strip)(text)
     return [value] if value else []
+
+
+def _can_be(speaker: str, name: str) -> bool:
+    """Whether a speaker can be called so: one whose name is known has a part of it."""
+    is_known = speaker[:1].isupper() and speaker.casefold() not in NOT_NAMES
+    own, said = ({*each.casefold().split()} for each in (speaker, name))
+    return not is_known or not own.isdisjoint(said)
 
 
 def _gerund(doing: str) -> str:
@@ -289,6 +307,8 @@ def _intention(clause: Clause, times: Times) -> Iterator[Extracted]:
         return
     if verb.mood == "plan" and not (verb.governor or times.begins):
         return
+    if verb.lemma == "like":
+        return  # "I'd like a coffee" is of the moment
     is_noun = verb.lemma == "want"
     name = phrase(clause.phrase) if is_noun else verb_phrase(clause.phrase)
     if name is None:

@@ -65,7 +65,9 @@ def _any(words: Iterable[str]) -> str:
 
 _U = "A-Z\u00c0-\u00de\u0100-\u017f"
 _CAP = rf"(?!I\b)[{_U}][\w&.-]*(?<![.-])(?!\w)"
-_PLACE = rf"(?:the )?(?:(?:St|Ste|Mt|Ft)\. )?(?!(?:St|Ste|Mt|Ft)\.){_CAP}(?:[ -](?:(?:de|del|la|le|upon|am|an der|of|the) )?{_CAP}){{0,3}}(?!'s|\w)"
+PLACE = _PLACE = (
+    rf"(?:the )?(?:(?:St|Ste|Mt|Ft)\. )?(?!(?:St|Ste|Mt|Ft)\.){_CAP}(?:[ -](?:(?:de|del|la|le|upon|am|an der|of|the) )?{_CAP}){{0,3}}(?!'s|\w)"
+)
 _NAME = rf"{_CAP}(?: {_CAP}){{0,2}}(?!'s|\w)"
 _ORGHEAD = rf"(?:{_any(ORGANISATIONS)})"
 _ORG = (
@@ -97,8 +99,8 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("live reside", rf"(?:[^|.!?_]{{0,40}}?)on the (?P<x>{ORDINAL}|ground|top) floor\b", "floor", reading="text"),
     Pattern("live", rf"with (?:(?:my|our) (?:[a-z-]+ ){{1,2}})?(?P<x>{_NAME})", "lives_with", reading="name"),
     Pattern("be", rf"(?:based|living) in (?P<x>{_PLACE})", "lives_in", reading="name", past="lived_in"),
-    Pattern("move relocate emigrate immigrate return", rf"(?:(?:out|away|back|over|here|house|abroad) )*from (?P<y>{_PLACE})(?:,? (?:back )?(?:to|into) (?:[a-z -]{{1,30}} in )?(?P<x>{_PLACE})(?! as\b))", "lives_in", "event", reading="name", also=(("lived_in", "y"),)),
-    Pattern("move relocate emigrate immigrate", rf"(?:(?:out|away|back|over|house) )*(?:to|into) (?:(?:an?|the|my|our) [a-z -]{{1,40}} in )?(?P<x>{_PLACE})(?! as\b)(?: from (?P<y>{_PLACE}))?", "lives_in", "event", reading="name", also=(("lived_in", "y"),)),
+    Pattern("move relocate emigrate immigrate return", rf"(?:(?:out|away|back|over|here|house|abroad) )*from (?P<y>{_PLACE})(?:,? (?:back )?(?:to|into) (?:[a-z -]{{1,30}} in )?(?P<x>{_PLACE})(?! as\b)(?!,? (?:and )?then\b))", "lives_in", "event", reading="name", also=(("lived_in", "y"),)),
+    Pattern("move relocate emigrate immigrate", rf"(?:(?:out|away|back|over|house) )*(?:to|into) (?:(?:an?|the|my|our) [a-z -]{{1,40}} in )?(?P<x>{_PLACE})(?! as\b)(?!,? (?:and )?then\b)(?: from (?P<y>{_PLACE}))?", "lives_in", "event", reading="name", also=(("lived_in", "y"),)),
     Pattern("move", rf"(?P<x>(?:in|house|flat|out)\b(?! with)|to (?:(?:an?|our|my) |{_PLACE}))", "floor", "end", object=""),
     Pattern("move", rf"in with (?:my (?:[a-z-]+ ){{1,2}})?(?P<x>{_NAME}|me\b)", "lives_with", "event", reading="name"),
     Pattern("grow", rf"up in (?P<x>{_PLACE})", "lived_in", "event", reading="name"),
@@ -184,7 +186,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("go", rf"by (?P<x>{_NAME})", "preferred_name", "habit", reading="name"),
     # Journeys, events, plans
     Pattern("visit", rf"(?P<x>{_PLACE})", "visited", "trip", reading="name"),
-    Pattern("go travel fly drive return", rf"(?:back |over |up |down )?to (?P<x>{_PLACE})", "visited", "trip", reading="name"),
+    Pattern("go travel fly drive return", rf"(?:back |over |up |down )?to (?P<x>{_PLACE})(?! as\b)", "visited", "trip", reading="name"),
     Pattern("be", rf"(?:back )?to (?P<x>{_PLACE})", "visited", "trip", reading="name"),
     Pattern("take", rf"(?:the|an?) (?:train|bus|ferry|plane|flight|boat|trip|night train) to (?P<x>{_PLACE})", "visited", "trip", reading="name"),
     Pattern("have plan book", rf"(?:booked )?(?:an?|our|my|the) (?:[a-z]+ ){{0,2}}?(?:trip|flight|flights|holiday|vacation|weekend) (?:in|to) (?P<x>{_PLACE})", "plans", "plan", reading="name"),

@@ -13,13 +13,13 @@ from mnestic.activities.clients.rules.lexicon import (
     KIN,
     KIN_ADJECTIVES,
     KIN_PLURALS,
-    NOT_NAMES,
     PEOPLE,
     PETS,
     Gender,
     Kin,
 )
 from mnestic.activities.clients.rules.lexing import Word
+from mnestic.activities.clients.rules.namesakes import name_at, shared_names
 from mnestic.activities.clients.rules.verbs import FORMS
 from mnestic.memory.claims import name_key
 
@@ -64,6 +64,7 @@ _MEN, _WOMEN = (
     frozenset(["man", "guy", "boy", "waiter"]),
     frozenset(["woman", "girl", "lady", "waitress"]),
 )
+_COUPLES = frozenset({"married_to", "partner", "engaged_to"})
 _AUX = frozenset(
     "is was has had will does did and 's who , used no still also now just always never".split()  # noqa: SIM905
 )
@@ -90,19 +91,6 @@ class _Mention:
     gender: Gender
     start: int
     is_person: bool
-
-
-def is_name(word: Word) -> bool:
-    """Whether a word can be a name."""
-    return word.is_capital and word.low not in NOT_NAMES and word.text.replace("-", "").isalpha()
-
-
-def name_at(words: Sequence[Word], index: int) -> tuple[str, int]:
-    """The name that begins at a word, of three parts at most, and what follows it; "" for none."""
-    end = index
-    while end < len(words) and end - index < 3 and is_name(words[end]):  # noqa: PLR2004
-        end += 1
-    return " ".join(word.text for word in words[index:end]), end
 
 
 def bond_at(words: Sequence[Word], index: int, *, speaker: str) -> Bond | None:
@@ -193,16 +181,19 @@ class Cast:
         self.bonds: list[Bond] = []
         self._mentions: list[_Mention] = []
         self._named: dict[str, set[str]] = {}
+        self._shared = shared_names(sentences)
         for words in sentences:
             self._read(words)
         for words in sentences:
             self._name_the_nameless(words)
+        self._part_namesakes()
 
-    def subject_of(self, name: str) -> str | None:
-        """How facts name somebody; None for the speaker, and for a name that two people have."""
-        if name_key(name) == name_key(self.speaker):
+    def subject_of(self, name: str, *, at: int) -> str | None:
+        """How facts name somebody at a place; None for the speaker, and for a name that two people have."""
+        key = name_key(name)
+        if key == name_key(self.speaker) or at >= self._shared.get(key, at + 1):
             return None
-        known = self._named.get(name_key(name), set())
+        known = self._named.get(key, set())
         return next(iter(known)) if len(known) == 1 else None if known else name
 
     def bond_from(self, start: int) -> Bond | None:
@@ -246,6 +237,21 @@ class Cast:
         self._mentions.append(_Mention(bond.subject, bond.kin.gender, bond.start, is_person=True))
         if len(bond.names) == 1:
             self._named.setdefault(name_key(bond.names[0]), set()).add(bond.subject)
+
+    def _part_namesakes(self) -> None:
+        """Tells close kin of one name apart, as a brother and a son, who else would be one person."""
+        kin: dict[str, set[str]] = {}
+        for bond in self.bonds:
+            if bond.kin.is_close and len(bond.names) == 1:
+                tie = "partner" if bond.kin.predicate in _COUPLES else bond.kin.predicate
+                kin.setdefault(name_key(bond.names[0]), set()).add(f"{bond.owner} {tie}")
+        for index, bond in enumerate(self.bonds):
+            key = name_key(bond.names[0]) if len(bond.names) == 1 else ""
+            if bond.kin.is_close and len(kin.get(key, ())) > 1:
+                subject = f"{bond.names[0]} ({bond.word} of {bond.owner})"
+                self.bonds[index] = replace(bond, subject=subject)
+                self._named.setdefault(key, set()).discard(bond.subject)
+                self._named[key].add(subject)
 
     def _apposed(self, words: Sequence[Word], index: int) -> Bond | None:
         """As in "Elin is my sister", "Elin, my sister,"."""
@@ -299,7 +305,7 @@ class Cast:
         )
         if not index and not is_person:
             return  # any word is written large at the beginning
-        subject = self.subject_of(name) or name
+        subject = self.subject_of(name, at=words[index].start) or name
         self._mentions.append(_Mention(subject, "", words[index].start, is_person=is_person))
 
     def _name_the_nameless(self, words: Sequence[Word]) -> None:

@@ -7,7 +7,7 @@ It stands alone because every pattern asks for objects, and a doubtful one is be
 
 import re
 
-from mnestic.activities.clients.rules.lexicon import NOT_NAMES, PEOPLE
+from mnestic.activities.clients.rules.lexicon import NATIONALITIES, NOT_NAMES, PEOPLE
 
 _STOP = re.compile(
     r"[,;:|()\u2013\u2014]|\s-\s|\b(?:with|for|at|in|on|from|because|since|so|when|while|whenever|that|which|who|to|than|as|by|"
@@ -60,9 +60,10 @@ _SHARED = frozenset(
 )
 _MOST_WORDS, _MOST_WORDS_DOING = 4, 5
 _WORD = re.compile(r"[^\W_][\w'&+.-]*$")
+_GAPPED = re.compile(rf"(?!(?i:{'|'.join(NATIONALITIES)})\b)[A-Z][a-z]+ [a-z]+$")
 _MEALS = frozenset(
     "breakfast lunch dinner supper meals food healthy healthily well less enough early late dessert leftovers "
-    "clean properly slowly alone".split()
+    "clean properly slowly alone nails dirt dust crow humble words".split()
 )
 
 
@@ -137,6 +138,8 @@ def phrases(text: str) -> list[str]:
 
 def _is_other(part: str, first: str, item: str) -> bool:
     """Whether a part after a comma goes on with something else, such as "too" or what is done."""
+    if _GAPPED.match(item) and not first[0].isupper():
+        return True  # "I like apples, Tom pears"
     if first.split(maxsplit=1)[0].endswith("ing") and not item.split(maxsplit=1)[0].endswith("ing"):
         return " " in first
     return part.strip().casefold().split(" ")[0] in {
@@ -147,6 +150,11 @@ def _is_other(part: str, first: str, item: str) -> bool:
         "especially",
         "not",
         "which",
+        "only",
+        "just",
+        "but",
+        "except",
+        "rather",
     }
 
 

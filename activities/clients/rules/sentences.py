@@ -33,16 +33,21 @@ _JOKE = re.compile(
     re.IGNORECASE,
 )
 _FICTION = re.compile(
-    r"\b(?:imagine|suppose|supposing|pretend(?:ing)?|hypothetical(?:ly)?|role[- ]?play(?:ing)?|let's say|let us say|just say|say for example|in (?:my|a|the) (?:dream|novel|story|film|movie|game|book|play|script|parallel|alternate)|"
+    r"\b(?:imagine|suppose|supposing|pretend(?:ing)?|hypothetical(?:ly)?|role[- ]?play(?:ing)?|let's say|let us say|just say|say for example|in (?:my|a|the|an|this|that|some|another) (?:wildest )?(?:dreams?|novel|story|film|movie|game|book|play|script|song|poem|scenario|example|parallel|alternate|perfect|ideal|different)|"
+    r"picture (?:this|me|us|it)|envision|visuali[sz]e|thought experiment|fantasi[sz]e|(?:ideal|dream|perfect|fantasy) \w+ ?:|"
     r"I (?:dreamt|dreamed)|had a dream|fictional|my character|the character|the main character|in another life|in a past life|once upon a time|"
-    r"lyrics|the song goes|the poem|for example|for instance|such as when|translate|proofread|rewrite|paraphrase|summari[sz]e|draft)\b|\be\.g\.",
+    r"lyrics|the song goes|the poem|for example|for instance|such as when|translate|proofread|rewrite|paraphrase|summari[sz]e|draft)\b|\be\.g\."
+    r"|\b(?<![\w,] )(?:let's |let us )?assum(?:e|ing)\b",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
     r"\b(?:if|unless|whether|maybe|perhaps|possibly|probably|presumably|allegedly|apparently|supposedly|reportedly|"
     r"rumou?rs?|might|may(?= (?:be|have|well|not|or)\b)|as though|or so|not sure|unsure|no idea|in theory|would have|could have|should have|almost|nearly(?! \w+ (?:days|weeks|months|years))|"
     r"according to|as the saying|they say|people say|so to speak|figuratively|metaphorically|feels? like|felt like|"
-    r"lol|lmao|rofl|(?:ha){2,8}|(?:he){2,8}|in case|provided that|assuming|depending on|otherwise|ideally|someday|some day|one day)\b",
+    r"lol|lmao|rofl|(?:ha){2,8}|(?:he){2,8}|in case|provided that|assuming|depending on|otherwise|ideally|someday|some day|one day|by the time|when I (?:grow up|retire|'m (?:old|rich|older|grown)|am (?:old|rich|older|grown))|"
+    r"as long as|practically|basically a|oh,? sure|yeah,? (?:right|sure)|said no one|in my head|could pass for|"
+    r"(?:goes|went|is|are|was|were|'s|'re|be) (?:all |just |kind of )?like[,:]? (?=(?:I|I'm|I've|I'll|we|we're|my|our)\b))"
+    r"|(?:\b(?:goes|went)|\b(?:reads?|says?|goes|ran|stated?)[,:]) (?=(?:I|I'm|I've|I'll|we|we're|my|our)\b)|,? obviously\W*\Z|\bif only\b",
     re.IGNORECASE,
 )
 _TOLD = re.compile(
@@ -54,7 +59,9 @@ _ALMOST_LENGTH = re.compile(
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(
-    r"\b(?:scratch that|never mind|nevermind|strike that|forget (?:that|it|what I (?:just )?said)|that(?:'s| is| was) (?:not true|wrong|a lie|nonsense))\b",
+    r"\b(?:scratch that|never mind|nevermind|strike that|forget (?:that|it|what I (?:just )?said)|that(?:'s| is| was) (?:not true|wrong|a lie|nonsense)|"
+    r"on second thoughts?|(?:actually|wait|hmm|oh|er|um|no),? no\b(?! (?:longer|more|one))|I take (?:that|it) back|ignore (?:that|what I (?:just )?said)|scrap that|disregard that|as if(?=\s*[.!…]*\Z))\b"
+    r"|\b(?<![\w,;:] )(?:not|psych|sike|as if)\s*[.!…]+\s*\Z|\bsaid (?:no one|nobody) ever\b|\bscratch (?:all )?that\b",
     re.IGNORECASE,
 )
 _ORDER = re.compile(

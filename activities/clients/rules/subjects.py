@@ -6,11 +6,12 @@ They stand apart from clauses because here it is decided of whom a fact is kept,
 # ruff: noqa: SIM905 (word lists read best as text)
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mnestic.activities.clients.rules.lexicon import KIN, KIN_PLURALS
 from mnestic.activities.clients.rules.lexing import Word
-from mnestic.activities.clients.rules.people import Bond, Cast, bond_at, is_name, name_at
+from mnestic.activities.clients.rules.namesakes import is_name, name_at
+from mnestic.activities.clients.rules.people import Bond, Cast, bond_at
 from mnestic.activities.clients.rules.verbs import FORMS
 
 _PERSONS = {"i": "first", "we": "first", "you": "second", "he": "third", "she": "third"}
@@ -40,6 +41,10 @@ class Subject:
     person: str = "third"
     with_speaker: str = ""
     is_plural: bool = False
+
+    def alone(self) -> "Subject":
+        """The speaker alone, of "Tom and I"."""
+        return replace(self, names=self.names[:1], with_speaker="") if self.with_speaker else self
 
 
 class Subjects:
@@ -121,7 +126,7 @@ class Subjects:
         lows = [word.low for word in self._words[place : place + 2]]
         if lows[:1] == ["'s"]:
             noun, following = self._noun_until_verb(place + 1)
-            subject = self._cast.subject_of(name)
+            subject = self._cast.subject_of(name, at=self._words[index].start)
             return (Subject((subject,) if subject else (), noun=noun), following) if noun else None
         if lows[:1] and lows[0] in {"from", "at"} and len(lows) > 1:
             place += 2
@@ -133,7 +138,7 @@ class Subjects:
                 place = bond.following + (
                     bond.following < len(self._words) and self._words[bond.following].low == ","
                 )
-        subject = self._cast.subject_of(name)
+        subject = self._cast.subject_of(name, at=self._words[index].start)
         if subject is None:
             return Subject(), place
         return self._with_speaker(subject, place)

@@ -94,7 +94,9 @@ def _happened(clause: Clause, times: Times, at: datetime) -> Verdict:
     if verb.mood != "plain" or verb.is_over:
         return "nothing"
     if verb.is_negated:
-        return "never" if verb.is_never and verb.tense == "past" else "nothing"
+        if verb.tense == "past":
+            return "never" if verb.is_never else "nothing"
+        return "dropped" if verb.is_progressive or verb.tense == "future" else "nothing"
     if verb.tense == "past":
         return "was" if times.is_ahead(at) else "is"
     return "planned" if verb.is_progressive or times.is_ahead(at) else "nothing"

@@ -1,0 +1,108 @@
+"""Plans that came to nothing: told in the same sentence, or of the plan itself as in "the trip is off".
+
+It stands apart because here the words after a clause, or before it, take back what the clause says.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from mnestic.activities.clients.rules.patterns import PLACE
+from mnestic.activities.clients.rules.phrases import verb_phrase
+from mnestic.activities.clients.rules.verbs import GERUNDS
+from mnestic.memory.claims import Span
+from mnestic.memory.extraction import Extracted
+
+_INTENTIONS = ("plans", "wants")
+_UNDONE = re.compile(
+    r"\b(?:but|though|although|however|then|until|before|only)\b[^.;!?]{0,60}?\b(?:"
+    r"cancel(?:l?ed|l?ing)?(?: (?:it|that|them|everything|again))?(?=\s*(?:$|[,.;!|]|because|since|as|again|after|when|due|last|yesterday|today))"
+    r"|call(?:ed|ing)? (?:it|that|them|everything|the whole thing) off"
+    r"|postpon(?:e|ed|ing) (?:it|that|them|everything)|put (?:it|that) off"
+    r"|(?:fell|fallen|falls) through|came? to nothing|nothing came of it"
+    r"|(?:drop|back|pull|chicken|opt)(?:p?ed)? out(?! of)"
+    r"|turn(?:ed)? (?:it|that|them) down|withdr[ae]wn?(?=\s*(?:$|[,.;!]))"
+    r"|(?:gave|given|give) (?:(?:it|that|them) )?up(?=\s*(?:$|[,.;!]|again|after))"
+    r"|(?:sent|took|taken|brought|gave) (?:it|them|her|him) back|returned (?:it|them)\b"
+    r"|(?:did|does|could|do)(?:n't| not) (?:happen|work out|go ahead|take place|end up|make it|go through|go\b)"
+    r"|never (?:happened|did|went|made it|got (?:there|to|around)|materiali[sz]ed|worked out)"
+    r"|changed (?:my|our) minds?|had second thoughts|decided (?:against it|not to)(?=\s*(?:$|[,.;!]))"
+    r")",
+    re.IGNORECASE,
+)
+_TRIP = r"(?:trip|holiday|vacation|journey|flights?|visit|weekend|travels)"
+_IS_OFF = (
+    r"(?: (?!but\b|and\b)[a-z]+| [A-Z][a-z]+){0,3}? (?:(?:is|was|are|were|got|has been|have been|had to be) (?:now |all |both |officially |sadly )?"
+    r"(?:off(?! (?:to|the))|cancel(?:l?ed)|called off|dead|dropped|scrapped|postponed indefinitely|not happening|no longer happening)"
+    r"|(?:is|are|was)(?:n't| not) (?:happening|going ahead|going to happen)|(?:fell|has fallen|have fallen) through"
+    r"|(?:won't|will not) (?:happen|go ahead))\b"
+)
+_DROPPED = re.compile(
+    rf"\b(?:[Tt]he|[Mm]y|[Oo]ur|[Tt]hat) (?:(?:plans? to )?move to (?P<home>{PLACE})"
+    rf"|(?:plans? (?:for|to|of) (?:a |the |our )?)?(?:(?:go|travel|fly) to|{_TRIP} (?:to|in)|visit) (?P<goal>{PLACE})"
+    rf"|(?P<name>{PLACE}) {_TRIP}|plans? (?:to|for|of) (?P<deed>[a-z][a-z' -]{{2,40}}?)){_IS_OFF}"
+)
+_DECIDED = re.compile(
+    r"\b(?:I|[Ww]e)(?:'ve| have)?(?: just| both| now| finally)? (?:decided against|changed (?:my|our) minds? about|"
+    r"g(?:a|i)ven? up on|(?:dropped|gave up|abandoned|scrapped) the (?:idea|plan|thought) of|ruled out) "
+    r"(?P<doing>[a-z]+ing\b[^,.;!?|]{0,60})"
+)
+_GOING = re.compile(
+    rf"(?:going|travelling|traveling|flying|driving) to (?P<goal>{PLACE})|visiting (?P<seen>{PLACE})"
+)
+_MOVING = re.compile(rf"(?:moving|relocating|emigrating) to (?P<home>{PLACE})")
+_BASES = {gerund: lemma for lemma, gerund in GERUNDS.items()}
+
+
+def undone(claims: Iterable[Extracted], sentence: str, *, start: int) -> Iterator[Extracted]:
+    """The claims of a sentence without what its end takes back; a plan that it names is over.
+
+    Args:
+        claims: Of its clauses.
+        sentence: Its text, masked.
+        start: Where it begins in the message.
+    """
+    back = _UNDONE.search(sentence)
+    for claim in claims:
+        if back is None or claim.span.start > start + back.start() or claim.kind != "affirmed":
+            yield claim
+        elif claim.predicate in _INTENTIONS:
+            yield claim.model_copy(update={"kind": "ended", "valid_from": None, "valid_to": None})
+
+
+def dropped_in(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
+    """The plans of the speaker that a sentence says are none any more."""
+    for match in _DROPPED.finditer(sentence):
+        home, goal = match["home"], match["goal"] or match["name"]
+        if home or goal:
+            name: str | None = f"move to {_plain(home)}" if home else f"trip to {_plain(goal)}"
+        else:
+            name = verb_phrase(match["deed"])
+        yield from _over(name, match, start=start, speaker=speaker)
+    for match in _DECIDED.finditer(sentence):
+        yield from _over(_plan_of(match["doing"]), match, start=start, speaker=speaker)
+
+
+def _plan_of(doing: str) -> str | None:
+    """How the plan is called of which a gerund tells."""
+    if moving := _MOVING.match(doing):
+        return f"move to {_plain(moving['home'])}"
+    if going := _GOING.match(doing):
+        return f"trip to {_plain(going['goal'] or going['seen'])}"
+    verb, _, rest = doing.partition(" ")
+    return verb_phrase(f"{_BASES[verb]} {rest}") if verb in _BASES else None
+
+
+def _over(
+    name: str | None, match: re.Match[str], *, start: int, speaker: str
+) -> Iterator[Extracted]:
+    if name is None:
+        return
+    span = Span(start=start + match.start(), end=start + match.end())
+    for predicate in _INTENTIONS:
+        yield Extracted(kind="ended", subject=speaker, predicate=predicate, object=name, span=span)
+    if name.startswith("trip to "):
+        yield Extracted(kind="ended", subject=speaker, predicate="travel_date", span=span)
+
+
+def _plain(place: str) -> str:
+    return place.removeprefix("the ").removeprefix("The ")

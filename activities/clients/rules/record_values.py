@@ -1,0 +1,131 @@
+"""Values of a tool's record: what each predicate takes as one, so that a placeholder is no fact.
+
+It stands apart from the records because it says, predicate by predicate, what a value looks like.
+"""
+
+# ruff: noqa: SIM905 (word lists read best as text)
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from typing import Any
+
+from mnestic.activities.clients.rules.lexicon import LANGUAGES, NATIONALITIES
+from mnestic.memory.date_words import MONTHS
+from mnestic.memory.predicates import default_predicate
+
+_PLAIN = re.compile(r"[^\W_][^\n{}<>\[\]\"!?;|]{0,80}$")
+_UNKNOWN = frozenset(
+    "n/a, na, none, null, unknown, nil, true, false, not set, tbd, tba, todo, pending, undefined, "
+    "unspecified, other, various, test, example, string, redacted, private, not available, not "
+    "provided, not specified, not applicable, anytown, musterstadt, nowhere".split(", ")
+)
+# A value with one of these says more, or less, than itself: a guess, a former one, a whole sentence.
+_HEDGED = re.compile(
+    r"[()]|\b(?:maybe|perhaps|probably|possibly|likely|estimated|approx|about|or|until|till|since|former(?:ly)?|ex|"
+    r"previous(?:ly)?|old|was|were|is|are|am|i|my|you|your|we|not|no|unknown|see|please|ignore|disregard|instructions?|"
+    r"prompt|remember|system|assistant|admin|always|never)\b",
+    re.IGNORECASE,
+)
+_MOST_WORDS = 6
+_OLDEST = 125
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}$")
+_PHONE = re.compile(r"\+?[\d(][\d ()/.-]{4,24}\d$")
+_TIMEZONE = re.compile(
+    r"(?:[A-Z][A-Za-z_]+(?:/[A-Z][\w+-]+){1,2}|UTC|GMT|[A-Z]{3,4}|(?:UTC|GMT)[+-]\d{1,2}(?::\d\d)?)$"
+)
+_DAY = re.compile(r"(?P<day>\d{1,2})\.? (?P<month>[A-Za-z]+)(?:,? (?P<year>\d{4}))?$")
+_DIET = re.compile(
+    r"(?:lacto-)?(?:vegetarian|vegan|pescatarian|pescetarian|flexitarian|omnivore|halal|kosher|keto|paleo|gluten-free)$",
+    re.IGNORECASE,
+)
+_CODES: Mapping[str, str] = {
+    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
+    "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "it": "Italian", "ja": "Japanese",
+    "ko": "Korean", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian",
+    "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
+}  # fmt: skip
+_LISTED = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
+
+
+def is_one_valued(predicate: str) -> bool:
+    """Whether there is one value at a time, by what is usual."""
+    return default_predicate(predicate).cardinality == "single"
+
+
+def value_of(predicate: str, value: Any) -> Iterator[tuple[str, str]]:
+    """The values of a field, each as it is kept and as it is written; none for what says nothing."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return
+    written = str(value).strip()
+    if written.casefold() in _UNKNOWN:
+        return
+    parts = [written] if is_one_valued(predicate) else _LISTED.split(written)
+    for part in parts:
+        kept = _READERS.get(predicate, _text)(part.strip())
+        if kept is not None:
+            yield kept, part.strip()
+
+
+def _text(text: str) -> str | None:
+    is_plain = bool(_PLAIN.match(text)) and len(text.split()) <= _MOST_WORDS
+    return text if is_plain and not _HEDGED.search(text) else None
+
+
+def _words(text: str) -> str | None:
+    return text if _text(text) and any(map(str.isalpha, text)) else None
+
+
+def _name(text: str) -> str | None:
+    """A name of a place or an organisation: no number, and not written small."""
+    return text if _words(text) and not text[0].islower() else None
+
+
+def _age(text: str) -> str | None:
+    return text if text.isdecimal() and 0 < int(text) <= _OLDEST else None
+
+
+def _matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+    return lambda text: text if pattern.match(text) else None
+
+
+def _birthday(text: str) -> str | None:
+    try:
+        return f"{date.fromisoformat(text[:10]):%Y-%m-%d}"
+    except ValueError:
+        named = _DAY.match(text)
+    if named is None or named["month"].casefold() not in MONTHS:
+        return None
+    try:
+        date(int(named["year"] or 2000), MONTHS[named["month"].casefold()], int(named["day"]))
+    except ValueError:
+        return None
+    return text
+
+
+def _language(text: str) -> str | None:
+    low = re.split(r"[-_]", text.casefold())[0]
+    return _CODES.get(low) or (low.capitalize() if low in LANGUAGES else None)
+
+
+def _nationality(text: str) -> str | None:
+    return text if text.casefold() in NATIONALITIES or _name(text) else None
+
+
+_READERS: Mapping[str, Callable[[str], str | None]] = {
+    "lives_in": _name,
+    "employer": _name,
+    "school": _name,
+    "job_title": _words,
+    "email": _matching(_EMAIL),
+    "phone": _matching(_PHONE),
+    "birthday": _birthday,
+    "age": _age,
+    "nationality": _nationality,
+    "timezone": _matching(_TIMEZONE),
+    "preferred_language": _language,
+    "languages_spoken": _language,
+    "diet": _matching(_DIET),
+    "allergic_to": _words,
+    "hobby": _words,
+}
