@@ -102,6 +102,7 @@ class MemoryActivities:
                     state = await transaction.working.load(asked.scope.session_id)
                     results = await load_results(transaction, asked.results)
                 if done is not None:
+                    await _learned(asked)
                     return done
                 write = _filled(asked, state, results).episode
                 text, made = await self._summary(asked, write, state)
@@ -112,8 +113,7 @@ class MemoryActivities:
                 work=lambda transaction: _remember(transaction, asked, text),
                 beside=self._meter.row(asked, made),
             )
-            if asked.learn:
-                await have_learned(asked)
+            await _learned(asked)
             return kept
 
     @activity.defn(name="mnestic.recall")
@@ -162,6 +162,11 @@ class MemoryActivities:
             episode_ids=tuple(episode.id for episode in found.episodes[:_REFS_TOLD]),
             saved_as=asked.save_as,
         )
+
+
+async def _learned(asked: RememberInput) -> None:
+    if asked.learn:
+        await have_learned(asked)
 
 
 async def _remember(transaction: Transaction, asked: RememberInput, summary: str) -> RememberResult:

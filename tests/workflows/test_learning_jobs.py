@@ -1,25 +1,30 @@
 """Jobs that learn from what they hear, and know what was learned."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 from temporalio import workflow
+from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.activities.memories import MemoryActivities, RememberInput
 from mnestic.memory.entries import Entry, EntryQuery
 from mnestic.memory.inbox import ToolOutput
 from mnestic.memory.jobs import JobResult
-from mnestic.memory.names import job_workflow_id
+from mnestic.memory.names import ingest_workflow_id, job_workflow_id
+from mnestic.memory.operations import Operation
 from mnestic.memory.scope import Scope
-from mnestic.memory.writes import MemoryWrite, MessageWrite
+from mnestic.memory.writes import EpisodeWrite, MemoryWrite, MessageWrite
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.plans import parse_plan
 from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.worker import activities_of
 from mnestic.workflows.agent_memory import AgentMemory
 
@@ -232,3 +237,27 @@ nodes:
     state = await client.memory("ada").working_memory("s1")
     assert [message.content for message in state.messages] == [" "]
     assert await entries(client) == []
+
+
+@pytest.mark.parametrize("episode", [None, EpisodeWrite()], ids=["message", "message and episode"])
+async def test_learning_that_a_lost_attempt_did_not_start_is_started_by_the_next(
+    client: MnesticClient, memory: PostgresMemory, episode: EpisodeWrite | None
+) -> None:
+    tenant = client.settings.tenant_id
+    activities = MemoryActivities(memory, ScopeRetriever(), LocalSummariser())
+    asked = RememberInput(
+        scope=Scope(tenant_id=tenant, agent_id="ada", session_id="s1"),
+        operation=Operation(key="j1/0/1/remember", name="remember", job_id="j1"),
+        write=MemoryWrite(message=MessageWrite(content="I live in Ghent."), episode=episode),
+        learn=True,
+    )
+    attempt = ActivityEnvironment(client.temporal)
+    attempt.info = replace(attempt.info, task_queue=client.settings.task_queue)
+
+    with pytest.raises(RuntimeError):  # after its commit, for want of a client
+        await ActivityEnvironment().run(activities.remember, asked)
+    await attempt.run(activities.remember, asked)
+
+    learning = client.temporal.get_workflow_handle(ingest_workflow_id(tenant, "ada"))
+    assert len(await entries(client)) == 1
+    assert (await learning.describe()).task_queue == client.settings.task_queue
