@@ -12,7 +12,7 @@ from mnestic.activities.ingests import start_ingest_here
 from mnestic.activities.receiving import receive
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.inbox import Signal, find_refused, read_signal, refused_resource
-from mnestic.memory.learning import Lesson
+from mnestic.memory.learning import Lesson, entry_id_at
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
 
@@ -114,6 +114,7 @@ async def retry_parked(transaction: Transaction, lessons: Sequence[Lesson], *, o
     signals = {lesson.place: find_refused(lesson.resource) for lesson in lessons}
     again = [lesson for lesson in lessons if signals[lesson.place] is None]
     retried = await transaction.learning.retry(again) if again else 0
+    await transaction.entries.embed_again([entry_id_at(one.place, owner=owner) for one in again])
     for lesson in lessons:
         signal = signals[lesson.place]
         if signal is not None and _is_sound(signal) and await transaction.learning.drop([lesson]):

@@ -131,7 +131,9 @@ class LearningActivities:
 
     @activity.defn(name="mnestic.embed")
     async def embed(self, asked: LearnInput) -> Learned:
-        """Gives vectors to entries that have none of the model; what the model refuses gets the vector 0.
+        """Gives vectors to entries that have none of the model.
+
+        What the model refuses gets the vector 0, so that it is not asked again, and is parked.
 
         Idempotent: an entry has one vector of a model.
         """
@@ -142,8 +144,8 @@ class LearningActivities:
             (nothing,) = (await self._embedder.embed([""])).vectors
             kept = Embedding(entry_id=entry.id, content=entry.content, vector=nothing)
             async with begin_learning(self._memory, asked) as transaction:
-                await transaction.entries.embed(name, [kept])
-                transaction.note("entry.embed", entry.id, reason=why)
+                if await transaction.entries.embed(name, [kept]):
+                    await _park_message(transaction, entry, reason=f"has no vector: {why}")
 
         async with _step():
             async with begin_learning(self._memory, asked) as transaction:
@@ -230,6 +232,14 @@ class LearningActivities:
             recheck=self._limits.recheck,
             time_limit=limit / 2,
         )
+
+
+async def _park_message(transaction: Transaction, entry: Entry, *, reason: str) -> None:
+    transaction.note("entry.embed", entry.id, reason=reason)
+    if entry.session_id is not None and entry.source_id is not None:
+        lesson = await transaction.learning.find(entry.session_id, entry.source_id)
+        if lesson is not None:
+            await transaction.learning.park(lesson, reason=reason)
 
 
 def _moment(said: Resource) -> tuple[datetime, str]:

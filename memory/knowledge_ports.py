@@ -172,6 +172,10 @@ class EntryStore(Protocol):
         """Keeps vectors of a model, but none of a content that has changed meanwhile."""
         ...
 
+    async def embed_again(self, entry_ids: Sequence[str]) -> None:
+        """Forgets the vectors 0 of entries, which stand for texts that a model has refused."""
+        ...
+
 
 class LearningStore(Protocol):
     """How far it is with learning from each resource."""
@@ -204,11 +208,11 @@ class LearningStore(Protocol):
         ...
 
     async def park(self, lesson: Lesson, *, reason: str) -> None:
-        """Sets one aside that cannot be learned from, with the reason; the others go on."""
+        """Sets one aside that cannot be learned from, or not be embedded, with the reason; the others go on."""
         ...
 
     async def retry(self, lessons: Sequence[Lesson]) -> int:
-        """Lets parked ones be learned from again; returns how many were parked."""
+        """Lets parked ones be learned from again, from where they were; returns how many were parked."""
         ...
 
     async def drop(self, lessons: Sequence[Lesson]) -> int:

@@ -248,6 +248,11 @@ class PostgresEntryStore:
         self._unit.wrote("entry.embed", f"{model}: {kept}")
         return kept
 
+    async def embed_again(self, entry_ids: Sequence[str]) -> None:
+        """See the port."""
+        rows = await self._stored(entry_ids, lock=True)
+        await self._vectors.forget([row.number for row in rows], empty=True)
+
     async def _index(self, numbers: Sequence[int]) -> None:
         """Enters the contents of entries into full text search."""
         await self._unit.run(_INDEX, {**self._unit.owner, "numbers": sorted(numbers)})

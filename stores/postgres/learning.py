@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from sqlalchemy import CTE, Row, Select, func, select, true, update
+from sqlalchemy import CTE, Row, Select, case, func, select, true, update
 
 from mnestic.memory.entries import EntryType
 from mnestic.memory.extraction import TurnKind
@@ -103,12 +103,15 @@ class PostgresLearningStore:
 
     async def park(self, lesson: Lesson, *, reason: str) -> None:
         """See the port."""
-        await self._set([lesson], of=("received", "extracted"), state="parked", reason=reason)
+        open_ones: tuple[LearningState, ...] = ("received", "extracted", "learned")
+        await self._set([lesson], of=open_ones, state="parked", reason=reason)
         self._unit.wrote("learning.park", lesson.name, reason=reason)
 
     async def retry(self, lessons: Sequence[Lesson]) -> int:
         """See the port."""
-        again = await self._set(lessons, of=("parked",), state="received", reason=None)
+        was_read = LEARNING.c.extractor.is_not(None)
+        state = case((was_read, "extracted"), else_="received")
+        again = await self._set(lessons, of=("parked",), state=state, reason=None)
         self._unit.wrote("learning.retry", f"{again} messages")
         return again
 
@@ -131,7 +134,8 @@ class PostgresLearningStore:
 
     async def restart(self, lesson: Lesson) -> None:
         """See the port."""
-        await self._set([lesson], of=_STATES, state="received", reason=None)
+        nothing = {"reason": None, "extractor": None, "extracted": None}
+        await self._set([lesson], of=_STATES, state="received", **nothing)
         self._unit.wrote("learning.restart", lesson.name)
 
     async def list_by_state(

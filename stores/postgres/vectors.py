@@ -55,6 +55,7 @@ _FORGET = text("""
 WITH gone AS (
     DELETE FROM mnestic.embedding
      WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND entry_number = ANY(:numbers)
+       AND (NOT :empty OR l2_norm(vector) = 0)
     RETURNING model
 )
 UPDATE mnestic.embedding_model AS m SET entries = m.entries - g.entries
@@ -106,9 +107,10 @@ class Vectors:
         assert kept is not None
         return int(kept.kept)
 
-    async def forget(self, numbers: Sequence[int]) -> None:
-        """Removes the vectors of entries, whatever the model."""
-        await self._unit.run(_FORGET, {**self._unit.owner, "numbers": list(numbers)})
+    async def forget(self, numbers: Sequence[int], *, empty: bool = False) -> None:
+        """Removes the vectors of entries, whatever the model; or the vectors 0 alone."""
+        asked = {"numbers": list(numbers), "empty": empty}
+        await self._unit.run(_FORGET, {**self._unit.owner, **asked})
 
 
 class _HalfVectors:

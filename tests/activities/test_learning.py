@@ -113,6 +113,9 @@ class Steps:
     async def extract(self) -> Learned:
         return await self._run(self._activities.extract)
 
+    async def learn(self) -> Learned:
+        return await self._run(self._activities.learn)
+
     async def embed(self) -> Learned:
         return await self._run(self._activities.embed)
 
@@ -484,35 +487,66 @@ async def test_entries_get_vectors_of_two_models_side_by_side(
     assert usage() == [("embed", "vectors", 7, 0, pytest.approx(0.0000035), None)]
 
 
-async def test_a_text_that_cannot_be_embedded_does_not_keep_the_others_waiting(
+async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(
     chat_server: Any,
     steps: Callable[..., Steps],
     ada: MemoryClient,
     admin_url: str,
     settings: Settings,
 ) -> None:
-    def declines(path: str, body: Any) -> Answer:
-        is_awful = any("awful" in text for text in body["input"])
+    def answers(path: str, body: Any) -> Answer:
+        if "input" not in body:
+            return read(path, body)
+        is_awful = any("Awful" in text for text in body["input"])
         return refused(400, "not this") if is_awful else vectors(path, body)
 
-    chat_server.answers = declines
-    await ada.learn([said(1, "I live in Ghent."), said(2, "Something awful."), said(3, "Hm.")])
+    async def learn() -> Learned:
+        await steps().extract()
+        await steps().learn()
+        return await steps().embed()
 
-    done, again = await steps().embed(), await steps().embed()
+    def kept() -> list[str]:
+        with psycopg.connect(admin_url) as connection:
+            rows = connection.execute(
+                "SELECT vector::text FROM mnestic.embedding WHERE tenant_id = %s "
+                "AND model = 'vectors-2' ORDER BY entry_number",
+                [settings.tenant_id],
+            ).fetchall()
+        return [vector for (vector,) in rows]
 
-    with psycopg.connect(admin_url) as connection:
-        rows = connection.execute(
-            "SELECT vector::text FROM mnestic.embedding WHERE tenant_id = %s ORDER BY entry_number",
-            [settings.tenant_id],
-        ).fetchall()
-        (why,) = connection.execute(
-            "SELECT reason FROM mnestic.audit_log WHERE tenant_id = %s AND reason IS NOT NULL",
-            [settings.tenant_id],
-        ).fetchone() or ("",)
+    chat_server.answers = answers
+    await ada.learn([said(1, "I live in Ghent."), said(2, "I live in Awful."), said(3, "Hm.")])
+
+    done, again = await learn(), await learn()
+    empty, (lesson,) = kept()[1], (await ada.list_parked())[0]
+    known, _ = await ada.list_facts()
+    chat_server.answers = lambda path, body: (read if "messages" in body else vectors)(path, body)
+    asked_before = len(chat_server.requests)
+    await ada.retry_parked([lesson])
+    mended = await learn()
+
     assert (done.taken, done.parked, again.taken) == (3, 1, 0)
-    assert rows[1] == ("[0,0]",)
-    assert "[0,0]" not in {rows[0][0], rows[2][0]}
-    assert "not this" in why
+    assert (empty, lesson.resource.source_id) == ("[0,0]", "m002")
+    assert "has no vector: model vectors refused" in (lesson.reason or "")
+    assert {fact.object for fact in known} == {"Awful"}
+    assert (mended.taken, mended.parked, "[0,0]" in kept(), len(kept())) == (1, 0, False, 3)
+    assert len(chat_server.requests) == asked_before + 1  # for the vector, and for no facts
+    assert (await ada.count_learning()).learned == 3
+    assert [fact.id for fact in (await ada.list_facts())[0]] == [fact.id for fact in known]
+
+
+async def test_two_models_vectors_stand_when_a_text_is_embedded_again(
+    chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
+) -> None:
+    chat_server.fails(400, "not this")
+    await ada.learn([said(1, "I live in Ghent.")])
+    await steps(embedder=TokenVectorEmbedder()).embed()
+
+    await steps().embed()
+    lessons, _ = await ada.list_parked()
+    await ada.retry_parked(lessons)
+
+    assert (await ada.stats()).entries.embedded == {"wordllama-256": 1}
 
 
 async def test_vectors_of_a_wrong_width_keep_entries_waiting(
