@@ -105,13 +105,13 @@ def check_text(value: str, *, what: str) -> None:
     """Refuses text that Postgres cannot keep.
 
     Raises:
-        InvalidInputError: the text holds a NUL or half of a surrogate pair.
+        InvalidInputError: the text holds a NUL, half of a surrogate pair or a byte that is not UTF-8.
     """
     if "\x00" in value:
         raise InvalidInputError(what=what, why="holds a NUL character, which cannot be stored")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InvalidInputError(
-            what=what, why="holds half of a surrogate pair, which is not text"
-        ) from None
+        # Python reads a byte that is none as half of a pair, wherever it is told to go on.
+        why = "holds half of a surrogate pair or a byte that is not UTF-8, which is not text"
+        raise InvalidInputError(what=what, why=why) from None

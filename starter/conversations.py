@@ -3,6 +3,7 @@
 It stands alone because which of them a file is, is told here, by its name and what is in it.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from itertools import islice
@@ -10,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import from_json
 
 from mnestic.memory.conversations import Conversation, Turn
 from mnestic.memory.errors import InvalidInputError
@@ -116,15 +116,15 @@ def _holds_chat_lines(path: Path, source: str) -> bool:
     bad: list[InvalidInputError] = []
     lines = (text for _, text in read_lines(path, source, bad.append) if text.strip())
     first = list(islice(lines, _LINES_LOOKED_AT))
-    if not first:
-        raise bad[0] if bad else InvalidInputError(what=source, why=f"is empty; {EXPECTED}")
+    if not first and not bad:
+        raise InvalidInputError(what=source, why=f"is empty; {EXPECTED}")
     return any(map(_is_chat_line, first))
 
 
 def _is_chat_line(line: str) -> bool:
     try:
-        head = from_json(line) if line.lstrip().startswith("{") else None
-    except ValueError:
+        head = json.loads(line) if line.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
         return False  # the file is read as one document then, and the place is named
     return isinstance(head, dict) and not head.keys().isdisjoint(
         {"role", "content", "timestamp", "tool"}

@@ -1,33 +1,59 @@
 """Having messages learned from: a conversation's messages are kept, and `IngestMessages` is started."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from temporalio.client import WorkflowHandle
 
 from mnestic.activities import ingests
 from mnestic.memory.conversations import Conversation
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.learning import Incoming, Ingested
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.memory.resources import Resource
 from mnestic.starter.client import MnesticClient
+from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.rpc import rpc_errors
+from mnestic.starter.turns import Refuse, refuse_or_raise
 
 _BATCH = 500  # messages kept in one transaction
 
 
+class Received(NamedTuple):
+    """How many messages a batch had, and how many of them were not there before."""
+
+    messages: int
+    new: int
+
+
 async def receive_conversation(
-    client: MnesticClient, conversation: Conversation, *, agent_id: str, channel: str
-) -> AsyncIterator[int]:
-    """Keeps the messages of a conversation, to be learned from; yields how many of a batch are new.
+    client: MnesticClient,
+    conversation: Conversation,
+    *,
+    agent_id: str,
+    channel: str,
+    refuse: Refuse | None = None,
+) -> AsyncIterator[Received]:
+    """Keeps the messages of a conversation, to be learned from; tells of each batch once it is kept.
 
     A message that is there already is not kept again, so it goes on where it stopped.
+
+    Args:
+        client: Connected to where they are kept.
+        conversation: As it was read.
+        agent_id: Who hears it.
+        channel: Where it comes from.
+        refuse: Is told of each message that the database cannot keep, and the others are kept;
+            without it the first is raised.
+
+    Raises:
+        InvalidInputError: a message cannot be kept; names it.
     """
     said = _messages(conversation, channel=channel)
     memory = client.memory(agent_id)
     while batch := list(islice(said, _BATCH)):
-        yield await memory.learn(batch)
+        yield Received(len(batch), await _keep(memory, batch, refuse))
 
 
 async def start_ingest(client: MnesticClient, *, agent_id: str) -> WorkflowHandle[Any, Ingested]:
@@ -48,7 +74,23 @@ async def start_ingest(client: MnesticClient, *, agent_id: str) -> WorkflowHandl
         )
 
 
-def _messages(conversation: Conversation, *, channel: str) -> Iterator[Incoming]:
+async def _keep(
+    memory: MemoryClient, batch: Sequence[tuple[str, Incoming]], refuse: Refuse | None
+) -> int:
+    """Keeps what can be kept of a batch, by halves where something cannot; returns how many are new."""
+    try:
+        return await memory.learn([message for _, message in batch])
+    except InvalidInputError as error:
+        if len(batch) == 1:
+            refuse_or_raise(InvalidInputError(what=batch[0][0], why=str(error)), refuse)
+            return 0
+    middle = len(batch) // 2
+    first = await _keep(memory, batch[:middle], refuse)
+    return first + await _keep(memory, batch[middle:], refuse)
+
+
+def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str, Incoming]]:
+    """The messages, each with how it is named to a person."""
     for session in conversation.sessions:
         for turn in session.turns:
             said = Resource(
@@ -59,4 +101,5 @@ def _messages(conversation: Conversation, *, channel: str) -> Iterator[Incoming]
                 content=turn.text,
                 at=turn.at,
             )
-            yield Incoming(resource=said, kind=turn.kind, came_with=turn.came_with)
+            message = Incoming(resource=said, kind=turn.kind, came_with=turn.came_with)
+            yield f"session {session.id}, turn {turn.id}", message

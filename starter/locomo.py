@@ -3,9 +3,12 @@
 It stands alone because it is somebody else's format, read as one document and not by lines.
 """
 
+import json
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
@@ -101,15 +104,19 @@ def _session_keys(conversation: Mapping[str, Any]) -> list[str]:
 
 
 def _parse_document(path: Path, source: str) -> Any:
+    """The document; what is no text in it is left for the turn that holds it to be refused."""
     try:
-        text = decode(path.read_bytes(), source)
-        return from_json(text)
+        content = path.read_bytes()
     except OSError as error:
         raise InvalidInputError(what=source, why=f"cannot be read: {error.strerror}") from error
+    try:
+        return from_json(content.removeprefix(BOM_UTF8))
     except ValueError as error:
-        raise InvalidInputError(
-            what=source, why=f"is no whole JSON ({error}); {EXPECTED}"
-        ) from error
+        with suppress(ValueError, RecursionError):
+            return json.loads(content.decode("utf-8-sig", "surrogateescape"))
+        decode(content, source)  # which names the first byte that is none
+        why = f"is no whole JSON ({error}); {EXPECTED}"
+        raise InvalidInputError(what=source, why=why) from error
 
 
 def _choose_sample(

@@ -69,17 +69,20 @@ def unique_name(name: str, seen: Counter[str]) -> str:
 
 
 def known_by_content(turns: Sequence[Turn], *, dated: bool = True) -> list[Turn]:
-    """Turns of one session whose place in a file says nothing, known by their words and the order of equals.
+    """Turns of one session whose place in a file says nothing, known by their words.
 
     Args:
         turns: In the order of the file.
-        dated: Whether their times are their own, and tell them apart.
+        dated: Whether their times are their own: then the same at the same time is one that was
+            written twice. Without times, equals are told apart by their order.
     """
     seen: Counter[str] = Counter()
-    return [
-        turn.model_copy(update={"content_id": unique_name(_content_id(turn, dated=dated), seen)})
-        for turn in turns
-    ]
+    known: dict[str, Turn] = {}
+    for turn in turns:
+        name = _content_id(turn, dated=dated)
+        name = name if dated else unique_name(name, seen)
+        known.setdefault(name, turn.model_copy(update={"content_id": name}))
+    return list(known.values())
 
 
 def session_of(

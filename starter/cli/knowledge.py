@@ -71,23 +71,25 @@ def ingest(
             )
         finally:
             _tell(refused)
-    messages = sum(len(session.turns) for session in conversation.sessions)
+    read = sum(len(session.turns) for session in conversation.sessions)
+    unread = len(refused)
 
     async def work() -> None:
         received = 0
         async with await connect_client() as client:
             with _progress() as progress:
-                bar = progress.add_task("messages kept", total=messages)
-                async for new in receive_conversation(
-                    client, conversation, agent_id=agent, channel=channel
+                bar = progress.add_task("messages kept", total=read)
+                async for batch in receive_conversation(
+                    client, conversation, agent_id=agent, channel=channel, refuse=refused.append
                 ):
-                    received += new
-                    progress.update(bar, advance=new)
-                progress.update(bar, completed=messages)
+                    received += batch.new
+                    progress.update(bar, advance=batch.messages)
                 before = await client.memory(agent).count_learning()
                 async with _shown(progress, client.memory(agent), waiting=before.waiting):
                     held = await _learn(client, agent)
             counted = await client.memory(agent).count_learning()
+        _tell(refused[unread:])
+        messages = read - len(refused[unread:])
         learned = counted.learned - before.learned
         told: dict[str, Any] = {
             "messages": messages,

@@ -200,7 +200,7 @@ def _told() -> Iterator[None]:
     except OperationalError as error:
         if not isinstance(error.orig, ProgramLimitExceeded):
             raise
-        why = f"is more than can be indexed: {error.orig}"
+        why = f"is more than can be indexed: {str(error.orig).splitlines()[0]}"
         raise InvalidInputError(what="a text", why=why) from error
     except ProgrammingError as error:
         if isinstance(error.orig, UndefinedTable):

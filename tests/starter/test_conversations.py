@@ -168,7 +168,8 @@ def test_times_are_utc_unless_they_say_otherwise(
 def test_a_byte_order_mark_and_blank_lines_do_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "chat.jsonl"
     said = json.dumps(line("hello", "2025-01-18T09:30:00"))
-    path.write_bytes(f"\ufeff\r\n\r\n{said}\r\n\r\n{said}".encode())
+    last = json.dumps(line("bye", "2025-01-18T09:30:00"))
+    path.write_bytes(f"\ufeff\r\n\r\n{said}\r\n\r\n{last}".encode())
 
     conversation = read_conversation(path)
 
@@ -189,14 +190,14 @@ def test_what_is_written_as_lines_is_read_back(
     [session] = read_conversation(path).sessions
 
     read = [(turn.speaker, turn.text, turn.at) for turn in session.turns]
-    assert read == sorted(turns, key=lambda turn: turn[2])
+    assert read == sorted(dict.fromkeys(turns), key=lambda turn: turn[2])
 
 
 GOOD = json.dumps(line("hello", "2025-01-18T09:30:00"))
 BAD_FILES: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "is empty; expected"),
     "blank": (b" \n\n", "is empty; expected"),
-    "not UTF-8": (GOOD.encode("utf-16"), r"line 1: byte 1 is not UTF-8"),
+    "not UTF-8": (GOOD.encode("utf-16"), "byte 1 is not UTF-8"),
     "not UTF-8 later on": (
         f"{GOOD}\n".encode() + b'{"role": "\xff"}',
         r"line 2: byte 11 is not UTF-8",
@@ -391,7 +392,8 @@ def test_lines_that_cannot_be_kept_are_told_and_the_others_read(tmp_path: Path) 
         json.dumps(line("x" * 1_048_577, "2026-01-05")).encode(): "has 1048577 bytes",
     }
     path = tmp_path / "chat.jsonl"
-    path.write_bytes(b"\n".join([good, *bad, good]))
+    last = json.dumps(line("I own a cat.", "2026-01-05T12:00:00Z")).encode()
+    path.write_bytes(b"\n".join([good, *bad, last]))
     refused: list[InvalidInputError] = []
 
     conversation = read_conversation(path, refuse=refused.append)
@@ -419,7 +421,7 @@ def test_a_line_with_a_tool_is_its_result_and_came_with_the_message_before_it(
         {"tool": "calendar", "content": "nobody asked", "timestamp": "2025-01-18T09:00:00"},
         line("Am I free on Monday?", "2025-01-18T09:30:00"),
         {"tool": "calendar", "content": "free", "timestamp": "2025-01-18T09:30:00"},
-        line("free", "2025-01-18T09:30:00", role="tool", tool="calendar"),
+        line("busy at noon", "2025-01-18T09:30:00", role="tool", tool="calendar"),
     )
 
     [session] = read_conversation(path).sessions
@@ -435,13 +437,24 @@ def test_a_line_with_a_tool_is_its_result_and_came_with_the_message_before_it(
 def test_lines_are_known_by_what_is_in_them_wherever_they_stand(tmp_path: Path) -> None:
     one, two = line("one", "2025-01-18T09:00:00"), line("two", "2025-01-18T09:01:00")
 
-    [session] = read_conversation(write(tmp_path / "a.jsonl", one, one)).sessions
-    [grown] = read_conversation(write(tmp_path / "b.jsonl", two, one, one)).sessions
+    [session] = read_conversation(write(tmp_path / "a.jsonl", one)).sessions
+    [grown] = read_conversation(write(tmp_path / "b.jsonl", two, one)).sessions
 
-    known = [turn.source_id for turn in session.turns]
-    assert len(set(known)) == 2
-    assert [turn.source_id for turn in grown.turns[:2]] == known
-    assert grown.turns[2].source_id not in known
+    [known] = [turn.source_id for turn in session.turns]
+    assert [turn.source_id == known for turn in grown.turns] == [True, False]
+
+
+def test_a_line_that_is_there_twice_is_one_message(tmp_path: Path) -> None:
+    one, later = line("one", "2025-01-18T09:00:00"), line("one", "2025-01-18T09:00:01")
+    ben = line("one", "2025-01-18T09:00:00", role="Ben")
+
+    [session] = read_conversation(write(tmp_path / "a.jsonl", one, ben, later, one)).sessions
+
+    assert [(turn.id, turn.speaker) for turn in session.turns] == [
+        ("L1", "Ana"),
+        ("L2", "Ben"),
+        ("L3", "Ana"),
+    ]
 
 
 def test_a_line_that_is_no_message_comes_first_and_the_others_are_read(tmp_path: Path) -> None:
@@ -453,6 +466,26 @@ def test_a_line_that_is_no_message_comes_first_and_the_others_are_read(tmp_path:
 
     assert [turn.id for turn in session.turns] == ["L3"]
     assert [error.what.rpartition(", ")[2] for error in refused] == ["line 1", "line 2"]
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["bare", "with a mark"])
+def test_turns_of_locomo_that_are_no_text_are_told_and_the_others_read(
+    tmp_path: Path, mark: bytes
+) -> None:
+    sample = locomo_sample()
+    good = sample["conversation"]["session_1"]
+    half = {"speaker": "Ana", "dia_id": "D1:8", "text": "a\ud800"}
+    odd = {"speaker": "Ana", "dia_id": "D1:9", "text": "BYTE"}
+    sample["conversation"]["session_1"] = [half, odd, *good]
+    path = tmp_path / "locomo.json"
+    path.write_bytes(mark + json.dumps(sample).encode().replace(b"BYTE", b"caf\xe9"))
+    refused: list[InvalidInputError] = []
+
+    sessions = read_conversation(path, refuse=refused.append).sessions
+
+    assert [turn.id for turn in sessions[0].turns] == ["D1:1", "D1:2", "D1:3"]
+    assert ["'D1:8'" in str(error) or "'D1:9'" in str(error) for error in refused] == [True, True]
+    assert all("a byte that is not UTF-8" in error.why for error in refused)
 
 
 def test_turns_of_locomo_that_cannot_be_kept_are_told_and_the_others_read(tmp_path: Path) -> None:

@@ -200,6 +200,26 @@ async def test_a_turn_of_locomo_that_cannot_be_kept_is_named_and_the_rest_is_lea
     assert "'D1:2'" in told["refused"][0]["why"]
 
 
+@pytest.mark.usefixtures("worker")
+async def test_a_message_that_the_database_cannot_keep_is_named_and_the_rest_is_learned_from(
+    ask: Ask, tmp_path: Path
+) -> None:
+    path = tmp_path / "chat.jsonl"
+    words = " ".join(f"w{number}q" for number in range(110_000))  # more than can be indexed
+    texts = ("I live in Ghent.", words, "I own a cat.")
+    write(path, tuple(("Mara", text, f"2026-01-05T12:0{n}:00Z") for n, text in enumerate(texts)))
+
+    done = await ask("memory", "ingest", str(path), *ADA, "--json")
+    listed = (await ask("memory", "list", *ADA, "--json")).document["entries"]
+
+    told = json.loads(done.out)
+    assert done.code == 2
+    assert "session 2026-01, turn L2: a text: is more than can be indexed" in done.err
+    assert (told["messages"], told["new"], told["learned"]) == (2, 2, 2)
+    assert [error["what"] for error in told["refused"]] == ["session 2026-01, turn L2"]
+    assert [entry["content"] for entry in listed] == ["I own a cat.", "I live in Ghent."]
+
+
 async def test_a_file_of_which_nothing_can_be_kept_is_told_line_by_line(
     ask: Ask, tmp_path: Path
 ) -> None:
