@@ -17,6 +17,7 @@ from mnestic.starter.cli import (
     demo,
     deploy,
     doctor,
+    entries,
     extract,
     job_reports,
     jobs,
@@ -60,6 +61,7 @@ app.command("deploy")(deploy.deploy)
 app.command("migrate")(servers.migrate_schema)
 app.command("doctor")(doctor.doctor)
 app.command("extract")(extract.extract)
+app.command("stats")(entries.stats)
 app.command("config")(config.config)
 app.command("demo")(demo.demo)
 

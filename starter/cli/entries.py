@@ -1,6 +1,5 @@
 """`mnestic memory add`, `show`, `list`, `change`, `remove` and `stats`: an agent's entries."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from mnestic.memory.moments import Moment
 from mnestic.memory.statistics import MemoryStatistics
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
+from mnestic.starter.cli.standard_input import read_text
 from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.learning_status import find_delay
 
@@ -57,7 +57,7 @@ def add(
         at=parse_as(Moment, at, what="--at"),
         expires_at=parse_as(Moment, expires, what="--expires"),
     )
-    text = sys.stdin.read() if content == "-" else content
+    text = read_text(content)
 
     async def work() -> None:
         async with await connect_client() as client:

@@ -1,6 +1,5 @@
 """`mnestic extract`: what would be learned from a message, and by which words."""
 
-import sys
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -10,6 +9,7 @@ from pydantic import AwareDatetime
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.extraction import Extracted, Extraction, Turn, sound_claims
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
+from mnestic.starter.cli.standard_input import read_text
 
 
 def extract(
@@ -25,7 +25,7 @@ def extract(
     from mnestic.starter.wiring import extractor_of, open_openai
 
     moment = parse_as(AwareDatetime, at, what="--at") or datetime.now(UTC)
-    said = _standard_input() if text == "-" else text
+    said = read_text(text)
     if not said.strip():
         raise InvalidInputError(what="text", why="is empty")
     if not speaker.strip():
@@ -63,14 +63,6 @@ def extract(
     print_table(columns, rows, empty="Nothing would be learned.")
     if refused:
         out.print(f"{refused} refused: their words are not in the message, or they are no facts.")
-
-
-def _standard_input() -> str:
-    try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        why = f"is not UTF-8: byte {error.start}"
-        raise InvalidInputError(what="standard input", why=why) from None
 
 
 def _words(claim: Extracted, said: str) -> str:

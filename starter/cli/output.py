@@ -44,7 +44,12 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 
 def print_json(document: Any) -> None:
     """Prints one JSON document on standard output."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, default=str) + "\n")
+    told = json.dumps(document, ensure_ascii=False, default=str)
+    try:
+        told.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:  # another encoding than UTF-8, or bytes in a file's name
+        told = json.dumps(document, default=str)
+    sys.stdout.write(told + "\n")
     sys.stdout.flush()
 
 

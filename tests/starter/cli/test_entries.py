@@ -1,5 +1,6 @@
 """`mnestic memory add`, `show`, `list`, `change`, `remove` and `stats`."""
 
+import io
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -44,6 +45,22 @@ async def test_what_is_added_is_found_at_once_and_learned_from(
     )
     assert (after["learning"]["state"], len(after["facts"])) == ("learned", 1)
     assert "Mara lives_in Ghent (active)" in told.out
+
+
+async def test_a_text_is_read_from_standard_input_as_it_would_be_given(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given(content: bytes) -> None:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    entry = await added(ask, "Mara lives in Ghent.")
+    given(b"Mara lives in Ghent.\r\n")
+    piped = await added(ask, "-")
+    given(b"\xff\xfe")
+    refused = await ask("memory", "add", "-", *ADA)
+
+    assert piped["id"] == entry["id"]
+    assert "standard input: is not UTF-8: byte 1" in refused.error(code=2)
 
 
 async def test_entries_are_listed_by_what_they_are(ask: Ask) -> None:

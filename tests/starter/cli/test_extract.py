@@ -72,7 +72,7 @@ def test_bad_input_is_refused_in_a_line(cli: Cli, words: tuple[str, ...], told: 
 def test_bytes_that_are_no_text_are_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     given(monkeypatch, b"I live in \xff")
 
-    assert "standard input: is not UTF-8: byte 10" in cli("extract", "-").error(code=2)
+    assert "standard input: is not UTF-8: byte 11" in cli("extract", "-").error(code=2)
 
 
 @pytest.fixture
