@@ -13,6 +13,7 @@ from mnestic.memory.waits import (
     ForkOrigin,
     JobState,
     JobWait,
+    KeptRequest,
     OpenWait,
     ResumeReceipt,
     ResumeRequest,
@@ -86,6 +87,7 @@ class JobStatus(BaseModel):
     node: str
     waits: int
     attention: str | None = None
+    kept: tuple[KeptRequest, ...] = ()
     open_wait: OpenWait | None = None
     refused: tuple[str, ...] = ()
     receipts: tuple[ResumeReceipt, ...] = ()
@@ -109,11 +111,12 @@ class JobSummary(BaseModel):
 class JobDescription(JobSummary):
     """A job with its waits, from Temporal and from the store.
 
-    `failing` are the activities that are being tried again, each with its last failure.
+    `kept` are requests by signal for which the open wait could not be restored; `failing` are the activities that are being tried again, each with its last failure.
     """
 
     plan: str
     attention: str | None = None
+    kept: tuple[KeptRequest, ...] = ()
     forked_from: str | None = None
     failing: tuple[str, ...] = ()
     waits: tuple[JobWait, ...] = ()

@@ -29,6 +29,7 @@ END_JOB = "end"  # the operation that ends a job
 MOVED = "JobMovedError"  # type of the failure of an update that is to be sent again
 STATUS = "status"
 RESUMPTION_CONTEXT = "resumption_context"
+JOB_HEADER = "mnestic"  # the memo in which a job tells of its open wait
 AGENT_INBOX = "AgentInbox"
 INTERACTION = "interaction"
 INSIGHT = "insight"

@@ -59,7 +59,8 @@ running          between waits
 waiting          parked at a wait; left by resume, timeout or cancellation
 paused           held by `pause` before its next step, at a wait or between two nodes; left by `unpause`
 needs_attention  parked because its snapshot could not be verified, or a strict wait found drift; left by
-                 an override, a resume that verifies, or cancellation
+                 an override, a resume that verifies (also one that was kept), or cancellation; never by the
+                 deadline
 completed, failed, cancelled   final; an episode tells of each
 terminated       ended by force from outside; final, without an episode
 """
@@ -91,6 +92,15 @@ class ResumeRequest(BaseModel):
     payload: Any = None
     expected_sha256: str | None = None
     override: Override | None = None
+
+
+class KeptRequest(BaseModel):
+    """A request by signal that a job keeps since its wait could not be restored; the payload is not told."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    request_id: str
+    outcome: str
 
 
 class ResumeReceipt(BaseModel):

@@ -1,6 +1,5 @@
 """`MnesticClient`: start, resume, find and end jobs, and reach memory, from Python."""
 
-import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal, Self
@@ -21,7 +20,6 @@ from mnestic.memory.waits import (
     ResumeReceipt,
     ResumeRequest,
     WaitExtended,
-    check_request_id,
 )
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.extending import extend_wait
@@ -34,7 +32,7 @@ from mnestic.starter.job_results import job_result
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.plans import require_sound
 from mnestic.starter.predicate_client import PredicateClient
-from mnestic.starter.resuming import override_request, resume_job
+from mnestic.starter.resuming import override_request, request_id_of, resume_job
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.starting import check_job, start_job
@@ -199,10 +197,8 @@ class MnesticClient:
             NotFoundError: there is no such job.
         """
         check_size(payload, what="payload", limit_bytes=self.settings.max_payload_bytes)
-        request_id = request_id if request_id is not None else uuid.uuid4().hex
-        check_request_id(request_id)
         request = ResumeRequest(
-            request_id=request_id,
+            request_id=request_id_of(request_id),
             wait_id=wait_id,
             outcome=outcome,
             payload=payload,
@@ -225,7 +221,8 @@ class MnesticClient:
         """Lets a job go on that needs attention; the reason is kept in the audit log.
 
         By `rebase` it goes on with memory as it is now, also when its snapshot is lost; by `pinned`
-        with its snapshot, also when working memory cannot be read. The outcome may be `timeout` too.
+        with its snapshot, also when working memory cannot be read. The outcome may be `timeout` too;
+        under the `request_id` of a request that the job keeps, outcome and payload are that one's.
 
         Raises:
             ResumeRefusedError: the job needs no attention, or has no such outcome.

@@ -12,6 +12,7 @@ from temporalio.api.enums.v1 import TimeoutType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent
 
 from mnestic.memory.jobs import JobInput
+from mnestic.memory.names import JOB_HEADER
 from mnestic.memory.timeline import Happening, TimelineEntry
 from mnestic.starter.history_payloads import (
     at_of,
@@ -112,6 +113,11 @@ class _Reader:
     def _on_marker_recorded(self, event: HistoryEvent, marker: Any) -> None:
         if marker.marker_name == _LOCAL_ACTIVITY:
             self._steps.marked(event, marker)
+
+    def _on_workflow_properties_modified(self, _: HistoryEvent, modified: Any) -> None:
+        header = fields_of(value_of([modified.upserted_memo.fields[JOB_HEADER]]))
+        if header.get("attention") and isinstance(header.get("request_id"), str):
+            self._steps.asked_by(short(header["request_id"]))
 
     def _on_workflow_execution_signaled(self, event: HistoryEvent, signal: Any) -> None:
         asked = request_of(signal.signal_name, value_of(signal.input.payloads))

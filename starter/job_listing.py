@@ -16,6 +16,7 @@ from temporalio.common import SearchAttributeKey
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs import JobDescription, JobSummary
+from mnestic.memory.names import JOB_HEADER
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState
@@ -60,7 +61,7 @@ async def describe_job(
     found = await handle.describe()
     summary = _summary(found)
     memo = await found.memo()
-    header = memo.get("mnestic", {})
+    header = memo.get(JOB_HEADER, {})
     agent_id, tenant_id = agent_of(found)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
@@ -69,7 +70,7 @@ async def describe_job(
     return JobDescription(
         **summary.model_dump(),
         plan=memo.get("plan", ""),
-        attention=header.get("attention") if summary.state == "needs_attention" else None,
+        **(_attention(header) if summary.state == "needs_attention" else {}),
         failing=tuple(failing_activities(found)),
         waits=waits,
         forked_from=memo.get("forked_from"),
@@ -120,6 +121,11 @@ def _summary(found: WorkflowExecution) -> JobSummary:
             "closed_at": found.close_time,
         }
     )
+
+
+def _attention(header: dict[str, Any]) -> dict[str, Any]:
+    """Why a job needs attention, and which requests it keeps meanwhile."""
+    return {"attention": header.get("attention"), "kept": header.get("kept", ())}
 
 
 def _keyword(found: WorkflowExecution, name: str) -> str | None:

@@ -70,6 +70,7 @@ class Steps:
         self._going: dict[int, _Activity] = {}
         self._tool: int | None = None
         self._wait: dict[str, Any] = {}
+        self._attention: int | None = None
         self.ending: dict[str, Any] = {}
 
     def begin(self, walk: PlanWalk | None) -> None:
@@ -121,6 +122,13 @@ class Steps:
             self._broke(activity, marker.failure)
         else:
             self._succeeded(activity, value_of(marker.details["result"].payloads))
+
+    def asked_by(self, request_id: str) -> None:
+        """The job tells which request met what needs attention; a local activity does not."""
+        entry = None if self._attention is None else self._entries[self._attention]
+        if entry is not None and self._attention is not None:
+            self._entries[self._attention] = entry.with_detail(request_id=request_id)
+        self._attention = None
 
     def end(self, pending: Mapping[str, Attempts]) -> None:
         """Tells of what is not over as it stands."""
@@ -200,6 +208,7 @@ class Steps:
             self._put(activity, "refused", name=RESUME, **self._waited(activity), **told)
         else:
             self._put(activity, "needs_attention", **self._waited(activity), **told)
+            self._attention = activity.place
 
     def _waited(self, activity: _Activity) -> dict[str, Any]:
         """The wait that a restore is of; a local one is of the wait that was opened last."""

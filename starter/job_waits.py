@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from temporalio.client import Client, WorkflowExecutionDescription
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.names import wait_id
+from mnestic.memory.names import JOB_HEADER, wait_id
 from mnestic.memory.ports import Memory
 from mnestic.memory.waits import JobWait
 from mnestic.starter.job_history import job_history
@@ -67,6 +67,6 @@ async def _known_hash(wait: JobWait, found: WorkflowExecutionDescription | None)
         return wait.receipt.snapshot_sha256
     if wait.context.memory_snapshot is not None:
         return wait.context.memory_snapshot.sha256
-    header = (await found.memo()).get("mnestic", {}) if found else {}
+    header = (await found.memo()).get(JOB_HEADER, {}) if found else {}
     sha256: str | None = header.get("sha256")
     return sha256 if header.get("wait_id") == wait.wait_id else None

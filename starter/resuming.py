@@ -25,6 +25,17 @@ from mnestic.starter.job_finding import find_job, owner_of
 from mnestic.starter.updates import send_update
 
 
+def request_id_of(given: str | None) -> str:
+    """The id of a request, made up if none is given.
+
+    Raises:
+        InvalidInputError: it is no key.
+    """
+    request_id = given if given is not None else uuid.uuid4().hex
+    check_request_id(request_id)
+    return request_id
+
+
 def override_request(
     payload: Any,
     *,
@@ -40,8 +51,7 @@ def override_request(
         InvalidInputError: the reason is missing or too long, a text cannot be stored, or the request
             id is no key.
     """
-    request_id = request_id if request_id is not None else uuid.uuid4().hex
-    check_request_id(request_id)
+    request_id = request_id_of(request_id)
     try:
         override = Override(reason=reason, by=by, policy=policy)
     except ValidationError as error:

@@ -110,6 +110,7 @@ class AgentJob:
             node=self._cursor,
             waits=self._memory.waits,
             attention=self._memory.attention,
+            kept=self._memory.inbox.kept,
             open_wait=self._memory.open_wait,
             refused=self._memory.inbox.refused,
             receipts=self._memory.inbox.receipts,

@@ -6,8 +6,9 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
 from mnestic.memory.forms import form_fields
+from mnestic.memory.names import JOB_HEADER
 from mnestic.memory.scope import Scope
-from mnestic.memory.waits import JobState, OpenWait
+from mnestic.memory.waits import JobState, KeptRequest, OpenWait, ResumeRequest
 
 JOB_STATE = SearchAttributeKey.for_keyword("JobState")
 TENANT_ID = SearchAttributeKey.for_keyword("TenantId")
@@ -15,6 +16,7 @@ AGENT_ID = SearchAttributeKey.for_keyword("AgentId")
 SESSION_ID = SearchAttributeKey.for_keyword("SessionId")
 WAIT_KEY = SearchAttributeKey.for_keyword("WaitKey")
 WAIT_DEADLINE = SearchAttributeKey.for_datetime("WaitDeadline")
+_KEPT_TOLD = 20  # the first; a memo stays small
 
 
 def publish_started(scope: Scope) -> None:
@@ -66,11 +68,24 @@ def publish_paused(wait: OpenWait | None) -> None:
     workflow.set_current_details(f"**Paused**{at}. `mnestic job unpause` lets it go on.")
 
 
-def publish_attention(wait: OpenWait, *, scope: Scope, why: str) -> None:
-    """The job is parked because its snapshot was not verified, or a strict wait found drift."""
+def publish_attention(
+    wait: OpenWait,
+    *,
+    scope: Scope,
+    why: str,
+    request: ResumeRequest | None,
+    kept: tuple[KeptRequest, ...],
+) -> None:
+    """The job is parked because its snapshot was not verified, or a strict wait found drift.
+
+    `request` is the one that has just met that, if it was one.
+    """
     _publish("needs_attention", wait_key=wait.key, deadline=wait.deadline)
-    _publish_header(wait, attention=why)
-    workflow.set_current_details(_card(wait, scope, title="Needs attention", text=why))
+    _publish_header(wait, attention=why, request=request, kept=kept)
+    told = kept[:_KEPT_TOLD]
+    asked = ", ".join(f"`{_cell(each.request_id)}` ({_cell(each.outcome)})" for each in told)
+    text = f"{why}\n\nKept: {asked}" if asked else why
+    workflow.set_current_details(_card(wait, scope, title="Needs attention", text=text))
 
 
 def _publish(state: JobState, *, wait_key: str | None, deadline: datetime | None) -> None:
@@ -83,16 +98,24 @@ def _publish(state: JobState, *, wait_key: str | None, deadline: datetime | None
     )
 
 
-def _publish_header(wait: OpenWait, *, attention: str | None = None) -> None:
+def _publish_header(
+    wait: OpenWait,
+    *,
+    attention: str | None = None,
+    request: ResumeRequest | None = None,
+    kept: tuple[KeptRequest, ...] = (),
+) -> None:
     workflow.upsert_memo(
         {
-            "mnestic": {
+            JOB_HEADER: {
                 "wait_id": wait.wait_id,
                 "snapshot_id": wait.snapshot.id,
                 "sha256": wait.snapshot.sha256,
                 "size_bytes": wait.snapshot.size_bytes,
                 "schema_version": wait.snapshot.schema_version,
                 "attention": attention,
+                "request_id": request.request_id if request else None,
+                "kept": [each.model_dump() for each in kept[:_KEPT_TOLD]],
             }
         }
     )
@@ -124,5 +147,9 @@ def _needs(wait: OpenWait) -> str:
     needed = [f"{field.name} ({field.kind})" for field in fields if field.required]
     if not needed:
         return ""
-    line = " ".join(", ".join(needed).split()).replace("|", "\\|")
-    return f"| payload needs | {line} |\n"
+    return f"| payload needs | {_cell(', '.join(needed))} |\n"
+
+
+def _cell(text: str) -> str:
+    """Text as a table and a line of markdown hold it."""
+    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")

@@ -14,6 +14,7 @@ from mnestic.memory.canonical import canonical_json, check_size
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.memory.waits import (
+    KeptRequest,
     OpenWait,
     ResumeReceipt,
     ResumeRequest,
@@ -51,6 +52,7 @@ class ResumeInbox:
         self._updating: set[str] = set()
         self._wait = wait
         self._taken: ResumeRequest | None = None
+        self._taken_by_signal = False
         self._timed_out = False
         self._opening: str | None = None
         self._ended: str | None = None
@@ -74,8 +76,17 @@ class ResumeInbox:
 
     @property
     def queued(self) -> tuple[ResumeRequest, ...]:
-        """Signals that came while no wait was free, and name none or the next, in their order."""
+        """Signals that came while no wait was free, and name none or the next, and those of `kept`."""
         return tuple(self._queued.values())
+
+    @property
+    def kept(self) -> tuple[KeptRequest, ...]:
+        """Signals for which the open wait could not be restored, in their order; each names it."""
+        return tuple(
+            KeptRequest(request_id=request.request_id, outcome=request.outcome)
+            for request in self.queued
+            if self._is_kept(request)
+        )
 
     @property
     def receipts(self) -> tuple[ResumeReceipt, ...]:
@@ -91,10 +102,15 @@ class ResumeInbox:
         self._wait, self._opening, self._timed_out = wait, None, False
         for request in self.queued:
             waits_on = request.wait_id is None and self._taken is not None
-            if not waits_on and request.wait_id != self.next_wait_id:
-                del self._queued[request.request_id]
-                self._queued_bytes -= _size(request)
+            if not (waits_on or request.wait_id == self.next_wait_id or self._is_kept(request)):
+                self._drop(request)
                 self._on_signal(request)
+
+    def try_again(self) -> None:
+        """Takes the first request that is kept for the open wait, unless another one is taken."""
+        kept = next(filter(self._is_kept, self.queued), None)
+        if kept is not None and self._taken is None:
+            self._take(kept, by_signal=True)
 
     def close(self, receipt: ResumeReceipt | None) -> None:
         """Ends the wait; who asked for it gets the receipt.
@@ -107,6 +123,10 @@ class ResumeInbox:
         taken, self._taken = self._taken, None
         if taken is not None and (receipt is None or receipt.request_id != taken.request_id):
             self._turn_away(taken, receipt)
+        for request in filter(self._names_open_wait, self.queued):
+            self._drop(request)
+            if receipt is None or receipt.request_id != request.request_id:
+                self._refuse_signal(request, self._over_by(receipt))
         while len(self._receipts) > _RECEIPTS_KEPT:
             del self._receipts[next(iter(self._receipts))]
         self._wait, self._timed_out = None, False
@@ -122,11 +142,20 @@ class ResumeInbox:
         """Takes updates again: the job stays in its run."""
         self._released = False
 
-    def fail(self, failure: ApplicationError) -> None:
-        """Tells who asked why the wait could not be restored, and takes requests again."""
-        if self._taken is not None:
-            self._note_failure(self._taken, failure)
-        self._taken, self._timed_out = None, False
+    def fail(self, failure: ApplicationError, *, keep: bool = False) -> None:
+        """Tells who asked why the wait could not be restored, and takes requests again.
+
+        With `keep`, what came by signal is kept for the wait: its sender has heard no answer.
+        """
+        taken, self._taken, self._timed_out = self._taken, None, False
+        if taken is None:
+            return
+        if self._taken_by_signal and taken.request_id not in self._queued:
+            of_wait = taken.model_copy(update={"wait_id": self._wait.wait_id if self._wait else ""})
+            kept = keep and taken.override is None and self._keep(of_wait) is None
+            if not kept:
+                self._tell_refused(taken, failure.message)
+        self._note_failure(taken, failure)
 
     def time_is_up(self) -> None:
         """The deadline has passed, so what comes now is too late, unless a request was taken before."""
@@ -141,16 +170,16 @@ class ResumeInbox:
         self._ended = outcome
 
     async def next_request(
-        self, deadline: datetime, *, stirred: Callable[[], bool], summary: str
+        self, alarm: datetime | None, *, stirred: Callable[[], bool], summary: str
     ) -> bool:
-        """Waits for a request, the deadline or something else; whether one of the first two came."""
+        """Waits for a request, the alarm or something else; whether one of the first two came."""
         self._timed_out = False
-        timeout = max(deadline - workflow.now(), timedelta(0))
+        timeout = None if alarm is None else max(alarm - workflow.now(), timedelta(0))
         try:
             await workflow.wait_condition(
                 lambda: self._taken is not None or stirred(),
                 timeout=timeout,
-                timeout_summary=summary,
+                timeout_summary=None if alarm is None else summary,
             )
         except TimeoutError:
             return True
@@ -160,6 +189,7 @@ class ResumeInbox:
         """The update's validator: what it refuses leaves no trace in the history."""
         if self._is_known(request) or self._is_queued(request) or self._is_expected(request):
             return
+        request = self._as_kept(request)
         why = "it is paused; unpause it first" if self._controls.paused else self._refusal(request)
         if why is not None:
             raise self._refused(why)
@@ -168,7 +198,7 @@ class ResumeInbox:
         await workflow.wait_condition(lambda: not self._is_expected(request))
         self._validate(request)
         if not self._is_known(request) and not self._is_queued(request):
-            self._take(request)
+            self._take(self._as_kept(request))
         request_id = request.request_id
         self._updating.add(request_id)
         await workflow.wait_condition(
@@ -191,6 +221,13 @@ class ResumeInbox:
 
     def _on_signal(self, request: ResumeRequest) -> None:
         if self._is_known(request) or self._is_queued(request):
+            taken = self._taken is not None and self._taken.request_id == request.request_id
+            self._taken_by_signal |= taken  # its sender has given up waiting for the update
+            return
+        if request.request_id in self._queued:
+            request = self._as_kept(request)
+            if self._refusal(request) is None:
+                self._take(request, by_signal=True)
             return
         if (request.wait_id is None and self._is_busy()) or self._is_early(request):
             why = self._closed_to(request) or self._keep(request)
@@ -199,32 +236,39 @@ class ResumeInbox:
         else:
             why = self._refusal(request)
         if why is None:
-            self._take(request)
+            self._take(request, by_signal=True)
         else:
             self._refuse_signal(request, why)
 
     def _turn_away(self, request: ResumeRequest, receipt: ResumeReceipt | None) -> None:
         """A request that was taken for a wait which had ended before."""
-        by = f"was resumed by {receipt.request_id}" if receipt else "is over, its time was up"
-        why = f"wait {self._wait.wait_id if self._wait else ''} {by}"
+        why = self._over_by(receipt)
         if request.request_id in self._updating:
             self._note_failure(request, self._refused(why))
         elif request.wait_id is not None or self._keep(request) is not None:
             self._refuse_signal(request, why)
 
+    def _over_by(self, receipt: ResumeReceipt | None) -> str:
+        """How the open wait has ended."""
+        by = f"was resumed by {receipt.request_id}" if receipt else "is over, its time was up"
+        return f"wait {self._wait.wait_id if self._wait else ''} {by}"
+
     def _refuse_signal(self, request: ResumeRequest, why: str) -> None:
+        self._tell_refused(request, why)
+        self._note_failure(request, self._refused(why))
+
+    def _tell_refused(self, request: ResumeRequest, why: str) -> None:
         """Nobody hears an answer, so the status tells why; the log does not, as it may quote the payload."""
         workflow.logger.warning("resume signal refused", extra={"request_id": request.request_id})
         self.refused = (*self.refused, f"{request.request_id}: {why}")[-_REFUSALS_KEPT:]
-        self._note_failure(request, self._refused(why))
 
     def _is_busy(self) -> bool:
         """Whether no wait is free, so that a signal which names none is kept for the next."""
         return self._wait is None or self._taken is not None or self._timed_out
 
-    def _take(self, request: ResumeRequest) -> None:
+    def _take(self, request: ResumeRequest, *, by_signal: bool = False) -> None:
         self._failed.pop(request.request_id, None)
-        self._taken = request
+        self._taken, self._taken_by_signal = request, by_signal
 
     def _note_failure(self, request: ResumeRequest, failure: ApplicationError) -> None:
         """Keeps it for updates of the same request that still wait for their receipt."""
@@ -288,8 +332,26 @@ class ResumeInbox:
         self._failed.pop(request.request_id, None)
         return None
 
+    def _drop(self, request: ResumeRequest) -> None:
+        del self._queued[request.request_id]
+        self._queued_bytes -= _size(request)
+
     def _is_queued(self, request: ResumeRequest) -> bool:
-        return request.request_id in self._queued
+        """Whether it is kept for a later wait."""
+        kept = self._queued.get(request.request_id)
+        return kept is not None and not self._is_kept(kept)
+
+    def _is_kept(self, queued: ResumeRequest) -> bool:
+        """Whether the open wait could not be restored for it."""
+        return self.needs_attention and self._names_open_wait(queued)
+
+    def _names_open_wait(self, request: ResumeRequest) -> bool:
+        return self._wait is not None and request.wait_id == self._wait.wait_id
+
+    def _as_kept(self, request: ResumeRequest) -> ResumeRequest:
+        """What was kept under the request's id, with the override that comes now; else the request."""
+        kept = self._queued.get(request.request_id)
+        return kept.model_copy(update={"override": request.override}) if kept else request
 
     def _busy_with(self) -> str | None:
         """Why the open wait takes no request any more."""

@@ -45,6 +45,7 @@ from mnestic.workflows.publishing import (
 from mnestic.workflows.resumes import ResumeInbox
 
 _TRY_AGAIN = timedelta(days=1)
+_KEPT = "kept-requests"  # the patch: runs before it end a wait that needs attention by its timeout
 _DRAIN = timedelta(seconds=10)  # how long a new run is put off for handlers that are still at work
 
 
@@ -119,6 +120,7 @@ class JobWaits:
         self._context = terms.context
         self._publish()
         self._inbox.open(self.open)
+        self._inbox.try_again()
         request, restored = await self._until_restored(terms, modern=modern)
         wait, self.open, self._context = self.open, None, None
         self._inbox.close(restored.receipt)
@@ -180,9 +182,8 @@ class JobWaits:
             if not has_ended or self._controls.paused:
                 continue
             async with self._lock:  # a later deadline that is being written counts
-                if self._extended and self._inbox.taken is None:
+                if not self._ends():
                     continue
-                self._inbox.time_is_up()
                 restored = await self._restore(self._opened, self._inbox.taken, terms)
             if restored is not None:
                 return _decision(self._inbox.taken, restored), restored
@@ -208,10 +209,11 @@ class JobWaits:
             restored = await run_soon(WaitActivities.restore, asked)
         except ActivityError as error:
             failure = _of_the_cause(error)
-            self._inbox.fail(failure)
-            if failure.type != "ResumeRefusedError":
+            needs_attention = failure.type != "ResumeRefusedError"
+            self._inbox.fail(failure, keep=needs_attention and workflow.patched(_KEPT))
+            if needs_attention:
                 self._need_attention(failure.message)
-                self._publish()
+                self._publish(unanswered=request)
             return None
         self._need_attention(None)
         return restored
@@ -220,27 +222,44 @@ class JobWaits:
         self.attention = why
         self._inbox.needs_attention = why is not None
 
+    def _waits_for_a_person(self) -> bool:
+        """Whether the open wait needs attention, so that its deadline does not count any more."""
+        return self.attention is not None and workflow.patched(_KEPT)
+
+    def _ends(self) -> bool:
+        """Whether the open wait is to be restored: by a request, maybe a kept one, or by its timeout."""
+        if self._inbox.taken is None and self._extended:
+            return False
+        if self._waits_for_a_person():
+            self._inbox.try_again()
+        else:
+            self._inbox.time_is_up()
+        return self._inbox.is_decided
+
     async def _hold(self, *, modern: bool) -> None:
         """Stays parked while the job is paused; a request that is kept meanwhile comes after it."""
         publish_paused(self._opened)
-        left = self._alarm(self._opened) - workflow.now()
+        alarm = None if self._inbox.is_decided else self._alarm(self._opened)
         try:
             await workflow.wait_condition(
                 lambda: not self._controls.paused or self._is_renewal_due(suggestion_counts=modern),
-                timeout=None if self._inbox.is_decided else max(left, timedelta(0)),
+                timeout=None if alarm is None else max(alarm - workflow.now(), timedelta(0)),
             )
         except TimeoutError:
             async with self._lock:
-                if self._alarm(self._opened) <= workflow.now():  # else it got a later deadline
+                alarm = self._alarm(self._opened)
+                if alarm is not None and alarm <= workflow.now():  # else it got a later deadline
                     self._inbox.time_is_up()
         if not self._controls.paused:
             self._publish()
 
-    def _alarm(self, wait: OpenWait) -> datetime:
-        """When to go on without a request; a job that needs attention tries again each day."""
+    def _alarm(self, wait: OpenWait) -> datetime | None:
+        """When to go on without a new request; None: never."""
         if self.attention is None:
             return wait.deadline
-        return max(wait.deadline, workflow.now() + _TRY_AGAIN)
+        if not self._waits_for_a_person():
+            return max(wait.deadline, workflow.now() + _TRY_AGAIN)
+        return workflow.now() + _TRY_AGAIN if self._inbox.kept else None
 
     def _is_stirred(self, *, modern: bool) -> bool:
         paused = self._controls.paused
@@ -283,12 +302,18 @@ class JobWaits:
             self._put_off = True  # what the job carries was too large
         self._inbox.hold()
 
-    def _publish(self) -> None:
+    def _publish(self, *, unanswered: ResumeRequest | None = None) -> None:
         wait = self._opened
         if self._controls.paused:
             publish_paused(wait)
         elif self.attention is not None:
-            publish_attention(wait, scope=self._scope, why=self.attention)
+            publish_attention(
+                wait,
+                scope=self._scope,
+                why=self.attention,
+                request=unanswered,
+                kept=self._inbox.kept,
+            )
         else:
             publish_waiting(wait, scope=self._scope)
 

@@ -117,6 +117,7 @@ def _restored(detail: Detail) -> Iterator[str]:
 
 def _needs_attention(detail: Detail) -> Iterator[str]:
     yield _number(detail)
+    yield _told("request", _brief(detail.get("request_id")))
     yield str(detail.get("cause", ""))
 
 

@@ -1,5 +1,6 @@
 """`mnestic job`: start, show, resume, steer and cancel jobs."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -199,10 +200,8 @@ def _print_job(job: JobDescription, link: str | None) -> None:
     out.print(f"Job {job.job_id} · {job.plan} · {job.state}")
     if job.forked_from:
         out.print(f"Forked from {job.forked_from}")
-    if job.attention:
-        out.print(f"Needs attention: {job.attention}", soft_wrap=True)
-    for failure in job.failing:
-        out.print(f"Tried again: {failure}", soft_wrap=True)
+    for line in _troubles(job):
+        out.print(line, soft_wrap=True)
     out.print(f"Agent {job.agent_id} · session {job.session_id} · since {when(job.started_at)}")
     if link:
         out.print(link, soft_wrap=True)
@@ -217,6 +216,16 @@ def _print_job(job: JobDescription, link: str | None) -> None:
         if wait.receipt is not None and wait.receipt.set_aside is not None:
             told = f"newer working memory was set aside as snapshot {wait.receipt.set_aside}"
             out.print(f"{wait.wait_id}: {told}", soft_wrap=True)
+
+
+def _troubles(job: JobDescription) -> Iterator[str]:
+    """What keeps a job from going on."""
+    if job.attention:
+        yield f"Needs attention: {job.attention}"
+    for kept in job.kept:
+        yield f"Kept: request {kept.request_id}, outcome {kept.outcome}"
+    for failure in job.failing:
+        yield f"Tried again: {failure}"
 
 
 def _print_asked(wait: JobWait) -> None:

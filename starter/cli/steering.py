@@ -30,7 +30,8 @@ def override(
     payload: Annotated[str, typer.Option(metavar="JSON", help="What the job is told.")] = "null",
     outcome: Annotated[str, typer.Option(help="An outcome of the wait, or timeout.")] = RESUMED,
     request_id: Annotated[
-        str | None, typer.Option(help="The same id is the same request; made up without it.")
+        str | None,
+        typer.Option(help="The same id is the same request, also one that the job keeps."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
