@@ -19,7 +19,7 @@ from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.learning_calls import LearningCalls, LearningLimits, begin_learning
 from mnestic.activities.model_rounds import ModelRound
 from mnestic.memory.enrichment import learned_entry
-from mnestic.memory.entries import Embedding, Entry
+from mnestic.memory.entries import Embedding, Unembedded
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.extraction import Extraction, Turn, sound_claims
 from mnestic.memory.learning import Lesson, entry_id_at
@@ -30,7 +30,7 @@ from mnestic.memory.scope import Id
 from mnestic.memory.usage import ModelPrices
 
 Item = TypeVar("Item")
-_BATCH = 200
+_BATCH = 500
 _HEARD = 6  # messages before a batch that a model is told with it
 _LONGEST = timedelta(minutes=5)
 log = logging.getLogger("mnestic.learning")
@@ -139,7 +139,7 @@ class LearningActivities:
         """
         name = self._embedder.name
 
-        async def give_up(entry: Entry, why: str) -> None:
+        async def give_up(entry: Unembedded, why: str) -> None:
             log.warning("not embedded", extra={"entry": entry.id, "why": why})
             (nothing,) = (await self._embedder.embed([""])).vectors
             kept = Embedding(entry_id=entry.id, content=entry.content, vector=nothing)
@@ -206,7 +206,7 @@ class LearningActivities:
             for lesson in lessons
         ]
 
-    async def _embed(self, asked: LearnInput, entries: Sequence[Entry]) -> None:
+    async def _embed(self, asked: LearnInput, entries: Sequence[Unembedded]) -> None:
         texts = [entry.content for entry in entries]
         made = await self._embedding.answer(asked, lambda: self._embedder.embed(texts))
         embeddings = [
@@ -234,7 +234,7 @@ class LearningActivities:
         )
 
 
-async def _park_message(transaction: Transaction, entry: Entry, *, reason: str) -> None:
+async def _park_message(transaction: Transaction, entry: Unembedded, *, reason: str) -> None:
     transaction.note("entry.embed", entry.id, reason=reason)
     if entry.session_id is not None and entry.source_id is not None:
         lesson = await transaction.learning.find(entry.session_id, entry.source_id)

@@ -93,7 +93,7 @@ def check_name(name: str, *, what: str) -> str:
 
 def name_key(name: str) -> str:
     """What two spellings of a name or a value have in common."""
-    folded = unicodedata.normalize("NFKC", name).casefold()
+    folded = (name if name.isascii() else unicodedata.normalize("NFKC", name)).casefold()
     plain = " ".join(folded.split()).strip(_EDGES)
     return _ARTICLE.sub("", plain) or plain
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Literal
 
-from mnestic.memory.date_words import HINT, HOLIDAYS, MENTION, MONTHS, SEASONS, WEEKDAYS
+from mnestic.memory.date_words import HOLIDAYS, MONTHS, SEASONS, WEEKDAYS, iter_mentions
 from mnestic.memory.numbers import number_of
 
 Tense = Literal["past", "present", "future"]
@@ -105,11 +105,9 @@ class DateMention:
 
 def find_dates(text: str) -> tuple[DateMention, ...]:
     """The dates that a text names, in their order."""
-    if not HINT.search(text):
-        return ()
     return tuple(
         mention
-        for match in MENTION.finditer(text)
+        for match in iter_mentions(text)
         if (mention := _mention(match)) is not None and _is_date(mention)
     )
 

@@ -177,6 +177,17 @@ class Embedding(BaseModel):
     vector: bytes
 
 
+class Unembedded(BaseModel):
+    """An entry that has no vector of a model, as far as is needed to give it one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    content: str
+    session_id: str | None
+    source_id: str | None
+
+
 class EntryStatistics(BaseModel):
     """An agent's entries in numbers.
 

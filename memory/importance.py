@@ -46,6 +46,9 @@ class ImportancePolicy(BaseModel):
     rich_chars: int = Field(gt=0, default=1000)
 
 
+_DEFAULTS = ImportancePolicy()
+
+
 def importance(entry: Entry, *, now: datetime, policy: ImportancePolicy | None = None) -> float:
     """The importance of an entry at a moment, clipped to [0, 1].
 
@@ -54,7 +57,7 @@ def importance(entry: Entry, *, now: datetime, policy: ImportancePolicy | None =
         now: What its age is measured against; an entry of later counts as new.
         policy: The weights; the defaults without one.
     """
-    weights = policy or ImportancePolicy()
+    weights = policy or _DEFAULTS
     kind = weights.by_type.get(entry.entry_type, weights.other_type)
     days = max(0, (now - entry.at) // _DAY)
     relations = len(entry.related) + (entry.parent is not None)

@@ -9,7 +9,14 @@ from datetime import datetime
 from typing import Protocol
 
 from mnestic.memory.claims import Claim
-from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics, EntryType
+from mnestic.memory.entries import (
+    Embedding,
+    Entry,
+    EntryQuery,
+    EntryStatistics,
+    EntryType,
+    Unembedded,
+)
 from mnestic.memory.extraction import TurnKind
 from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.learning import LearningCount, LearningState, Lesson
@@ -164,7 +171,7 @@ class EntryStore(Protocol):
         """The agent's entries in numbers."""
         ...
 
-    async def list_unembedded(self, model: str, *, limit: int) -> tuple[Entry, ...]:
+    async def list_unembedded(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
         """Entries that have no vector of a model, the oldest first; of those that changed, later."""
         ...
 

@@ -33,6 +33,7 @@ _SHORTEST_PLURAL = 4
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
 )
+_WORD = re.compile("[a-z0-9]+")
 _APOSTROPHES = str.maketrans("", "", "'’ʼ")
 
 
@@ -43,9 +44,12 @@ def terms_of(text: str) -> tuple[str, ...]:
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
     folded = re.sub(r"['’]s\b", "", folded).translate(_APOSTROPHES)
-    words = "".join(
-        char if unicodedata.category(char)[0] in "LMN" else " " for char in folded
-    ).split()
+    if folded.isascii():
+        words = _WORD.findall(folded)
+    else:
+        words = "".join(
+            char if unicodedata.category(char)[0] in "LMN" else " " for char in folded
+        ).split()
     return tuple(term for word in words if word not in STOP_WORDS for term in _parts(word))
 
 

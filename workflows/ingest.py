@@ -3,11 +3,14 @@
 Messages do not travel with it: they are in the database, and each step takes the next of them.
 """
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import Any
 
 from temporalio import workflow
 
-from mnestic.activities.learning import LearningActivities, LearnInput
+from mnestic.activities.learning import Learned, LearningActivities, LearnInput
 from mnestic.memory.learning import Ingested, IngestRequest
 from mnestic.memory.names import INGEST_MESSAGES, LEARNED, MORE
 from mnestic.workflows.calls import run_activity
@@ -15,49 +18,71 @@ from mnestic.workflows.calls import run_activity
 _STEP = timedelta(minutes=5)
 _LOST = timedelta(
     seconds=5
-)  # without a heartbeat: the worker was killed, another one takes the step
+)  # without a heartbeat: its worker was killed, and another takes the step
+_WORKS = 2
 
 
 @workflow.defn(name=INGEST_MESSAGES)
 class IngestMessages:
-    """Runs until nothing is left; who has received more says so by the signal `more`."""
+    """Runs until nothing is left; who has received more says so by the signal `more`.
+
+    Learning and embedding go on side by side: a model that is down holds up its own work alone.
+    """
 
     @workflow.init
     def __init__(self, asked: IngestRequest) -> None:
+        self._asked = LearnInput(tenant_id=asked.tenant_id, agent_id=asked.agent_id)
         self._learned = asked.so_far
-        self._more = False
+        self._told = 0  # how often there was said to be more
+        self._idle: dict[str, int] = {}  # by work that found nothing: what it had been told before
 
     @workflow.run
     async def run(self, asked: IngestRequest) -> Ingested:
         """Learns from the agent's messages, in batches."""
-        steps = LearnInput(tenant_id=asked.tenant_id, agent_id=asked.agent_id)
-        while True:
-            self._more = False
-            taken = await self._step(steps)
-            if not taken and not self._more:
-                return Ingested(learned=self._learned)
-            if workflow.info().is_continue_as_new_suggested():
-                workflow.continue_as_new(asked.model_copy(update={"so_far": self._learned}))
+        await asyncio.gather(self._repeat(self._learn), self._repeat(self._embed))
+        if not self._is_all_done():
+            workflow.continue_as_new(asked.model_copy(update={"so_far": self._learned}))
+        return Ingested(learned=self._learned)
 
     @workflow.signal(name=MORE)
     def more(self) -> None:
         """Says that there are new messages."""
-        self._more = True
+        self._told += 1
 
     @workflow.query(name=LEARNED)
     def learned(self) -> int:
         """How many messages were learned from so far."""
         return self._learned
 
-    async def _step(self, asked: LearnInput) -> int:
-        """Moves a batch on by each step; returns how many messages and entries were moved."""
-        extracted, learned, embedded = [
-            await run_activity(step, asked, timeout=_STEP, heartbeat=_LOST)
-            for step in (
-                LearningActivities.extract,
-                LearningActivities.learn,
-                LearningActivities.embed,
-            )
-        ]
+    async def _repeat(self, work: Callable[[], Awaitable[int]]) -> None:
+        """Repeats a work, and rests while nothing is left for it, until that is so of the other too."""
+        while not self._is_over():
+            told = self._told
+            if await work():
+                continue
+            self._idle[work.__name__] = told
+            await workflow.wait_condition(lambda: self._told != told or self._is_over())  # noqa: B023
+
+    async def _learn(self) -> int:
+        """Moves a batch of messages on by each step; returns how many were moved."""
+        extracted = await _step(LearningActivities.extract, self._asked)
+        learned = await _step(LearningActivities.learn, self._asked)
         self._learned += learned.taken
-        return extracted.taken + learned.taken + embedded.taken
+        return extracted.taken + learned.taken
+
+    async def _embed(self) -> int:
+        """Gives vectors to a batch of entries; returns how many got one."""
+        return (await _step(LearningActivities.embed, self._asked)).taken
+
+    def _is_over(self) -> bool:
+        return self._is_all_done() or workflow.info().is_continue_as_new_suggested()
+
+    def _is_all_done(self) -> bool:
+        """Whether both works have found nothing since there was last said to be more."""
+        return list(self._idle.values()) == [self._told] * _WORKS
+
+
+async def _step(
+    step: Callable[[Any, LearnInput], Awaitable[Learned]], asked: LearnInput
+) -> Learned:
+    return await run_activity(step, asked, timeout=_STEP, heartbeat=_LOST)

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Row, delete, func, or_, select, text, tuple_, union
 
 from mnestic.memory.claims import name_key
-from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics
+from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics, Unembedded
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.signals import entry_signal
@@ -229,14 +229,18 @@ class PostgresEntryStore:
         bytes_of = {row.name: row.bytes for row in tables}
         return EntryStatistics(**counted._mapping, table_bytes=bytes_of)  # noqa: SLF001
 
-    async def list_unembedded(self, model: str, *, limit: int) -> tuple[Entry, ...]:
+    async def list_unembedded(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
         """See the port."""
-        return tuple(map(_entry, await self._vectors.missing(model, limit=check_limit(limit))))
+        rows = await self._vectors.missing(model, limit=check_limit(limit))
+        return tuple(Unembedded(**row._mapping) for row in rows)  # noqa: SLF001
 
     async def embed(self, model: str, embeddings: Sequence[Embedding]) -> int:
         """See the port."""
         by_id = {embedding.entry_id: embedding for embedding in embeddings}
-        stored = await self._stored(list(by_id), lock=True)
+        held = select(ENTRY.c.id, ENTRY.c.number, ENTRY.c.content).where(
+            self._unit.owned(ENTRY), ENTRY.c.id.in_(list(by_id))
+        )
+        stored = await self._unit.rows(held.order_by(ENTRY.c.id).with_for_update())
         vectors = {
             row.number: by_id[row.id].vector
             for row in stored

@@ -286,6 +286,7 @@ class LearningRow(Table, table=True):
         ),
         CheckConstraint("kind IN ('message', 'tool_result')", name="learning_kind"),
         CheckConstraint("(state = 'parked') = (reason IS NOT NULL)", name="learning_parked"),
+        # serves take and list_by_state; the migration says of which collation it is, and why
         Index("learning_by_state", "tenant_id", "agent_id", "state", "number"),
     )
 

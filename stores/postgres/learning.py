@@ -162,7 +162,12 @@ class PostgresLearningStore:
         return LearningCount(**{row.state: row.number for row in rows})
 
     def _in_state(self, state: LearningState) -> Select[Any]:
-        found = select(*LEARNING.c).where(self._unit.owned(LEARNING), LEARNING.c.state == state)
+        """In their order; the collation is that of the index which is to be used."""
+        found = select(*LEARNING.c).where(
+            LEARNING.c.tenant_id == self._unit.tenant_id,
+            LEARNING.c.agent_id.collate("C") == self._unit.agent_id,
+            LEARNING.c.state == state,
+        )
         return found.order_by(LEARNING.c.number)
 
     async def _set(

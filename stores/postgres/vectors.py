@@ -25,7 +25,7 @@ SELECT c.entries - COALESCE(m.entries, 0) AS missing, COALESCE(m.complete_to, 0)
  WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
 """)
 _NEXT = text("""
-SELECT e.* FROM mnestic.entry AS e
+SELECT e.id, e.content, e.session_id, e.source_id FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number > :after
    AND NOT EXISTS (
        SELECT FROM mnestic.embedding AS v
@@ -71,7 +71,7 @@ class Vectors:
         self._unit = unit
 
     async def missing(self, model: str, *, limit: int) -> Sequence[Row[Any]]:
-        """Rows of entries that have no vector of a model, the oldest first.
+        """Entries, as far as embedding needs them, that have no vector of a model, the oldest first.
 
         Those up to `complete_to` come last, and are looked at only if those above it are not all that
         have none: they were committed late, or have changed.

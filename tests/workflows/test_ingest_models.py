@@ -35,16 +35,16 @@ AWFUL = "Something awful."
 
 
 class Api:
-    """Answers both APIs: facts as above, vectors of two numbers; fails first, as it is told."""
+    """Answers both APIs: facts as above, but first what it is told; and vectors of two numbers."""
 
     def __init__(self) -> None:
         self.failures: list[Answer] = []
         self.number = 0
 
     def __call__(self, path: str, body: Any) -> Answer:
-        if self.failures:
-            return self.failures.pop(0)
-        return self.vectors(body) if path.endswith("/embeddings") else self.facts(body)
+        if path.endswith("/embeddings"):
+            return self.vectors(body)
+        return self.failures.pop(0) if self.failures else self.facts(body)
 
     def vectors(self, body: Any) -> Answer:
         data = [{"index": n, "embedding": [3, 4]} for n, _ in enumerate(body["input"])]
@@ -185,6 +185,34 @@ async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
     assert done.learned == 3
     assert await find_delay(client, agent_id="ada") is None
     assert await client.memory("ada").count_learning() == LearningCount(learned=3)
+
+
+async def test_facts_are_learned_while_the_model_of_vectors_is_down(
+    client: MnesticClient, serve: Serve, api: Api, chat_server: Any
+) -> None:
+    async def until_learned(number: int) -> None:
+        async with asyncio.timeout(30):
+            while True:
+                if (await client.memory("ada").count_learning()).learned == number:
+                    return
+                await asyncio.sleep(0.05)
+
+    down = (500, {"error": {"message": "oh"}}, {})
+    chat_server.answers = lambda path, body: down if "embeddings" in path else api(path, body)
+    await receive(client, *FACTS)
+
+    async with serve():
+        handle = await start_ingest(client, agent_id="ada")
+        await until_learned(3)
+        await client.memory("ada").learn([said(9, "Hm?")])
+        await start_ingest(client, agent_id="ada")
+        await until_learned(4)
+        before = (await client.memory("ada").stats()).entries.embedded
+        chat_server.answers = api
+        await handle.result()
+
+    assert before == {}
+    assert (await client.memory("ada").stats()).entries.embedded == {"vectors-2": 4}
 
 
 async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_it_is_raised(
