@@ -11,7 +11,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.ingests import start_ingest_here
 from mnestic.activities.receiving import receive
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.inbox import Signal, find_refused, read_signal, refused_resource
+from mnestic.memory.inbox import Signal, read_signal, refused_resource
 from mnestic.memory.learning import Lesson, entry_id_at
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
@@ -107,25 +107,23 @@ async def keep_signals(transaction: Transaction, signals: Sequence[Signal], *, o
 
 
 async def retry_parked(transaction: Transaction, lessons: Sequence[Lesson], *, owner: str) -> int:
-    """Lets parked messages be learned from again; returns how many.
-
-    A signal that was refused is read again; what this version refuses as well stays parked.
-    """
-    signals = {lesson.place: find_refused(lesson.resource) for lesson in lessons}
-    again = [lesson for lesson in lessons if signals[lesson.place] is None]
-    retried = await transaction.learning.retry(again) if again else 0
-    await transaction.entries.embed_again([entry_id_at(one.place, owner=owner) for one in again])
-    for lesson in lessons:
-        signal = signals[lesson.place]
-        if signal is not None and _is_sound(signal) and await transaction.learning.drop([lesson]):
-            await keep_signals(transaction, [signal], owner=owner)
-            retried += 1
+    """Lets parked messages be learned from and embedded again; returns how many."""
+    retried = await transaction.learning.retry(lessons)
+    places = (entry_id_at(lesson.place, owner=owner) for lesson in lessons)
+    await transaction.entries.embed_again(list(places))
     return retried
 
 
-def _is_sound(signal: Signal) -> bool:
-    try:
-        read_signal(signal)
-    except InvalidInputError:
-        return False
-    return True
+async def read_again(
+    transaction: Transaction, lesson: Lesson, signal: Signal, *, owner: str
+) -> int:
+    """Keeps a signal that was refused before; returns 1 if that is not done yet, else 0.
+
+    Raises:
+        InvalidInputError: this version refuses it as well; it stays parked when the transaction ends so.
+    """
+    read_signal(signal)
+    if not await transaction.learning.drop([lesson]):
+        return 0
+    await keep_signals(transaction, [signal], owner=owner)
+    return 1

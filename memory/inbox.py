@@ -254,7 +254,7 @@ def refused_resource(signal: Signal) -> Resource:
 
 def find_refused(resource: Resource) -> Signal | None:
     """The signal that was kept as refused, to be read again; None of any other message."""
-    if not resource.source_id.startswith(_REFUSED):
+    if resource.session_id != INBOX or not resource.source_id.startswith(_REFUSED):
         return None
     return signal_of(resource.speaker, [(_JSON, resource.content.encode())], at=resource.at)
 

@@ -2,14 +2,17 @@
 
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from mnestic.activities.inboxes import retry_parked
+from mnestic.activities.inboxes import read_again, retry_parked
 from mnestic.activities.receiving import receive
 from mnestic.memory.canonical import check_json
 from mnestic.memory.entries import EntryType
 from mnestic.memory.episodes import Episode
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.inbox import find_refused
 from mnestic.memory.learning import Incoming, LearningCount, Lesson
 from mnestic.memory.operations import Operation
 from mnestic.memory.records import LongTermRecord, RecordRef
@@ -141,10 +144,19 @@ class MemoryClient(EntryClient):
     async def retry_parked(self, lessons: Sequence[Lesson]) -> int:
         """Lets parked messages be learned from again, by the next `IngestMessages`; returns how many.
 
-        A signal that an inbox refused is read again, and stays parked if it is still malformed.
+        A signal that an inbox refused is read again, and stays parked if it cannot be kept now either.
         """
+        signals = [(lesson, find_refused(lesson.resource)) for lesson in lessons]
         async with self._transaction(write=True) as transaction:
-            return await retry_parked(transaction, lessons, owner=self._owner)
+            said = [lesson for lesson, signal in signals if signal is None]
+            retried = await retry_parked(transaction, said, owner=self._owner)
+        for lesson, signal in signals:
+            if signal is None:
+                continue
+            with suppress(InvalidInputError):
+                async with self._transaction(write=True) as transaction:
+                    retried += await read_again(transaction, lesson, signal, owner=self._owner)
+        return retried
 
     async def drop_parked(self, lessons: Sequence[Lesson]) -> int:
         """Gives parked messages up; the raw messages stay."""

@@ -296,6 +296,25 @@ async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be
     assert (await entries(client))["m1"].content == "I live in Ghent."
 
 
+@pytest.mark.usefixtures("worker")
+async def test_a_refused_signal_that_still_cannot_be_kept_is_no_reason_to_retry_no_other(
+    client: MnesticClient, settled: Settled, signal: Signal
+) -> None:
+    told = client.memory("ada")
+    nobody = {"subject": " ", "predicate": "lives_in", "object": "Ghent"}
+    words = " ".join(f"w{number}q" for number in range(110_000))  # more than can be indexed
+    await signal("correction", {"source_id": "c1", "statement": nobody})
+    await signal("interaction", {"source_id": "m1", "speaker": "Mara", "content": words})
+    await settled(2)
+    parked, _ = await told.list_parked()
+
+    retried = await told.retry_parked(parked)
+
+    assert sorted("names nothing" in (lesson.reason or "") for lesson in parked) == [False, True]
+    assert sorted("can be indexed" in (lesson.reason or "") for lesson in parked) == [False, True]
+    assert (retried, (await told.list_parked())[0]) == (0, parked)
+
+
 async def test_an_inbox_that_is_told_nothing_for_an_hour_ends_and_begins_again(
     client: MnesticClient, run_worker: Run, settled: Settled, until: Until, inbox: Inbox
 ) -> None:
