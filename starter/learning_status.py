@@ -4,11 +4,17 @@ It stands alone because every way in that waits for learning tells so by the sam
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from temporalio.api.enums.v1 import PendingActivityState
-from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
+from google.protobuf.timestamp_pb2 import Timestamp
+from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState
+from temporalio.client import (
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowHandle,
+)
 from temporalio.service import RPCError, RPCStatusCode
 
 from mnestic.memory.errors import LearningHeldError
@@ -18,7 +24,9 @@ from mnestic.starter.client import MnesticClient
 from mnestic.starter.rpc import rpc_errors
 
 _LOOK_EVERY_S = 1.0
+_PATIENCE = timedelta(seconds=15)  # a worker that is up takes what is next sooner
 _WAITS = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
+_QUEUED = PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED
 
 
 class Delay(NamedTuple):
@@ -28,8 +36,15 @@ class Delay(NamedTuple):
     is_held: bool
 
 
-async def find_delay(client: MnesticClient, *, agent_id: str) -> Delay | None:
+async def find_delay(
+    client: MnesticClient, *, agent_id: str, patience: timedelta = _PATIENCE
+) -> Delay | None:
     """Why an agent's messages wait to be learned from, or None; no worker is asked.
+
+    Args:
+        client: Connected to where it is learned.
+        agent_id: Whose messages they are.
+        patience: How long the next step may be left by all workers before that is why.
 
     Raises:
         TemporalUnavailableError: Temporal does not answer.
@@ -37,7 +52,8 @@ async def find_delay(client: MnesticClient, *, agent_id: str) -> Delay | None:
     workflow_id = ingest_workflow_id(client.settings.tenant_id, agent_id)
     with rpc_errors(client.endpoints.temporal_address, job_id=workflow_id):
         try:
-            return await _delay(client.temporal.get_workflow_handle(workflow_id))
+            handle = client.temporal.get_workflow_handle(workflow_id)
+            return await _delay(handle, patience=patience)
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
@@ -73,7 +89,9 @@ async def wait_for_learning(
             ended.cancel()
 
 
-async def _delay(handle: WorkflowHandle[Any, Ingested]) -> Delay | None:
+async def _delay(
+    handle: WorkflowHandle[Any, Ingested], *, patience: timedelta = _PATIENCE
+) -> Delay | None:
     found = await handle.describe()
     if found.status is not WorkflowExecutionStatus.RUNNING:
         return None
@@ -84,4 +102,22 @@ async def _delay(handle: WorkflowHandle[Any, Ingested]) -> Delay | None:
             is_held = failure.application_failure_info.type == LearningHeldError.__name__
             why = failure.message.removeprefix(str(LearningHeldError(why="")))
             return Delay(why, is_held)
+    if any(datetime.now(UTC) - since > patience for since in _queued_since(found)):
+        why = f"no worker takes it from task queue {found.task_queue}; start one with `mnestic worker`"
+        return Delay(why, is_held=False)
     return None
+
+
+def _queued_since(found: WorkflowExecutionDescription) -> Iterator[datetime]:
+    """When each step began to wait for a worker."""
+    described = found.raw_description
+    task = described.pending_workflow_task
+    if task.state == _QUEUED:
+        yield _moment(task.scheduled_time)
+    for pending in described.pending_activities:
+        if pending.state == _WAITS:
+            yield _moment(pending.scheduled_time)
+
+
+def _moment(told: Timestamp) -> datetime:
+    return told.ToDatetime(UTC)

@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from pydantic import SecretStr
 
 from mnestic.memory.ports import Memory
 from mnestic.starter.client import MnesticClient
+from mnestic.starter.conversations import read_conversation
+from mnestic.starter.ingesting import receive_conversation, start_ingest
+from mnestic.starter.learning_status import Delay, find_delay
 from mnestic.starter.settings import Settings
 from mnestic.worker import activities_of, make_worker, open_models
 
@@ -323,6 +327,20 @@ async def test_parked_messages_are_told_tried_again_and_dropped(
     assert retried == {"retried": 1, "parked": 0}
     assert dropped == {"dropped": 1}
     assert "Nothing is parked." in none.out
+
+
+async def test_that_no_worker_is_up_is_told(client: MnesticClient, conversation: Path) -> None:
+    told = read_conversation(conversation)
+    async for _ in receive_conversation(client, told, agent_id="ada", channel="file"):
+        pass
+    await start_ingest(client, agent_id="ada")
+
+    soon = await find_delay(client, agent_id="ada")
+    later = await find_delay(client, agent_id="ada", patience=timedelta(0))
+
+    queue = client.settings.task_queue
+    why = f"no worker takes it from task queue {queue}; start one with `mnestic worker`"
+    assert (soon, later) == (None, Delay(why, is_held=False))
 
 
 async def test_learning_that_waits_for_a_person_is_told_with_its_reason(
