@@ -4,6 +4,8 @@ Exit codes: 0 done · 1 failed, or something that cannot be is · 2 refused, the
 3 something outside does not answer, try again later · 130 interrupted.
 """
 
+import io
+import sys
 import traceback
 from importlib.metadata import version
 from pathlib import Path
@@ -91,6 +93,11 @@ def common(
 
 def main() -> NoReturn:
     """Runs the command line and ends the process."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # what its encoding has no character for is escaped
+            stream.reconfigure(errors="backslashreplace")
     leave(run_command_line())
 
 

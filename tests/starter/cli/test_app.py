@@ -1,5 +1,6 @@
 """The command line as a whole: help, version, completion, usage."""
 
+import json
 import os
 import subprocess
 import sys
@@ -93,3 +94,25 @@ def test_the_shell_completion_can_be_shown() -> None:
     ).stdout
 
     assert "_MNESTIC_COMPLETE=complete_bash" in script
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_what_a_terminal_has_no_character_for_is_escaped(tmp_path: Path, encoding: str) -> None:
+    program = Path(sys.executable).with_name("mnestic")
+
+    def told(*words: str) -> str:
+        done = subprocess.run(
+            [program, "extract", "I live in Łódź.", "--speaker", "Mara", *words],
+            env={**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "200"},
+            cwd=tmp_path,
+            capture_output=True,
+            check=True,
+            timeout=60,
+        )
+        return done.stdout.decode(encoding)
+
+    table, document = told(), told("--json")
+
+    assert ("\\u0141" in table) is (encoding != "utf-8")
+    assert "Mara" in table
+    assert json.loads(document)["claims"][0]["object"] == "Łódź"
