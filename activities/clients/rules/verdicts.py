@@ -3,6 +3,7 @@
 They stand apart so that the patterns can be data: each kind has one function here.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Literal
@@ -29,16 +30,24 @@ nothing  the clause leaves it open
 """
 
 
+_AS_MUCH = re.compile(r"\bas (?:much|well|often|many)\b|\b(?:more|less|better) than\b")
+
+
 def verdict_of(kind: Kind, clause: Clause, times: Times, *, at: datetime) -> Verdict:
     """What a clause of a kind says."""
     verb = clause.verb
-    if verb.mood == "modal":
+    if verb.mood == "modal" or _is_for_a_while(clause):
         return "nothing"
     if verb.mood == "wish":
         return "nothing" if verb.is_negated or verb.is_over else "wished"
     if verb.mood == "plan":
         return "dropped" if verb.is_negated or verb.is_over else "planned"
     return _BY_KIND[kind](clause, times, at)
+
+
+def _is_for_a_while(clause: Clause) -> bool:
+    """As in "I've gone vegan for January"; "for three years" says since when."""
+    return any(date.relation == "for" and date.kind != "amount" for date in clause.dates)
 
 
 def _standing(clause: Clause, times: Times, at: datetime) -> Verdict:
@@ -79,8 +88,11 @@ def _habitual(clause: Clause, times: Times, at: datetime) -> Verdict:
 
 def _felt(clause: Clause, times: Times, at: datetime) -> Verdict:
     verb = clause.verb
-    if verb.is_progressive or (
-        verb.tense == "past" and not verb.is_perfect and verb.mood == "plain"
+    is_compared = verb.is_negated and _AS_MUCH.search(clause.rest)
+    if (
+        is_compared
+        or verb.is_progressive
+        or (verb.tense == "past" and not verb.is_perfect and verb.mood == "plain")
     ):
         return "nothing"
     if verb.lemma == "stand":
