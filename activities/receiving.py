@@ -59,6 +59,7 @@ async def receive(
             kind=alike[0].kind,
             job_id=alike[0].job_id,
             workflow_run=alike[0].workflow_run,
+            corrects=alike[0].corrects,
         )
     if lessons:
         now = await transaction.now()
@@ -126,4 +127,10 @@ def _content_id(draft: EntryDraft) -> str:
 
 
 def _manner(came: Incoming) -> tuple[str, ...]:
-    return (came.kind, came.entry_type, came.job_id or "", came.workflow_run or "")
+    return (
+        came.kind,
+        came.entry_type,
+        came.job_id or "",
+        came.workflow_run or "",
+        came.corrects or "",
+    )

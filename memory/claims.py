@@ -33,13 +33,17 @@ class Span(BaseModel):
 
 
 class ClaimSource(BaseModel):
-    """Where a claim comes from. A person's own claim has no message; `extractor` then says who it is."""
+    """Where a claim comes from. A person's own claim has no message; `extractor` then says who it is.
+
+    `corrects` is the source id of the message, in the same session, that was wrong.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     extractor: str
     session_id: str | None = None
     source_id: str | None = None
+    corrects: str | None = None
     span: Span | None = None
     job_id: str | None = None
     workflow_run: str | None = None

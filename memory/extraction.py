@@ -118,6 +118,7 @@ def claim_of(
     turn: Turn,
     *,
     extractor: str,
+    corrects: str | None = None,
     job_id: str | None = None,
     workflow_run: str | None = None,
 ) -> Claim:
@@ -131,6 +132,7 @@ def claim_of(
             extractor=extractor,
             session_id=turn.session_id,
             source_id=turn.source_id,
+            corrects=corrects,
             span=found.span,
             job_id=job_id,
             workflow_run=workflow_run,

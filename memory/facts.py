@@ -5,9 +5,10 @@ the order in which messages arrive nor a repetition changes what is believed, an
 mended later can be applied to what was said before.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
@@ -18,6 +19,8 @@ from mnestic.memory.predicates import Category, Predicate
 FactStatus = Literal["active", "archived", "deleted"]
 FactEnd = Literal["superseded", "corrected", "ended", "past", "undone", "deleted"]
 _MOST_CONFIDENT = 0.99
+_ZONE = timedelta(hours=12)
+Place = tuple[str | None, str | None]  # session and source id of a message
 
 
 class Fact(BaseModel):
@@ -111,10 +114,15 @@ def resolve(claims: Iterable[Claim], *, owner: str, predicate: Predicate) -> tup
         In the order in which they were first claimed.
     """
     said = {claim.id: claim for claim in claims}
-    history = _History(owner=owner, predicate=predicate)
+    history = _History(owner=owner, predicate=predicate, said=said.values())
     for claim in sorted(said.values(), key=_order):
         history.take(claim)
+    history.part()
     return tuple(draft.fact(predicate) for draft in history.drafts)
+
+
+def _place(claim: Claim) -> Place:
+    return (claim.source.session_id, claim.source.source_id)
 
 
 def _order(claim: Claim) -> tuple[datetime, str, int, str]:
@@ -122,9 +130,17 @@ def _order(claim: Claim) -> tuple[datetime, str, int, str]:
     return (claim.said_at, claim.source.source_id or "", span.start if span else 0, claim.id)
 
 
+def _latest(moment: datetime) -> datetime:
+    """The latest that a named time can mean: the first of a month or a year may stand for all of it."""
+    first = moment + _ZONE  # of a month, in the offset of whoever said it
+    if first.day > 1:
+        return moment + timedelta(days=1)
+    return moment + timedelta(days=366 if first.month == 1 else 31)
+
+
 @dataclass(kw_only=True)
 class _Draft:
-    """A fact that is being worked out."""
+    """A fact that is being worked out; `is_dated` when its beginning was named."""
 
     id: str
     first: Claim
@@ -136,6 +152,8 @@ class _Draft:
     supersedes: str | None = None
     superseded_by: str | None = None
     claims: list[str] = field(default_factory=list)
+    places: set[Place] = field(default_factory=set)
+    is_dated: bool = False
 
     @property
     def object_key(self) -> str:
@@ -145,8 +163,9 @@ class _Draft:
         """One more claim says so."""
         self.doubt *= 1 - claim.confidence
         self.claims.append(claim.id)
+        self.places.add(_place(claim))
         if claim.valid_from is not None:
-            self.valid_from = min(self.valid_from, claim.valid_from)
+            self.valid_from, self.is_dated = min(self.valid_from, claim.valid_from), True
         if claim.valid_to is not None:
             self.valid_to = claim.valid_to
 
@@ -179,9 +198,13 @@ class _Draft:
 class _History:
     """The facts about one subject and predicate, as the claims come by."""
 
-    def __init__(self, *, owner: str, predicate: Predicate) -> None:
+    def __init__(self, *, owner: str, predicate: Predicate, said: Iterable[Claim]) -> None:
         self.drafts: list[_Draft] = []
         self._owner, self._is_single = owner, predicate.cardinality == "single"
+        self._restated: dict[Place, set[str]] = defaultdict(set)
+        for claim in said:
+            if claim.source.corrects and claim.object:
+                self._restated[_place(claim)].add(name_key(claim.object))
 
     def take(self, claim: Claim) -> None:
         """Takes the next claim."""
@@ -196,8 +219,25 @@ class _History:
                 draft.status, draft.end = "deleted", "deleted"
                 draft.claims.append(claim.id)
 
+    def part(self) -> None:
+        """Ends what was superseded where the next begins, whatever was learned of that later."""
+        by_id = {draft.id: draft for draft in self.drafts}
+        for last in self.drafts:
+            bound, draft = last.valid_from, None if last.superseded_by else last
+            while draft is not None:
+                before = by_id.get(draft.supersedes or "")
+                if before is not None and before.end == "superseded":
+                    before.close("superseded", at=bound)
+                    bound = min(bound, before.valid_from)
+                draft = before
+
     def _close(self, claim: Claim) -> None:
         for draft in self._named(claim, self._active()):
+            is_earlier = (
+                draft.is_dated and claim.valid_to and _latest(claim.valid_to) < draft.valid_from
+            )
+            if claim.kind == "ended" and is_earlier:
+                continue  # what ended then was not this
             if claim.kind == "ended":
                 draft.close("ended", at=claim.valid_to or claim.begins)
             else:
@@ -205,17 +245,63 @@ class _History:
             draft.claims.append(claim.id)
 
     def _affirm(self, claim: Claim) -> None:
-        same = self._named(claim, self._active())
-        if same:
-            same[-1].back(claim)
-            return
         is_past = claim.valid_to is not None and claim.valid_to <= claim.said_at
+        same = self._named(claim, self._active())
+        if same and not is_past:
+            same[-1].back(claim)
+            self._take_back(claim, same[-1])
+            return
+        if same and claim.valid_to and claim.valid_to > same[-1].valid_from:
+            same[-1].close("ended", at=claim.valid_to)
+            same[-1].claims.append(claim.id)
+            return
+        following = None if is_past else self._following(claim)
+        if following and following.object_key == name_key(claim.object or ""):
+            following.back(claim)
+            return
         draft = self._draft(claim)
         if is_past:
             draft.close("past", at=draft.valid_to or claim.said_at)
+        elif following:
+            self._put_before(following, draft)
         elif self._is_single:
             self._replace(claim, draft)
+        else:
+            self._take_back(claim, draft)
         self.drafts.append(draft)
+
+    def _take_back(self, claim: Claim, draft: _Draft) -> None:
+        """Of many objects, those that the corrected message named and the correction does not."""
+        if self._is_single or claim.source.corrects is None:
+            return
+        wrong = (claim.source.session_id, claim.source.corrects)
+        for old in self._active():
+            if wrong in old.places and old.object_key not in self._restated[_place(claim)]:
+                old.close("corrected", at=old.valid_from)
+                if draft.supersedes is None:
+                    old.superseded_by, draft.supersedes = draft.id, old.id
+
+    def _following(self, claim: Claim) -> _Draft | None:
+        """Of one object at a time, what began after a claim's own day, however late that is told."""
+        if not self._is_single or claim.kind != "affirmed" or claim.valid_from is None:
+            return None
+        begin = _latest(claim.valid_from)
+        later = [
+            draft
+            for draft in self.drafts
+            if draft.end in {None, "superseded", "ended"} and draft.valid_from >= begin
+        ]
+        if not any(draft.is_dated for draft in later):
+            return None  # "I live in Munich" does not say since when
+        return min(later, key=lambda draft: draft.valid_from)
+
+    def _put_before(self, following: _Draft, draft: _Draft) -> None:
+        """Puts a draft into the chain before the one that began after it."""
+        draft.close("superseded", at=following.valid_from)
+        for one in self.drafts:
+            if one.superseded_by == following.id and one.end == "superseded":
+                one.superseded_by, draft.supersedes = draft.id, one.id
+        draft.superseded_by, following.supersedes = following.id, draft.id
 
     def _replace(self, claim: Claim, draft: _Draft) -> None:
         for old in self._active():

@@ -321,7 +321,12 @@ def _claim(told: Correction) -> Claim:
         kind="retracted" if stated.object is None else "corrected",
         confidence=1,
         said_at=told.at,
-        source=ClaimSource(extractor=PERSON, session_id=told.session_id, source_id=told.source_id),
+        source=ClaimSource(
+            extractor=PERSON,
+            session_id=told.session_id,
+            source_id=told.source_id,
+            corrects=told.corrects,
+        ),
         **stated.model_dump(),
     )
 

@@ -195,10 +195,12 @@ class LearningStore(Protocol):
         kind: TurnKind,
         job_id: str | None = None,
         workflow_run: str | None = None,
+        corrects: str | None = None,
     ) -> tuple[Lesson, ...]:
         """Enters resources that are kept, none that is there already; returns the new ones, as kept.
 
-        `job_id` and `workflow_run` are of the job that heard them, for the claims that follow.
+        `job_id` and `workflow_run` are of the job that heard them, `corrects` is the source id of the
+        message that they correct, for the claims that follow.
         """
         ...
 

@@ -32,6 +32,7 @@ class Lesson(BaseModel):
     state: LearningState = "received"
     job_id: str | None = None
     workflow_run: str | None = None
+    corrects: str | None = None
     extractor: str | None = None
     extracted: tuple[Extracted, ...] = ()
     reason: str | None = None
@@ -51,6 +52,7 @@ class Lesson(BaseModel):
                 _corrected(found) if self.entry_type == "correction" else found,
                 self.turn,
                 extractor=self.extractor or "",
+                corrects=self.corrects,
                 job_id=self.job_id,
                 workflow_run=self.workflow_run or workflow_run,
             )

@@ -27,6 +27,7 @@ from mnestic.memory.learning import Lesson
 from mnestic.memory.ports import Transaction
 from mnestic.memory.statistics import MemoryStatistics
 from mnestic.memory.validation import refused
+from mnestic.starter.decisions import decided_at
 from mnestic.starter.knowledge_client import KnowledgeClient
 
 _PAGE = 1000
@@ -198,7 +199,6 @@ async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactCha
         alone = all((claim.source.session_id, claim.source.source_id) == own for claim in said)
         if alone and fact.status != "deleted":
             decided.append(fact)
-    now = await transaction.now()
     return await transaction.facts.claim(
         [
             Claim(
@@ -207,7 +207,7 @@ async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactCha
                 subject=fact.subject,
                 predicate=fact.predicate,
                 object=fact.object,
-                said_at=now,
+                said_at=await decided_at(transaction, fact.subject, fact.predicate),
                 source=ClaimSource(extractor=PERSON),
             )
             for fact in decided

@@ -142,7 +142,8 @@ class InboxClient:
         Args:
             content: The correction in words.
             statement: The same, outright; what it says takes the place of what was believed.
-            corrects: Id of the message in the session that was wrong.
+            corrects: Id of the message in the session that was wrong: of a predicate with many objects,
+                those that it named, and the correction does not, never were so.
             speaker: Who says so.
             source_id: Its id; made up without one.
             session_id: The conversation that it is part of.

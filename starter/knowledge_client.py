@@ -15,6 +15,7 @@ from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.predicates import check_predicate
 from mnestic.memory.signals import KeptSignal, SignalKind
 from mnestic.memory.world import World, world_of
+from mnestic.starter.decisions import decided_at
 from mnestic.starter.job_listing import every
 
 
@@ -120,14 +121,15 @@ class KnowledgeClient:
             raise InvalidInputError(what="confidence", why=f"is {confidence}; it is from 0 to 1")
         async with self._transaction(write=True) as transaction:
             now = await transaction.now()
+            said_at = await decided_at(transaction, subject, predicate)
             said = Claim(
                 id=uuid.uuid4().hex,
                 subject=subject,
                 predicate=predicate,
                 object=value,
                 confidence=confidence,
-                said_at=now,
-                valid_from=valid_from,
+                said_at=said_at,
+                valid_from=valid_from or (now if said_at > now else None),
                 valid_to=valid_to,
                 source=ClaimSource(extractor=PERSON),
             )
@@ -174,7 +176,7 @@ class KnowledgeClient:
                 subject=fact.subject,
                 predicate=fact.predicate,
                 object=fact.object,
-                said_at=await transaction.now(),
+                said_at=await decided_at(transaction, fact.subject, fact.predicate),
                 source=ClaimSource(extractor=PERSON),
             )
             return await transaction.facts.claim([said])

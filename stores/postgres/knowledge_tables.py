@@ -275,7 +275,8 @@ class EmbeddingModelRow(Table, table=True):
 class LearningRow(Table, table=True):
     """How far it is with learning from a resource; `reason` says why one is parked.
 
-    `job_id` and `workflow_run` are of the job that heard it, if one did.
+    `job_id` and `workflow_run` are of the job that heard it, if one did; `corrects` is the source id of
+    the message that a correction is about.
     """
 
     __tablename__ = "learning"
@@ -301,6 +302,7 @@ class LearningRow(Table, table=True):
     kind: str = words()
     job_id: str | None = maybe_words()
     workflow_run: str | None = maybe_words()
+    corrects: str | None = maybe_words()
     extractor: str | None = maybe_words()
     extracted: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
     reason: str | None = maybe_words()

@@ -18,7 +18,7 @@ from mnestic.stores.postgres.unit import Unit, among
 
 LEARNING, RESOURCE = table(LearningRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
-_BEGUN = ("kind", "entry_type", "job_id", "workflow_run")
+_BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
 _STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")
 _BEGIN = insert_rows(
     LEARNING,
@@ -51,6 +51,7 @@ class PostgresLearningStore:
         kind: TurnKind,
         job_id: str | None = None,
         workflow_run: str | None = None,
+        corrects: str | None = None,
     ) -> tuple[Lesson, ...]:
         """See the port."""
         if not resources:
@@ -64,6 +65,7 @@ class PostgresLearningStore:
                 "kind": kind,
                 "job_id": job_id,
                 "workflow_run": workflow_run,
+                "corrects": corrects,
             }
             for one in resources
         ]

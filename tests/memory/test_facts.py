@@ -65,6 +65,68 @@ CLAIMS = st.builds(
 )
 
 CASES = {
+    "a day that was before what began later": (
+        [
+            claim(1, "Ghent", valid_from=day(-800)),
+            claim(2, "Lima", valid_from=day(-1600)),
+        ],
+        [("Ghent", "active", None, None), ("Lima", "archived", "superseded", -800)],
+    ),
+    "a day in between": (
+        [
+            claim(1, "Lima", valid_from=day(-1600)),
+            claim(2, "Ghent", valid_from=day(-200)),
+            claim(3, "Oslo", valid_from=day(-800)),
+        ],
+        [
+            ("Lima", "archived", "superseded", -800),
+            ("Ghent", "active", None, None),
+            ("Oslo", "archived", "superseded", -200),
+        ],
+    ),
+    "a day before what is over by now": (
+        [
+            claim(1, "Ghent", valid_from=day(-800)),
+            claim(2, None, "ended"),
+            claim(3, "Lima", valid_from=day(-1600)),
+        ],
+        [("Ghent", "archived", "ended", 2), ("Lima", "archived", "superseded", -800)],
+    ),
+    "a day before what nobody dated": (
+        [claim(1, "Utrecht"), claim(2, "Ghent", valid_from=day(-100))],
+        [("Utrecht", "archived", "superseded", 1), ("Ghent", "active", None, None)],
+    ),
+    "a year that may be after a day of it": (
+        [
+            claim(1, "Utrecht", valid_from=datetime(2025, 3, 9, tzinfo=UTC)),
+            claim(2, "Ghent", valid_from=datetime(2025, 1, 1, tzinfo=UTC)),
+        ],
+        [
+            (
+                "Utrecht",
+                "archived",
+                "superseded",
+                (datetime(2025, 3, 9, tzinfo=UTC) - NOON).days + 0.5,
+            ),
+            ("Ghent", "active", None, None),
+        ],
+    ),
+    "the same, since earlier than the one before was over": (
+        [claim(1, "Utrecht"), claim(9, "Ghent"), claim(12, "Ghent", valid_from=day(5))],
+        [("Utrecht", "archived", "superseded", 5), ("Ghent", "active", None, None)],
+    ),
+    "an end before it began is another's": (
+        [claim(1, "Ghent", valid_from=day(-100)), claim(2, "Ghent", "ended", valid_to=day(-900))],
+        [("Ghent", "active", None, None)],
+    ),
+    "until a day since it was said": (
+        [claim(1, "Ghent"), claim(20, "Ghent", valid_to=day(9))],
+        [("Ghent", "archived", "ended", 9)],
+    ),
+    "another time, long over": (
+        [claim(1, "Ghent"), claim(2, "Ghent", valid_from=day(-900), valid_to=day(-800))],
+        [("Ghent", "active", None, None), ("Ghent", "archived", "past", -800)],
+    ),
     "said once": ([claim(1, "Ghent")], [("Ghent", "active", None, None)]),
     "said twice in other words": (
         [claim(1, "the harbour"), claim(2, "Harbour.")],
@@ -196,6 +258,57 @@ def test_a_chain_of_changes_reads_both_ways_without_a_gap() -> None:
     assert [fact.supersedes for fact in facts] == [None] + [fact.id for fact in facts[:-1]]
     assert all(one.valid_to == next_.valid_from for one, next_ in pairwise(facts))
     assert len({fact.id for fact in facts}) == 5
+
+
+def of_message(name: str, *values: str, corrects: str | None = None) -> list[Claim]:
+    """What one message claims."""
+    source = ClaimSource(extractor="test", session_id="s", source_id=name, corrects=corrects)
+    kind = "corrected" if corrects else "affirmed"
+    return [claim(int(name[1:]), value, kind, source=source) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("claims", "active"),
+    [
+        ([*of_message("m1", "tea", "maps"), *of_message("m2", "tea", "chess", corrects="m1")], {"tea", "chess"}),
+        ([*of_message("m1", "tea"), *of_message("m2", "maps"), *of_message("m3", "chess", corrects="m2")], {"tea", "chess"}),
+        ([*of_message("m1", "tea"), *of_message("m2", "tea"), *of_message("m3", "chess", corrects="m1")], {"chess"}),
+        ([*of_message("m1", "tea"), *of_message("m2", "chess", corrects="m9")], {"tea", "chess"}),
+        ([*of_message("m1", "tea"), *of_message("m2", "chess", corrects="m1"), *of_message("m3", "tea")], {"tea", "chess"}),
+    ],
+)  # fmt: skip
+def test_a_correction_of_a_message_takes_back_what_that_said(
+    claims: list[Claim], active: set[str]
+) -> None:
+    facts = resolve(reversed(claims), owner="o", predicate=PREDICATES["multi"])
+
+    assert {fact.object for fact in facts if fact.status == "active"} == active
+    assert {fact.end for fact in facts if fact.status == "archived"} <= {"corrected"}
+
+
+DATED = st.builds(
+    claim,
+    st.integers(0, 5),
+    st.sampled_from(["a", "b", "c"]),
+    st.just("affirmed"),
+    number=st.integers(0, 2),
+    valid_from=st.one_of(st.none(), st.integers(-2000, 4).map(day)),
+)
+
+
+@given(st.lists(DATED, max_size=8))
+def test_days_that_are_named_leave_one_object_at_a_time(claims: list[Claim]) -> None:
+    facts = resolve(claims, owner="o", predicate=PREDICATES["single"])
+
+    held = sorted(
+        (fact for fact in facts if fact.valid_to != fact.valid_from),
+        key=lambda fact: fact.valid_from,
+    )
+    assert sum(fact.status == "active" for fact in facts) == bool(facts)
+    assert all(
+        one.valid_to is not None and one.valid_to <= next_.valid_from
+        for one, next_ in pairwise(held)
+    )
 
 
 @given(st.lists(CLAIMS, max_size=12))

@@ -122,6 +122,28 @@ async def test_what_an_agent_is_told_becomes_entries_and_facts(
 
 
 @pytest.mark.usefixtures("worker")
+async def test_a_correction_takes_back_what_its_message_said_of_many(
+    client: MnesticClient, settled: Settled
+) -> None:
+    told = client.inbox("ada")
+    await told.interaction("I like tea and chess.", speaker="Mara", source_id="m1", at=NOON)
+    await told.interaction("I speak Dutch and French.", speaker="Mara", source_id="m2", at=NOON)
+    await told.interaction("I like rowing.", speaker="Mara", source_id="m3", at=NOON)
+
+    await told.correction("I like tea and maps.", speaker="Mara", source_id="c1", corrects="m1")
+    stated = Statement(subject="Mara", predicate="languages_spoken", object="Danish")
+    await told.correction(statement=stated, source_id="c2", corrects="m2")
+    await settled(5)
+
+    assert await believed(client, "Mara") == {
+        ("likes", "tea"),
+        ("likes", "maps"),
+        ("likes", "rowing"),
+        ("languages_spoken", "Danish"),
+    }
+
+
+@pytest.mark.usefixtures("worker")
 async def test_what_tools_returned_in_an_exchange_comes_with_its_message(
     client: MnesticClient, settled: Settled
 ) -> None:

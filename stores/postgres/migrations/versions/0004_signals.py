@@ -42,7 +42,7 @@ CREATE INDEX fact_by_name ON mnestic.fact (tenant_id, agent_id, object_key)
 """
 
 LEARNING = """
-ALTER TABLE mnestic.learning ADD COLUMN job_id text, ADD COLUMN workflow_run text;
+ALTER TABLE mnestic.learning ADD COLUMN job_id text, ADD COLUMN workflow_run text, ADD COLUMN corrects text;
 -- Of the collation "C", so that no other index serves the condition on the agent: before a table is
 -- analysed, Postgres expects a row or two whatever it is asked, and might read all that an agent has.
 DROP INDEX mnestic.learning_by_state;

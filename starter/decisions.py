@@ -1,0 +1,18 @@
+"""When a person's decision about a fact was made, among what was said of it.
+
+It stands apart because claims are taken in the order in which they were said, and a message may be dated
+ahead: what a person decides knowing of it comes after it.
+"""
+
+from datetime import datetime, timedelta
+
+from mnestic.memory.ports import Transaction
+
+_TICK = timedelta(microseconds=1)
+
+
+async def decided_at(transaction: Transaction, subject: str, predicate: str) -> datetime:
+    """Now, or after the last that was said of a subject and a predicate, if that is dated ahead."""
+    now = await transaction.now()
+    said = await transaction.facts.list_claims_about(subject, predicate)
+    return max([now, *(claim.said_at + _TICK for claim in said)])
