@@ -4,7 +4,7 @@ It stands alone because which of them a file is, is told here, by its name and w
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from mnestic.memory.conversations import Conversation, Turn
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.extraction import TurnKind
 from mnestic.memory.moments import Moment
 from mnestic.starter.locomo import read_locomo
 from mnestic.starter.markdown import read_markdown
@@ -22,9 +23,9 @@ from mnestic.starter.turns import (
     Content,
     Name,
     Refuse,
+    content_id,
     conversation_of,
     first_problem,
-    known_by_content,
     refuse_or_raise,
     session_of,
 )
@@ -98,12 +99,15 @@ class _ChatLine(BaseModel):
         return self
 
     def as_turn(self, turn_id: str) -> Turn:
+        kind: TurnKind = "message" if self.tool is None else "tool_result"
+        speaker = self.tool or self.role or ""
         return Turn(
             id=turn_id,
-            speaker=self.tool or self.role or "",
+            speaker=speaker,
             text=self.content,
             at=self.timestamp,
-            kind="message" if self.tool is None else "tool_result",
+            kind=kind,
+            content_id=content_id(kind, speaker, self.content, at=self.timestamp),
         )
 
 
@@ -134,8 +138,8 @@ def _is_chat_line(line: str) -> bool:
 def _from_lines(
     lines: Iterable[tuple[int, str]], source: str, refuse: Refuse | None
 ) -> Conversation:
-    named: dict[str, list[Turn]] = {}
-    unnamed: list[Turn] = []
+    named: dict[str, dict[str, Turn]] = {}
+    unnamed: dict[str, Turn] = {}
     for number, text in lines:
         if not text.strip():
             continue
@@ -144,16 +148,17 @@ def _from_lines(
         except InvalidInputError as error:
             refuse_or_raise(error, refuse)
             continue
-        group = unnamed if line.session is None else named.setdefault(str(line.session), [])
-        group.append(line.as_turn(f"L{number}"))
+        group = unnamed if line.session is None else named.setdefault(str(line.session), {})
+        turn = line.as_turn(f"L{number}")
+        group.setdefault(turn.source_id, turn)  # a line that is there twice is one message
     if not named and not unnamed:
         raise InvalidInputError(what=source, why=f"holds no message that can be kept; {EXPECTED}")
     names = (name for n in range(1, 2**63) if (name := f"session_{n}") not in named)
-    parted = zip(names, _parted_by_silence(unnamed), strict=False)
+    parted = zip(names, _parted_by_silence(unnamed.values()), strict=False)
     return conversation_of(
         [
-            *(session_of(name, known_by_content(turns)) for name, turns in named.items()),
-            *(session_of(name, known_by_content(turns), is_counted=True) for name, turns in parted),
+            *(session_of(name, turns.values()) for name, turns in named.items()),
+            *(session_of(name, turns, is_counted=True) for name, turns in parted),
         ]
     )
 
@@ -167,7 +172,7 @@ def _chat_line(text: str, place: str) -> _ChatLine:
         raise InvalidInputError(what=place, why=why) from error
 
 
-def _parted_by_silence(turns: Sequence[Turn]) -> list[list[Turn]]:
+def _parted_by_silence(turns: Iterable[Turn]) -> list[list[Turn]]:
     groups: list[list[Turn]] = []
     for turn in sorted(turns, key=lambda turn: turn.at):
         if not groups or turn.at - groups[-1][-1].at > _PAUSE:

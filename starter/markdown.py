@@ -170,7 +170,7 @@ class _Reader:
             turns.append(
                 Turn(id=f"L{block.line}", speaker=said.speaker, text=said.content, at=said_at)
             )
-        return session_of(name, known_by_content(turns, dated=False)) if turns else None
+        return session_of(name, known_by_content(turns)) if turns else None
 
     def _enter(self, section: _Section) -> datetime | None:
         """When a heading's session begins; what stands under one whose date is none is left out."""

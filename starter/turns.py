@@ -4,7 +4,8 @@ It stands alone because every format ends in the same conversation and refuses t
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationError
@@ -13,6 +14,7 @@ from mnestic.memory.canonical import check_text
 from mnestic.memory.claims import make_id
 from mnestic.memory.conversations import Conversation, ConversationSession, Turn
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.extraction import TurnKind
 from mnestic.memory.resources import LARGEST_MESSAGE_BYTES, LONGEST_NAME
 
 _MOST_NAMES = 3
@@ -68,25 +70,23 @@ def unique_name(name: str, seen: Counter[str]) -> str:
     return name if seen[name] == 1 else f"{name}#{seen[name]}"
 
 
-def known_by_content(turns: Sequence[Turn], *, dated: bool = True) -> list[Turn]:
-    """Turns of one session whose place in a file says nothing, known by their words.
+def content_id(kind: TurnKind, speaker: str, text: str, *, at: datetime | None = None) -> str:
+    """By which a turn is known in its session, whose place in a file says nothing."""
+    return make_id("said", kind, speaker, None if at is None else at.isoformat(), text)
 
-    Args:
-        turns: In the order of the file.
-        dated: Whether their times are their own: then the same at the same time is one that was
-            written twice. Without times, equals are told apart by their order.
-    """
+
+def known_by_content(turns: Sequence[Turn]) -> list[Turn]:
+    """Turns of one session, in the order of the file, known by their words alone and the order of equals."""
     seen: Counter[str] = Counter()
-    known: dict[str, Turn] = {}
-    for turn in turns:
-        name = _content_id(turn, dated=dated)
-        name = name if dated else unique_name(name, seen)
-        known.setdefault(name, turn.model_copy(update={"content_id": name}))
-    return list(known.values())
+    names = (unique_name(content_id(turn.kind, turn.speaker, turn.text), seen) for turn in turns)
+    return [
+        turn.model_copy(update={"content_id": name})
+        for turn, name in zip(turns, names, strict=True)
+    ]
 
 
 def session_of(
-    name: str, turns: Sequence[Turn], *, is_counted: bool = False
+    name: str, turns: Iterable[Turn], *, is_counted: bool = False
 ) -> ConversationSession:
     """Turns in order of time; a tool's result came with the message before it."""
     ordered: list[Turn] = []
@@ -125,8 +125,3 @@ def first_problem(error: ValidationError) -> str:
     ]
     place = ".".join(map(str, parts))
     return f"{place}: {message}" if place else message
-
-
-def _content_id(turn: Turn, *, dated: bool) -> str:
-    at = turn.at.isoformat() if dated else None
-    return make_id("said", turn.kind, turn.speaker, at, turn.text)
