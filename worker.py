@@ -24,6 +24,7 @@ from temporalio.worker import (
     WorkerTuner,
 )
 
+from mnestic.activities.arrivals import ArrivalActivities
 from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.rules.extractor import LocalExtractor
@@ -97,6 +98,7 @@ def activities_of(
         waits.open_wait,
         waits.extend_wait,
         waits.restore,
+        ArrivalActivities().find_arrival,
         ForkActivities(memory).fork,
         ThinkActivities(memory, model, count_tokens=count_tokens, prices=known).think,
         ToolActivities(memory).keep_result,

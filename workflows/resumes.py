@@ -26,6 +26,7 @@ from mnestic.workflows.controls import JobControls
 _RECEIPTS_KEPT = 100  # older ones are found in the wait's row
 _REFUSALS_KEPT = 20
 _EARLY = "early-signals"  # the patch: runs before it refuse a signal that names the next wait
+LATE = "late-requests"  # the patch: in runs before it what is handled at once with the deadline is in time
 _QUEUE_BYTES = 524_288  # what a job carries into a new run stays far below Temporal's 2 MiB
 
 
@@ -53,6 +54,9 @@ class ResumeInbox:
         self._wait = wait
         self._taken: ResumeRequest | None = None
         self._taken_by_signal = False
+        self.is_doubtful = (
+            False  # whether the request that was taken may have come after the deadline
+        )
         self._timed_out = False
         self._opening: str | None = None
         self._ended: str | None = None
@@ -157,6 +161,16 @@ class ResumeInbox:
                 self._tell_refused(taken, failure.message)
         self._note_failure(taken, failure)
 
+    def turn_away_late(self) -> None:
+        """The request that was taken had come after the deadline; its time was up."""
+        taken, self._taken, self._timed_out = self._taken, None, True
+        if taken is not None:
+            self._turn_away(taken, None)
+
+    def move(self, wait: OpenWait) -> None:
+        """The open wait has got a later deadline."""
+        self._wait = wait
+
     def time_is_up(self) -> None:
         """The deadline has passed, so what comes now is too late, unless a request was taken before."""
         self._timed_out = self._taken is None
@@ -189,14 +203,20 @@ class ResumeInbox:
         """The update's validator: what it refuses leaves no trace in the history."""
         if self._is_known(request) or self._is_queued(request) or self._is_expected(request):
             return
+        self._check_update(request, is_late=self._is_past())
+
+    def _check_update(self, request: ResumeRequest, *, is_late: bool) -> None:
         request = self._as_kept(request)
         why = "it is paused; unpause it first" if self._controls.paused else self._refusal(request)
+        if why is None and is_late:
+            why = self._over_by(None)
         if why is not None:
             raise self._refused(why)
 
     async def _on_update(self, request: ResumeRequest) -> ResumeReceipt:
         await workflow.wait_condition(lambda: not self._is_expected(request))
-        self._validate(request)
+        if not self._is_known(request) and not self._is_queued(request):
+            self._check_update(request, is_late=self._is_past() and workflow.patched(LATE))
         if not self._is_known(request) and not self._is_queued(request):
             self._take(self._as_kept(request))
         request_id = request.request_id
@@ -269,6 +289,7 @@ class ResumeInbox:
     def _take(self, request: ResumeRequest, *, by_signal: bool = False) -> None:
         self._failed.pop(request.request_id, None)
         self._taken, self._taken_by_signal = request, by_signal
+        self.is_doubtful = by_signal and self._is_past()
 
     def _note_failure(self, request: ResumeRequest, failure: ApplicationError) -> None:
         """Keeps it for updates of the same request that still wait for their receipt."""
@@ -340,6 +361,12 @@ class ResumeInbox:
         """Whether it is kept for a later wait."""
         kept = self._queued.get(request.request_id)
         return kept is not None and not self._is_kept(kept)
+
+    def _is_past(self) -> bool:
+        """Whether the open wait's deadline has passed, and counts."""
+        if self._wait is None or self.needs_attention:
+            return False
+        return workflow.now() >= self._wait.deadline
 
     def _is_kept(self, queued: ResumeRequest) -> bool:
         """Whether the open wait could not be restored for it."""

@@ -32,6 +32,7 @@ from mnestic.memory.waits import (
     WaitPolicy,
     extension_refusal,
 )
+from mnestic.workflows.arrivals import came_late
 from mnestic.workflows.calls import is_of_this_version, run_activity, run_soon
 from mnestic.workflows.controls import JobControls
 from mnestic.workflows.operation_keys import OperationKeys
@@ -42,7 +43,7 @@ from mnestic.workflows.publishing import (
     publish_running,
     publish_waiting,
 )
-from mnestic.workflows.resumes import ResumeInbox
+from mnestic.workflows.resumes import LATE, ResumeInbox
 
 _TRY_AGAIN = timedelta(days=1)
 _KEPT = "kept-requests"  # the patch: runs before it end a wait that needs attention by its timeout
@@ -184,11 +185,20 @@ class JobWaits:
             async with self._lock:  # a later deadline that is being written counts
                 if not self._ends():
                     continue
+                await self._turn_away_late()
                 restored = await self._restore(self._opened, self._inbox.taken, terms)
             if restored is not None:
                 return _decision(self._inbox.taken, restored), restored
             if modern:
                 self._inbox.open(self._opened)  # for requests that were kept meanwhile
+
+    async def _turn_away_late(self) -> None:
+        """Ends the wait by its timeout, if the request that was taken had come after the deadline."""
+        taken = self._inbox.taken
+        if taken is None or not self._inbox.is_doubtful or not workflow.patched(LATE):
+            return
+        if await came_late(taken, deadline=self._opened.deadline):
+            self._inbox.turn_away_late()
 
     async def _restore(
         self, wait: OpenWait, request: ResumeRequest | None, terms: WaitTerms
@@ -348,6 +358,7 @@ class JobWaits:
             except ActivityError as error:
                 raise _of_the_cause(error) from error
             self.open = wait.model_copy(update={"deadline": extended.deadline})
+            self._inbox.move(self.open)
             self._extended = True
             self._publish()
         return extended
