@@ -18,6 +18,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── BudgetExceededError       a job or a day has used up its tokens or its money
     │   ├── JobFailedError            the job ended without a result
     │   ├── JobOverError              the job has ended, so nothing of it begins any more
+    │   ├── AlreadyWaitingError       a job waits at one wait at a time
     │   ├── ConfigurationError        a setting is wrong or missing
     │   ├── SchemaVersionError        database and code are of different versions
     │   ├── ModelRefusedError         a language model will not answer this request
@@ -147,6 +148,17 @@ class ResumeRefusedError(RefusedError):
     def __init__(self, *, job_id: str, why: str) -> None:
         self.job_id, self.why = job_id, why
         super().__init__(f"job {job_id} was not resumed: {why}")
+
+
+class AlreadyWaitingError(RefusedError):
+    """A job waits at one wait at a time; `waits_for` and `key` are those of the first and the second."""
+
+    def __init__(self, *, job_id: str, waits_for: str, key: str) -> None:
+        self.job_id, self.waits_for, self.key = job_id, waits_for, key
+        super().__init__(
+            f"job {job_id} waits for {waits_for}, so it cannot wait for {key} at the same time; wait for "
+            "one after the other, or make them one wait with an outcome for each"
+        )
 
 
 class MemoryDriftedError(RefusedError):

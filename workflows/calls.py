@@ -125,6 +125,14 @@ async def run_local(
         ) from error
 
 
+def cause_of(error: ActivityError) -> ApplicationError:
+    """What failed an activity for good, as the failure of a request to the job."""
+    cause = error.cause
+    if not isinstance(cause, ApplicationError):
+        raise error
+    return ApplicationError(cause.message, type=cause.type, non_retryable=True)
+
+
 async def _settled(work: Coroutine[Any, Any, Result]) -> Result:
     """Waits for the work to end, and only then passes on a cancellation."""
     task = asyncio.create_task(work)

@@ -18,6 +18,7 @@ from mnestic.activities.waits import (
     RestoreInput,
     WaitActivities,
 )
+from mnestic.memory.errors import AlreadyWaitingError
 from mnestic.memory.jobs import AgentMemoryState
 from mnestic.memory.names import EXTEND_WAIT, RESUMPTION_CONTEXT, wait_id
 from mnestic.memory.scope import Scope
@@ -33,7 +34,7 @@ from mnestic.memory.waits import (
     extension_refusal,
 )
 from mnestic.workflows.arrivals import came_late
-from mnestic.workflows.calls import is_of_this_version, run_activity, run_soon
+from mnestic.workflows.calls import cause_of, is_of_this_version, run_activity, run_soon
 from mnestic.workflows.controls import JobControls
 from mnestic.workflows.operation_keys import OperationKeys
 from mnestic.workflows.publishing import (
@@ -96,6 +97,7 @@ class JobWaits:
         self._extended = False
         self._began_renewed, self._put_off = state.epoch > 0, False
         self._context: ResumptionContext | None = None
+        self._key: str | None = None  # of what is waited for in this run
         self.count = state.waits
         self.open = state.open_wait
         self.attention = state.attention
@@ -105,7 +107,20 @@ class JobWaits:
         workflow.set_query_handler(RESUMPTION_CONTEXT, self._on_resumption_context)
 
     async def wait(self, terms: WaitTerms) -> tuple[OpenWait, ResumeRequest | None, Restored]:
-        """Parks until a request or the deadline; returns the wait, who resumed it, and the drift."""
+        """Parks until a request or the deadline; returns the wait, who resumed it, and the drift.
+
+        Raises:
+            AlreadyWaitingError: another call has not returned yet.
+        """
+        if self._key is not None:
+            raise AlreadyWaitingError(job_id=self._keys.job_id, waits_for=self._key, key=terms.key)
+        self._key = terms.key
+        try:
+            return await self._wait(terms)
+        finally:
+            self._key = None
+
+    async def _wait(self, terms: WaitTerms) -> tuple[OpenWait, ResumeRequest | None, Restored]:
         modern, self._put_off = is_of_this_version(), False
         if self.open is None:
             if self._is_renewal_due(suggestion_counts=True):
@@ -218,7 +233,7 @@ class JobWaits:
         try:
             restored = await run_soon(WaitActivities.restore, asked)
         except ActivityError as error:
-            failure = _of_the_cause(error)
+            failure = cause_of(error)
             needs_attention = failure.type != "ResumeRefusedError"
             self._inbox.fail(failure, keep=needs_attention and workflow.patched(_KEPT))
             if needs_attention:
@@ -356,7 +371,7 @@ class JobWaits:
             try:
                 extended = await run_activity(WaitActivities.extend_wait, asked)
             except ActivityError as error:
-                raise _of_the_cause(error) from error
+                raise cause_of(error) from error
             self.open = wait.model_copy(update={"deadline": extended.deadline})
             self._inbox.move(self.open)
             self._extended = True
@@ -368,14 +383,6 @@ class JobWaits:
         if self._context is None or self.open is None:
             return None
         return self._context.model_copy(update={"memory_snapshot": self.open.snapshot})
-
-
-def _of_the_cause(error: ActivityError) -> ApplicationError:
-    """What failed an activity, as the failure of a request to the job."""
-    cause = error.cause
-    if not isinstance(cause, ApplicationError):
-        raise error
-    return ApplicationError(cause.message, type=cause.type, non_retryable=True)
 
 
 def _decision(taken: ResumeRequest | None, restored: Restored) -> ResumeRequest | None:

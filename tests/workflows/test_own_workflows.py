@@ -1,5 +1,6 @@
 """Workflows of one's own that wait by `AgentMemory`: what it holds them to."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
@@ -9,6 +10,7 @@ import pytest
 from pydantic import BaseModel, PositiveInt
 from temporalio import workflow
 from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
@@ -16,13 +18,14 @@ from mnestic.memory.errors import SnapshotUnverifiedError
 from mnestic.memory.jobs import AgentMemoryState
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.scope import Scope
+from mnestic.memory.writes import MemoryWrite
 from mnestic.starter.client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.agent_memory import AgentMemory
 
 Until = Callable[..., Awaitable[Any]]
-Run = Callable[[type], AbstractAsyncContextManager[None]]
+Run = Callable[..., AbstractAsyncContextManager[None]]
 Start = Callable[..., Awaitable[WorkflowHandle[Any, Any]]]
 UntilState = Callable[[str, str], Awaitable[Any]]
 JOB = "mine"
@@ -83,16 +86,72 @@ class Strays(Decides):
         return asked.key if asked.state is None else "another"
 
 
+@workflow.defn(name="Both")
+class Both:
+    """Waits for two things at once, the second a moment later if it is to be."""
+
+    @workflow.init
+    def __init__(self, asked: Asked) -> None:
+        self._memory = AgentMemory(job_id=JOB, scope=asked.scope)
+        self._later = asked.key == "later"
+
+    @workflow.run
+    async def run(self, asked: Asked) -> None:  # noqa: ARG002 - Temporal gives it to both
+        await asyncio.gather(self._memory.wait("approval", timeout=DAY), self._pay())
+
+    async def _pay(self) -> None:
+        if self._later:
+            await workflow.sleep(1)
+        await self._memory.wait("payment", timeout=DAY)
+
+
+@workflow.defn(name="Forks")
+class Forks:
+    """Waits, and gives the memory of that time to another workflow, which waits as well."""
+
+    @workflow.init
+    def __init__(self, asked: Asked) -> None:
+        self._memory = AgentMemory(job_id=JOB, scope=asked.scope)
+
+    @workflow.run
+    async def run(self, asked: Asked) -> list[Any]:  # noqa: ARG002
+        await self._memory.remember(MemoryWrite(note="before"))
+        ended = await self._memory.wait("approval", timeout=DAY)
+        await self._memory.remember(MemoryWrite(note="after"))
+        scope = await self._memory.fork(ended.origin, job_id="other", session_id="other")
+        told: list[Any] = await workflow.execute_child_workflow(
+            Forked.run, Asked(scope=scope), id=job_workflow_id(scope.tenant_id, "other")
+        )
+        await self._memory.end("completed")
+        return told
+
+
+@workflow.defn(name="Forked")
+class Forked:
+    """Goes on with the memory of another job."""
+
+    @workflow.init
+    def __init__(self, asked: Asked) -> None:
+        self._memory = AgentMemory(job_id="other", scope=asked.scope)
+
+    @workflow.run
+    async def run(self, asked: Asked) -> list[Any]:  # noqa: ARG002
+        await self._memory.remember(MemoryWrite(note="forked"))
+        ended = await self._memory.wait("next", timeout=timedelta(seconds=1))
+        await self._memory.end("completed")
+        return [ended.wait_id, ended.outcome]
+
+
 @pytest.fixture
 def run(client: MnesticClient, memory: PostgresMemory) -> Run:
-    """Runs a worker with one workflow, for as long as a block."""
+    """Runs a worker with some workflows, for as long as a block."""
 
     @asynccontextmanager
-    async def run(kind: type) -> AsyncIterator[None]:
+    async def run(*kinds: type) -> AsyncIterator[None]:
         activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
         queue = client.settings.task_queue
         async with Worker(
-            client.temporal, task_queue=queue, workflows=[kind], activities=activities
+            client.temporal, task_queue=queue, workflows=kinds, activities=activities
         ):
             yield
 
@@ -101,13 +160,13 @@ def run(client: MnesticClient, memory: PostgresMemory) -> Run:
 
 @pytest.fixture
 def start(client: MnesticClient) -> Start:
-    """Starts the workflow as the job `mine`."""
+    """Starts a workflow as the job `mine`."""
 
-    async def start(**asked: Any) -> WorkflowHandle[Any, Any]:
+    async def start(kind: str = "Decides", **asked: Any) -> WorkflowHandle[Any, Any]:
         tenant = client.settings.tenant_id
         scope = Scope(tenant_id=tenant, agent_id="ada", session_id="s1")
         return await client.temporal.start_workflow(
-            "Decides",
+            kind,
             Asked(scope=scope, **asked),
             id=job_workflow_id(tenant, JOB),
             task_queue=client.settings.task_queue,
@@ -160,6 +219,37 @@ async def test_a_key_that_no_search_attribute_holds_fails_the_workflow(
             await handle.result()
 
     assert "key: takes 2054 bytes as a search attribute" in str(failed.value.cause)
+
+
+@pytest.mark.parametrize("when", ["now", "later"])
+async def test_a_second_wait_at_the_same_time_is_refused_and_says_what_to_do(
+    run: Run, start: Start, when: str
+) -> None:
+    async with run(Both):
+        handle = await start("Both", key=when)
+        with pytest.raises(WorkflowFailureError) as failed:
+            await asyncio.wait_for(handle.result(), 30)
+
+    cause = failed.value.cause
+    assert isinstance(cause, ApplicationError)
+    assert cause.type == "AlreadyWaitingError"
+    assert "job mine waits for approval, so it cannot wait for payment" in str(cause)
+
+
+async def test_a_workflow_gives_another_one_the_memory_of_its_wait(
+    client: MnesticClient, run: Run, start: Start, until_state: UntilState
+) -> None:
+    async with run(Forks, Forked):
+        handle = await start("Forks")
+        await until_state(JOB, "waiting")
+        await client.resume_job(JOB, request_id="r1")
+        told = await asyncio.wait_for(handle.result(), 30)
+
+    notes = [(await client.memory("ada").working_memory(s)).scratchpad for s in ("s1", "other")]
+    waits = [(await client.describe_job(job)).waits for job in (JOB, "other")]
+    assert told == ["other/w1", "timeout"]
+    assert notes == ["before\nafter", "before\nforked"]
+    assert [[wait.state for wait in each] for each in waits] == [["resumed"], ["timed_out"]]
 
 
 async def test_an_override_by_the_way_of_the_timeout_brings_no_payload_of_any_type(
