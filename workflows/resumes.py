@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from mnestic.memory.canonical import canonical_json, check_size
+from mnestic.memory.canonical import check_size
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.memory.waits import (
@@ -22,12 +22,12 @@ from mnestic.memory.waits import (
     refusal,
 )
 from mnestic.workflows.controls import JobControls
+from mnestic.workflows.request_queue import RequestQueue
 
 _RECEIPTS_KEPT = 100  # older ones are found in the wait's row
 _REFUSALS_KEPT = 20
 _EARLY = "early-signals"  # the patch: runs before it refuse a signal that names the next wait
 LATE = "late-requests"  # the patch: in runs before it what is handled at once with the deadline is in time
-_QUEUE_BYTES = 524_288  # what a job carries into a new run stays far below Temporal's 2 MiB
 
 
 class ResumeInbox:
@@ -46,8 +46,7 @@ class ResumeInbox:
         """Registers the handlers, so that requests which came early are not lost."""
         self._controls = controls
         self._job_id, self._max_payload_bytes = job_id, max_payload_bytes
-        self._queued = {request.request_id: request for request in queued}
-        self._queued_bytes = sum(_size(request) for request in queued)
+        self._queue = RequestQueue(queued)
         self._receipts = {receipt.request_id: receipt for receipt in receipts}
         self._failed: dict[str, ApplicationError] = {}
         self._updating: set[str] = set()
@@ -81,14 +80,14 @@ class ResumeInbox:
     @property
     def queued(self) -> tuple[ResumeRequest, ...]:
         """Signals that came while no wait was free, and name none or the next, and those of `kept`."""
-        return tuple(self._queued.values())
+        return tuple(self._queue)
 
     @property
     def kept(self) -> tuple[KeptRequest, ...]:
         """Signals for which the open wait could not be restored, in their order; each names it."""
         return tuple(
             KeptRequest(request_id=request.request_id, outcome=request.outcome)
-            for request in self.queued
+            for request in self._queue
             if self._is_kept(request)
         )
 
@@ -104,15 +103,15 @@ class ResumeInbox:
     def open(self, wait: OpenWait) -> None:
         """Begins to take requests for a wait, the queued ones first."""
         self._wait, self._opening, self._timed_out = wait, None, False
-        for request in self.queued:
+        for request in self._queue:
             waits_on = request.wait_id is None and self._taken is not None
             if not (waits_on or request.wait_id == self.next_wait_id or self._is_kept(request)):
-                self._drop(request)
+                self._queue.drop(request)
                 self._on_signal(request)
 
     def try_again(self) -> None:
         """Takes the first request that is kept for the open wait, unless another one is taken."""
-        kept = next(filter(self._is_kept, self.queued), None)
+        kept = next(filter(self._is_kept, self._queue), None)
         if kept is not None and self._taken is None:
             self._take(kept, by_signal=True)
 
@@ -127,8 +126,8 @@ class ResumeInbox:
         taken, self._taken = self._taken, None
         if taken is not None and (receipt is None or receipt.request_id != taken.request_id):
             self._turn_away(taken, receipt)
-        for request in filter(self._names_open_wait, self.queued):
-            self._drop(request)
+        for request in filter(self._names_open_wait, self._queue):
+            self._queue.drop(request)
             if receipt is None or receipt.request_id != request.request_id:
                 self._refuse_signal(request, self._over_by(receipt))
         while len(self._receipts) > _RECEIPTS_KEPT:
@@ -154,7 +153,7 @@ class ResumeInbox:
         taken, self._taken, self._timed_out = self._taken, None, False
         if taken is None:
             return
-        if self._taken_by_signal and taken.request_id not in self._queued:
+        if self._taken_by_signal and self._queue.find(taken.request_id) is None:
             of_wait = taken.model_copy(update={"wait_id": self._wait.wait_id if self._wait else ""})
             kept = keep and taken.override is None and self._keep(of_wait) is None
             if not kept:
@@ -207,7 +206,12 @@ class ResumeInbox:
 
     def _check_update(self, request: ResumeRequest, *, is_late: bool) -> None:
         request = self._as_kept(request)
-        why = "it is paused; unpause it first" if self._controls.paused else self._refusal(request)
+        if self._controls.paused:
+            why: str | None = "it is paused; unpause it first"
+        elif self._is_for_the_next(request):
+            why = self._closed_to(request) or self._queue.refusal(request)
+        else:
+            why = self._refusal(request)
         if why is None and is_late:
             why = self._over_by(None)
         if why is not None:
@@ -217,8 +221,10 @@ class ResumeInbox:
         await workflow.wait_condition(lambda: not self._is_expected(request))
         if not self._is_known(request) and not self._is_queued(request):
             self._check_update(request, is_late=self._is_past() and workflow.patched(LATE))
-        if not self._is_known(request) and not self._is_queued(request):
-            self._take(self._as_kept(request))
+            if self._is_for_the_next(request):
+                self._keep(request)
+            else:
+                self._take(self._as_kept(request))
         request_id = request.request_id
         self._updating.add(request_id)
         await workflow.wait_condition(
@@ -244,7 +250,7 @@ class ResumeInbox:
             taken = self._taken is not None and self._taken.request_id == request.request_id
             self._taken_by_signal |= taken  # its sender has given up waiting for the update
             return
-        if request.request_id in self._queued:
+        if self._queue.find(request.request_id) is not None:
             request = self._as_kept(request)
             if self._refusal(request) is None:
                 self._take(request, by_signal=True)
@@ -314,6 +320,10 @@ class ResumeInbox:
         """
         return request.wait_id == self.next_wait_id and workflow.patched(_EARLY)
 
+    def _is_for_the_next(self, request: ResumeRequest) -> bool:
+        """Whether an update names the wait that is to come, while none is open; likewise."""
+        return self._wait is None and request.wait_id == self.next_wait_id
+
     def _is_known(self, request: ResumeRequest) -> bool:
         taken = self._taken is not None and self._taken.request_id == request.request_id
         return taken or request.request_id in self._receipts
@@ -344,22 +354,15 @@ class ResumeInbox:
         return None
 
     def _keep(self, request: ResumeRequest) -> str | None:
-        """Keeps the request for the next wait; returns why not, if there is no room."""
-        size = _size(request)
-        if self._queued_bytes + size > _QUEUE_BYTES:
-            return f"the requests kept for the next wait would be over {_QUEUE_BYTES} bytes"
-        self._queued[request.request_id] = request
-        self._queued_bytes += size
-        self._failed.pop(request.request_id, None)
-        return None
-
-    def _drop(self, request: ResumeRequest) -> None:
-        del self._queued[request.request_id]
-        self._queued_bytes -= _size(request)
+        """Keeps the request for later; returns why not, if there is no room."""
+        why = self._queue.keep(request)
+        if why is None:
+            self._failed.pop(request.request_id, None)
+        return why
 
     def _is_queued(self, request: ResumeRequest) -> bool:
         """Whether it is kept for a later wait."""
-        kept = self._queued.get(request.request_id)
+        kept = self._queue.find(request.request_id)
         return kept is not None and not self._is_kept(kept)
 
     def _is_past(self) -> bool:
@@ -377,7 +380,7 @@ class ResumeInbox:
 
     def _as_kept(self, request: ResumeRequest) -> ResumeRequest:
         """What was kept under the request's id, with the override that comes now; else the request."""
-        kept = self._queued.get(request.request_id)
+        kept = self._queue.find(request.request_id)
         return kept.model_copy(update={"override": request.override}) if kept else request
 
     def _busy_with(self) -> str | None:
@@ -389,8 +392,3 @@ class ResumeInbox:
         if self._taken is not None:
             return f"wait {self._wait.wait_id} is being resumed by {self._taken.request_id}"
         return None
-
-
-def _size(request: ResumeRequest) -> int:
-    """Bytes that the request takes in what a job carries into a new run."""
-    return len(canonical_json(request.model_dump(mode="json")))

@@ -21,6 +21,7 @@ from mnestic.memory.names import STATUS, wait_id, wait_operation_key
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
+from mnestic.memory.snapshots import SnapshotRef
 from mnestic.memory.waits import Restored, ResumeRequest, ResumptionContext
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
@@ -30,6 +31,12 @@ Lose = Callable[..., Awaitable[Restored]]
 HandleOf = Callable[[str], WorkflowHandle[Any, Any]]
 FIRST = {"text": "first", "last": False}
 LAST = {"text": "second", "last": True}
+SLOW = """
+name: slow
+nodes:
+  - {id: note, kind: remember, note: before, next: turn}
+  - {id: turn, kind: wait, key: turn, timeout: 1d, on: {resumed: end, timeout: end}}
+"""
 
 
 @pytest.fixture
@@ -201,19 +208,17 @@ async def test_a_job_that_is_cancelled_after_a_lost_resume_leaves_its_receipt(
     assert [wait.state for wait in (await client.describe_job(job_id)).waits] == ["resumed"]
 
 
-async def test_a_wait_that_a_lost_attempt_opened_is_the_one_that_is_waited_at(
-    client: MnesticClient,
-    memory: Memory,
-    run_worker: Callable[[], AbstractAsyncContextManager[None]],
-    handle_of: HandleOf,
-    loop: str,
-) -> None:
+@pytest.fixture
+async def opened(
+    client: MnesticClient, memory: Memory, handle_of: HandleOf, loop: str
+) -> SnapshotRef:
+    """The snapshot of the first wait of the job `lost`, which an attempt has opened that was lost."""
     job_id = await client.start_job(
         parse_plan(loop, source="test"), agent_id="ada", session_id="s1", job_id="lost"
     )
     started = (await client.describe_job(job_id)).started_at
     wait = wait_id(job_id, 1)
-    opened = await ActivityEnvironment().run(
+    opened: SnapshotRef = await ActivityEnvironment().run(
         WaitActivities(memory).open_wait,
         OpenWaitInput(
             scope=Scope(tenant_id=client.settings.tenant_id, agent_id="ada", session_id="s1"),
@@ -231,6 +236,68 @@ async def test_a_wait_that_a_lost_attempt_opened_is_the_one_that_is_waited_at(
             deadline=started + timedelta(days=1),
         ),
     )
+    return opened
+
+
+async def test_an_update_that_names_a_wait_which_a_lost_attempt_opened_resumes_it(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    opened: SnapshotRef,
+) -> None:
+    sending = asyncio.create_task(
+        client.resume_job("lost", LAST, request_id="r1", wait_id="lost/w1")
+    )
+    await asyncio.sleep(0.5)  # it comes to the workflow before its first line
+
+    async with run_worker():
+        receipt = await sending
+        await client.wait_for_result("lost")
+
+    assert receipt is not None
+    assert (receipt.wait_id, receipt.snapshot_sha256) == ("lost/w1", opened.sha256)
+
+
+async def test_an_update_that_names_a_later_wait_is_refused(
+    client: MnesticClient, run_worker: Callable[[], AbstractAsyncContextManager[None]]
+) -> None:
+    job_id = await client.start_job(
+        parse_plan(SLOW, source="test"), agent_id="ada", session_id="s1", job_id="slow"
+    )
+    async with run_worker():
+        with pytest.raises(ResumeRefusedError, match="wait slow/w2 is not open"):
+            await client.resume_job(job_id, wait_id="slow/w2")
+
+
+async def test_an_update_for_the_wait_that_comes_next_goes_along_into_a_new_run(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    handle_of: HandleOf,
+) -> None:
+    job_id = await client.start_job(
+        parse_plan(SLOW, source="test"), agent_id="ada", session_id="s1", job_id="slow"
+    )
+    first = (await handle_of(job_id).describe()).run_id
+    await client.poke_job(job_id)  # goes on in a new run before it opens a wait
+    sending = asyncio.create_task(client.resume_job(job_id, LAST, wait_id="slow/w1"))
+    await asyncio.sleep(0.5)
+
+    async with run_worker():
+        receipt = await sending
+        await client.wait_for_result(job_id)
+
+    assert receipt is not None
+    assert receipt.wait_id == "slow/w1"
+    assert (await handle_of(job_id).describe()).run_id != first
+
+
+async def test_a_wait_that_a_lost_attempt_opened_is_the_one_that_is_waited_at(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    handle_of: HandleOf,
+    opened: SnapshotRef,
+) -> None:
+    job_id, wait = "lost", "lost/w1"
+    started = (await client.describe_job(job_id)).started_at
     await client.memory("ada").set("order", "price", 12)
 
     async with run_worker():
