@@ -49,14 +49,15 @@ class LearnInput(BaseModel):
 class Learned(BaseModel):
     """How many messages a step has moved on.
 
-    `parked` of them were set aside with a reason; `refused` counts things that were told of the others
-    and not kept, since their words were not there.
+    `parked` of them were set aside with a reason, `learned` need no other step. `refused` counts things
+    that were told of the others and not kept, since their words were not there.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     taken: int
     parked: int = 0
+    learned: int = 0
     refused: int = 0
 
 
@@ -98,11 +99,12 @@ class LearningActivities:
 
         Idempotent: what was extracted is not taken again, and each batch is kept as soon as it is read.
         """
-        refused = 0
+        learned = refused = 0
 
         async def read(lessons: Sequence[Lesson]) -> None:
-            nonlocal refused
-            refused += await self._read(asked, lessons)
+            nonlocal learned, refused
+            silent, faults = await self._read(asked, lessons)
+            learned, refused = learned + silent, refused + faults
 
         async def park(lesson: Lesson, why: str) -> None:
             log.warning("parked", extra={"said": lesson.name, "why": why})
@@ -115,7 +117,7 @@ class LearningActivities:
             reading = self._round(self._extracting, read, park)
             await reading.run(list(_batches(lessons, self._extractor.batch)))
         moved = reading.answered + reading.given_up
-        return Learned(taken=moved, parked=reading.given_up, refused=refused)
+        return Learned(taken=moved, parked=reading.given_up, learned=learned, refused=refused)
 
     @activity.defn(name="mnestic.learn")
     async def learn(self, asked: LearnInput) -> Learned:
@@ -127,7 +129,7 @@ class LearningActivities:
         async with _step(), begin_learning(self._memory, asked) as transaction:
             lessons = await transaction.learning.take("extracted", limit=asked.limit)
             await _learn(transaction, lessons, asked, workflow_run=run)
-        return Learned(taken=len(lessons))
+        return Learned(taken=len(lessons), learned=len(lessons))
 
     @activity.defn(name="mnestic.embed")
     async def embed(self, asked: LearnInput) -> Learned:
@@ -157,8 +159,11 @@ class LearningActivities:
         moved = embedding.answered + embedding.given_up
         return Learned(taken=moved, parked=embedding.given_up)
 
-    async def _read(self, asked: LearnInput, lessons: Sequence[Lesson]) -> int:
-        """Keeps what messages claim, in their own words; returns how much had to be refused."""
+    async def _read(self, asked: LearnInput, lessons: Sequence[Lesson]) -> tuple[int, int]:
+        """Keeps what messages claim, in their own words.
+
+        Returns how many claim nothing, and how much had to be refused.
+        """
         told = await self._told(asked, await self._turns(asked, lessons))
         refused, read = told.refused, []
         for lesson, found in zip(lessons, told.claims, strict=True):
@@ -172,7 +177,7 @@ class LearningActivities:
             await transaction.learning.keep_extracted(read, extractor=self._extractor.name)
             session_id = sessions.pop() if len(sessions) == 1 else None
             await self._extracting.keep(transaction, told, session_id=session_id)
-        return refused
+        return sum(not lesson.extracted for lesson in read), refused
 
     async def _told(self, asked: LearnInput, turns: Sequence[Turn]) -> Extraction:
         """What turns claim; where that is refused, it may be for what was said before them."""

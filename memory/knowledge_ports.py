@@ -209,7 +209,7 @@ class LearningStore(Protocol):
         ...
 
     async def keep_extracted(self, lessons: Sequence[Lesson], *, extractor: str) -> None:
-        """Keeps what was extracted of each, and by which extractor."""
+        """Keeps what was extracted of each, and by which extractor; one that claims nothing is learned then."""
         ...
 
     async def learned(self, lessons: Sequence[Lesson]) -> None:

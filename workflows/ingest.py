@@ -67,7 +67,7 @@ class IngestMessages:
         """Moves a batch of messages on by each step; returns how many were moved."""
         extracted = await _step(LearningActivities.extract, self._asked)
         learned = await _step(LearningActivities.learn, self._asked)
-        self._learned += learned.taken
+        self._learned += extracted.learned + learned.learned
         return extracted.taken + learned.taken
 
     async def _embed(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from sqlalchemy import CTE, Row, Select, case, func, select, true, update
+from sqlalchemy import CTE, Row, Select, TextualSelect, case, func, select, true, update
 
 from mnestic.memory.entries import EntryType
 from mnestic.memory.extraction import TurnKind
@@ -20,13 +20,6 @@ LEARNING, RESOURCE = table(LearningRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
 _BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
 _STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")
-_BEGIN = insert_rows(
-    LEARNING,
-    *(*_PLACE, "state", *_BEGUN),
-    now=["updated_at"],
-    returning=_PLACE,
-    where_new=True,
-)
 _STATES: tuple[LearningState, ...] = get_args(LearningState)
 _EXTRACTED = update_rows(
     LEARNING,
@@ -70,12 +63,9 @@ class PostgresLearningStore:
             for one in resources
         ]
         begun = await self._unit.rows(_BEGIN, packed(self._unit.owner, rows, what="messages"))
-        if not begun:
-            return ()
-        self._unit.wrote("learning.begin", f"{len(begun)} messages")
-        places = among([tuple(row) for row in begun], *(LEARNING.c[name] for name in _PLACE))
-        kept = select(*LEARNING.c).where(self._unit.owned(LEARNING), places)
-        return tuple(map(_lesson, await self._unit.rows(_with_resources(kept))))
+        if begun:
+            self._unit.wrote("learning.begin", f"{len(begun)} messages")
+        return tuple(map(_lesson, begun))
 
     async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:
         """See the port."""
@@ -90,7 +80,7 @@ class PostgresLearningStore:
             {
                 "session_id": lesson.resource.session_id,
                 "source_id": lesson.resource.source_id,
-                "state": "extracted",
+                "state": "extracted" if lesson.extracted else "learned",
                 "extractor": extractor,
                 "extracted": lesson.extracted,
             }
@@ -185,7 +175,7 @@ class PostgresLearningStore:
         return await self._unit.run(statement.values(updated_at=func.now(), **values))
 
 
-def _with_resources(found: Select[Any]) -> Select[Any]:
+def _with_resources(found: Select[Any] | TextualSelect) -> Select[Any]:
     """Rows of `learning` with their resources, each of which is looked up by its whole key.
 
     Without `OFFSET 0` Postgres may join all resources of the agent instead.
@@ -202,3 +192,15 @@ def _lesson(row: Row[Any]) -> Lesson:
     resource = Resource.model_validate(row, from_attributes=True)
     columns = {**row._mapping, "resource": resource, "extracted": row.extracted or ()}  # noqa: SLF001
     return read_stored(Lesson, columns, what=f"learning {row.session_id}/{row.source_id}")
+
+
+_READ = ("tenant_id", "agent_id", *_PLACE, *_STEP)
+_BEGIN = _with_resources(
+    insert_rows(
+        LEARNING,
+        *(*_PLACE, "state", *_BEGUN),
+        now=["updated_at"],
+        returning=_READ,
+        where_new=True,
+    ).columns(*(LEARNING.c[name] for name in _READ))
+)

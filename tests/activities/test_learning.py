@@ -170,9 +170,10 @@ async def extracted(begin: Callable[[], Any]) -> dict[str, tuple[str, ...]]:
     async with begin() as transaction:
         found: Sequence[Lesson]
         found, _ = await transaction.learning.list_by_state("extracted")
+        silent, _ = await transaction.learning.list_by_state("learned")
     return {
         lesson.resource.source_id: tuple(each.object or "" for each in lesson.extracted)
-        for lesson in found
+        for lesson in (*found, *silent)
     }
 
 
@@ -379,7 +380,7 @@ async def test_what_was_answered_before_the_model_went_down_is_kept(
     failed = await steps(limits=LearningLimits(concurrency=1)).held()
 
     assert failed.type == "ModelUnavailableError"
-    assert await ada.count_learning() == LearningCount(received=32, extracted=16)
+    assert await ada.count_learning() == LearningCount(received=32, learned=16)
     assert len(chat_server.requests) == 2
     assert len(usage()) == 1
 
@@ -425,7 +426,7 @@ async def test_when_the_days_budget_is_used_up_messages_wait_until_there_is_more
     assert held.type == "LearningHeldError"
     assert told in str(held)
     assert "learning on 2" in str(held)
-    assert (waiting, asked) == (LearningCount(received=32, extracted=32), 2)
+    assert (waiting, asked) == (LearningCount(received=32, learned=32), 2)
     assert (more.taken, len(chat_server.requests)) == (32, 4)
 
 
