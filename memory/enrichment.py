@@ -48,7 +48,7 @@ def entry_of(
         subjects=came.subjects or speaker,
         related=() if came.corrects is None else (came.entry_id(came.corrects, owner=owner),),
         parent=None if came.came_with is None else came.entry_id(came.came_with, owner=owner),
-        at=said.at,
+        at=said.local_at,
     )
     return _weighed(entry.model_copy(update=_described(entry)), now, policy)
 

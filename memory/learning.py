@@ -40,7 +40,15 @@ class Lesson(BaseModel):
     @property
     def turn(self) -> Turn:
         """The resource as an extractor reads it."""
-        return Turn(kind=self.kind, **self.resource.model_dump(exclude={"channel"}))
+        said = self.resource
+        return Turn(
+            session_id=said.session_id,
+            source_id=said.source_id,
+            speaker=said.speaker,
+            content=said.content,
+            at=said.local_at,
+            kind=self.kind,
+        )
 
     def claims(self, *, workflow_run: str | None) -> list[Claim]:
         """What it claims; a correction says of what was claimed before that it never was so.

@@ -12,15 +12,15 @@ _EXAMPLE = "2025-01-18T09:30:00Z"
 
 
 def parse_moment(value: object) -> datetime:
-    """An aware moment in UTC; one without an offset is UTC, a day alone is its beginning.
+    """An aware moment, in UTC where no offset is named; a day alone is its beginning.
 
     Raises:
         ValueError: it is no moment, or out of the range of what can be meant.
     """
     moment = _read(value)
     try:
-        moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-        check_date(moment, what="date")
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        check_date(moment.astimezone(UTC), what="date")
     except OverflowError:
         raise ValueError(f"{value!r} is out of range") from None
     except InvalidInputError as error:

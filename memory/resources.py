@@ -1,8 +1,9 @@
 """Resources: raw messages as they came in, append-only, before anybody made sense of them."""
 
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
+from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
@@ -10,10 +11,15 @@ from mnestic.memory.errors import InvalidInputError
 LARGEST_MESSAGE_BYTES = 1_048_576
 LONGEST_NAME = 256  # characters; longer ones fit no index
 _YEARS = range(1900, 3000)
+_DAY_MINUTES = 24 * 60
 
 
 class Resource(BaseModel):
-    """One raw message. The same `source_id` in the same session is the same message."""
+    """One raw message. The same `source_id` in the same session is the same message.
+
+    `offset_minutes` is what the speaker's clock was ahead of UTC, by which *yesterday* is told; if it is not
+    given, it is that of `at`, whose own offset no database keeps.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -23,6 +29,20 @@ class Resource(BaseModel):
     speaker: str
     content: str
     at: AwareDatetime
+    offset_minutes: int = Field(0, gt=-_DAY_MINUTES, lt=_DAY_MINUTES)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_offset(cls, told: Any) -> Any:
+        at = told.get("at") if isinstance(told, dict) else None
+        if not isinstance(at, datetime) or "offset_minutes" in told:
+            return told
+        return {**told, "offset_minutes": (at.utcoffset() or timedelta()) // timedelta(minutes=1)}
+
+    @property
+    def local_at(self) -> datetime:
+        """When it was said, by the speaker's clock."""
+        return self.at.astimezone(timezone(timedelta(minutes=self.offset_minutes)))
 
     @property
     def place(self) -> tuple[str, str]:

@@ -5,7 +5,7 @@ It stands alone because every format ends in the same conversation and refuses t
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationError
@@ -72,7 +72,8 @@ def unique_name(name: str, seen: Counter[str]) -> str:
 
 def content_id(kind: TurnKind, speaker: str, text: str, *, at: datetime | None = None) -> str:
     """By which a turn is known in its session, whose place in a file says nothing."""
-    return make_id("said", kind, speaker, None if at is None else at.isoformat(), text)
+    told = None if at is None else at.astimezone(UTC).isoformat()
+    return make_id("said", kind, speaker, told, text)
 
 
 def known_by_content(turns: Sequence[Turn]) -> list[Turn]:

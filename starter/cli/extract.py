@@ -4,10 +4,11 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from pydantic import AwareDatetime
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.extraction import Extracted, Extraction, Turn, sound_claims
+from mnestic.memory.moments import Moment
+from mnestic.memory.resources import check_content, check_date, check_name
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
 
@@ -16,7 +17,8 @@ def extract(
     text: Annotated[str, typer.Argument(help="The message; `-` reads it from standard input.")],
     speaker: Annotated[str, typer.Option(help="Who says it: facts of “I” are theirs.")] = "user",
     at: Annotated[
-        str | None, typer.Option(help="When it was said, with its offset; now if left out.")
+        str | None,
+        typer.Option(help="When it was said, in UTC where no offset is named; now if left out."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -24,12 +26,15 @@ def extract(
     from mnestic.starter.cli.overrides import command_settings
     from mnestic.starter.wiring import extractor_of, open_openai
 
-    moment = parse_as(AwareDatetime, at, what="--at") or datetime.now(UTC)
+    moment = parse_as(Moment, at, what="--at") or datetime.now(UTC)
+    check_date(moment, what="--at")
     said = read_text(text)
     if not said.strip():
         raise InvalidInputError(what="text", why="is empty")
+    check_content(said, what="text")
     if not speaker.strip():
         raise InvalidInputError(what="--speaker", why="is empty")
+    check_name(speaker, what="--speaker")
     turn = Turn(session_id="cli", source_id="cli", speaker=speaker.strip(), content=said, at=moment)
     settings = command_settings()
 

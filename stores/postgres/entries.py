@@ -22,6 +22,7 @@ from mnestic.stores.postgres.vectors import Vectors
 ENTRY, TERM, FACT = table(EntryRow), table(EntryTermRow), table(FactRow)
 LANGUAGE = "english"
 _TERMS = {"keyword": "keywords", "tag": "tags", "alias": "aliases", "subject": "subjects"}
+_RELATED = "related"  # a term that is no name
 _COLUMNS = [
     *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
     "language",
@@ -171,6 +172,8 @@ class PostgresEntryStore:
         )
         if query.subject is not None:
             found = found.where(ENTRY.c.number.in_(self._numbers_about(query.subject)))
+        if query.related is not None:
+            found = found.where(ENTRY.c.number.in_(self._numbers_related(query.related)))
         if cursor is not None:
             found = found.where(tuple_(ENTRY.c.at, ENTRY.c.id) < decode_time_cursor(cursor))
         found = found.order_by(ENTRY.c.at.desc(), ENTRY.c.id.desc())
@@ -274,6 +277,7 @@ class PostgresEntryStore:
                 for kind, column in _TERMS.items()
                 for name in getattr(entry, column)
             }
+            | {(_RELATED, name, numbers[entry.id]) for entry in entries for name in entry.related}
         )
         rows = [{"kind": kind, "term": term, "entry_number": n} for kind, term, n in terms]
         await self._unit.run(_NAME, packed(self._unit.owner, rows, what="names of entries"))
@@ -298,6 +302,13 @@ class PostgresEntryStore:
             numbers.where(TERM.c.kind == "subject", TERM.c.term.in_(called)),
         )
 
+    def _numbers_related(self, entry_id: str) -> Any:
+        """Entries that are related to another."""
+        owned = self._unit.owned(TERM)
+        return select(TERM.c.entry_number).where(
+            owned, TERM.c.kind == _RELATED, TERM.c.term == entry_id
+        )
+
     def _of(self, target: Any, numbers: Sequence[int]) -> Any:
         return self._unit.owned(target) & target.c.entry_number.in_(numbers)
 
@@ -316,7 +327,6 @@ def _conditions(query: EntryQuery) -> list[Any]:
         (ENTRY.c.session_id.__eq__, query.session_id),
         (ENTRY.c.channel.__eq__, query.channel),
         (ENTRY.c.parent.__eq__, query.parent),
-        (ENTRY.c.related.contains, query.related and [query.related]),
         (ENTRY.c.at.__ge__, query.since),
         (ENTRY.c.at.__lt__, query.until),
     ]

@@ -226,11 +226,13 @@ class CorpusRow(Table, table=True):
 
 
 class EntryTermRow(Table, table=True):
-    """A name that an entry is found by."""
+    """A name that an entry is found by, or an entry that it is related to."""
 
     __tablename__ = "entry_term"
     __table_args__ = (
-        CheckConstraint("kind IN ('keyword', 'tag', 'alias', 'subject')", name="entry_term_kind"),
+        CheckConstraint(
+            "kind IN ('keyword', 'tag', 'alias', 'subject', 'related')", name="entry_term_kind"
+        ),
     )
 
     agent_id: str = words(key=True)

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     Numeric,
+    SmallInteger,
     Text,
     false,
     text,
@@ -197,6 +198,9 @@ class ResourceRow(Table, table=True):
     speaker: str = words()
     content: str = words()
     at: datetime = instant()
+    offset_minutes: int = Field(
+        default=0, sa_column=Column(SmallInteger, nullable=False, server_default="0")
+    )
     created_at: datetime = instant()
 
 

@@ -62,7 +62,10 @@ def test_nothing_is_said_as_such(cli: Cli) -> None:
         ((" ",), "text: is empty"),
         (("I live in Ghent.", "--speaker", ""), "--speaker: is empty"),
         (("I live in Ghent.", "--at", "yesterday"), "--at: "),
-        (("I live in Ghent.", "--at", "2024-09-07T09:12:00"), "--at: "),
+        (("I live in Ghent.", "--at", "9999-09-07"), "--at: "),
+        (("I live in\0 Ghent.",), "text, content"),
+        (("x" * 1_048_577,), "the limit is 1048576"),
+        (("I live in Ghent.", "--speaker", "x" * 257), "--speaker: "),
     ],
 )
 def test_bad_input_is_refused_in_a_line(cli: Cli, words: tuple[str, ...], told: str) -> None:

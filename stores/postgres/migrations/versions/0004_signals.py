@@ -37,6 +37,16 @@ CREATE INDEX entry_by_parent ON mnestic.entry (tenant_id, agent_id, parent) WHER
 ALTER TABLE mnestic.entry ALTER COLUMN facts SET DEFAULT '[]';
 CREATE INDEX claim_by_source ON mnestic.claim
     (tenant_id, agent_id, (source ->> 'session_id'), (source ->> 'source_id'));
+-- An entry is found by those that it is related to as well: who is removed is taken out of them.
+ALTER TABLE mnestic.entry_term DROP CONSTRAINT entry_term_kind,
+    ADD CONSTRAINT entry_term_kind CHECK (kind IN ('keyword', 'tag', 'alias', 'subject', 'related'));
+ALTER TABLE mnestic.entry NO FORCE ROW LEVEL SECURITY;  -- else its owner sees no row
+ALTER TABLE mnestic.entry_term NO FORCE ROW LEVEL SECURITY;
+INSERT INTO mnestic.entry_term (tenant_id, agent_id, kind, term, entry_number)
+SELECT tenant_id, agent_id, 'related', jsonb_array_elements_text(related), number FROM mnestic.entry
+ON CONFLICT DO NOTHING;
+ALTER TABLE mnestic.entry FORCE ROW LEVEL SECURITY;
+ALTER TABLE mnestic.entry_term FORCE ROW LEVEL SECURITY;
 CREATE INDEX fact_by_name ON mnestic.fact (tenant_id, agent_id, object_key)
     WHERE status = 'active' AND predicate IN ('also_known_as', 'full_name', 'nickname', 'preferred_name');
 """
@@ -78,7 +88,14 @@ GRANTS = {
 }
 
 
+RESOURCES = """
+-- What the speaker's clock was ahead of UTC: "yesterday" is told by it.
+ALTER TABLE mnestic.resource ADD COLUMN offset_minutes smallint NOT NULL DEFAULT 0;
+"""
+
+
 def upgrade() -> None:
+    op.execute(RESOURCES)
     op.execute(SIGNALS)
     op.execute(ENTRIES)
     op.execute(LEARNING)
