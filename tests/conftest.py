@@ -19,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import psycopg
 import pytest
 from pydantic import SecretStr
@@ -33,6 +34,9 @@ from mnestic.stores.postgres.schema import migrate
 from mnestic.worker import activities_of, make_worker
 
 _DATA = "MNESTIC_TEST_DATA"
+# How long an example takes is the machine's matter, which may do other things meanwhile.
+hypothesis.settings.register_profile("mnestic", deadline=None)
+hypothesis.settings.load_profile("mnestic")
 
 
 class _Servers:
