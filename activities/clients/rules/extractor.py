@@ -6,6 +6,7 @@ Everything else in this package is one step of what happens here.
 # ruff: noqa: SIM905 (word lists read best as text)
 
 import asyncio
+import logging
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +22,7 @@ from mnestic.activities.clients.rules.tool_results import claims_of_result
 from mnestic.activities.clients.rules.voices import own_voice
 from mnestic.memory.claims import Span, name_key
 from mnestic.memory.dates import find_dates
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.extraction import Extracted, Extraction, Turn
 
 _MENDS = re.compile(
@@ -40,6 +42,7 @@ _DIED = re.compile(
 _PUT_DOWN = re.compile(
     r"\b(?:(?:lost|buried|rehomed|mourn|mourning|gave away|gave up) \x1f|put \x1f (?:down|to sleep)\b|(?:death|loss|passing) of \x1f)"
 )
+log = logging.getLogger("mnestic.learning")
 _OF_PEOPLE = frozenset(
     "employer job_title languages_spoken learns manages married_to engaged_to member_of nationality responsible_for "
     "school studies studies_at teaches worked_at works_on wants plans owns".split()
@@ -55,8 +58,23 @@ class LocalExtractor:
 
     async def extract(self, turns: Sequence[Turn]) -> Extraction:
         """See the port. Nothing is asked of anybody, and each turn is read by itself."""
-        found = await asyncio.to_thread(lambda: tuple(claims_of_turn(turn) for turn in turns))
+        found = await asyncio.to_thread(lambda: tuple(_read(turn) for turn in turns))
         return Extraction(claims=found, model=self.name)
+
+
+def _read(turn: Turn) -> tuple[Extracted, ...]:
+    """What one turn claims.
+
+    Raises:
+        InvalidInputError: a rule fails on it; the others need not wait for it to be mended.
+    """
+    try:
+        return claims_of_turn(turn)
+    except Exception as error:
+        what = f"message {turn.session_id}/{turn.source_id}"
+        log.exception("the rules fail on a message", extra={"said": what})
+        why = f"cannot be read by {LocalExtractor.name}: {type(error).__name__}; please report it"
+        raise InvalidInputError(what=what, why=why) from error
 
 
 def claims_of_turn(turn: Turn) -> tuple[Extracted, ...]:

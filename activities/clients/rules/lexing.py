@@ -81,6 +81,8 @@ def _taken_apart(word: str, start: int, end: int) -> list[Word]:
     low = word.lower()
     if low in _NOT or low.endswith("n't"):
         stem = _NOT.get(low, low[:-3])
+        if not stem:  # of "did n't", as some programs part words
+            return [Word("not", "not", start, end)]
         return [Word(stem, stem, start, end), Word("not", "not", start, end)]
     cut = low.rindex("'")
     head, ending = word[:cut], low[cut:]

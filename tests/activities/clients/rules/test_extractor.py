@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnestic.activities.clients.rules.extractor import LocalExtractor, claims_of_turn
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.extraction import Extracted, Turn, TurnKind, claim_of
 from mnestic.memory.ports import Extractor
 
@@ -80,6 +81,15 @@ WORDS = [
     "\n",
     "don't",
     "I'm",
+    "n't",
+    "'s",
+    "did",
+    "another",
+    "two",
+    "same name",
+    "but cancelled it",
+    "then",
+    ":",
 ]
 
 
@@ -99,6 +109,21 @@ async def test_turns_are_answered_in_their_order() -> None:
         ["Ghent"],
         [],
         ["tea"],
+    ]
+
+
+async def test_a_message_on_which_a_rule_fails_is_refused_by_its_name() -> None:
+    broken = Turn.model_construct(**{**dict(turn("I live in Ghent.")), "content": None})
+
+    with pytest.raises(InvalidInputError, match=r"message s/m.*cannot be read by rules-1"):
+        await LocalExtractor().extract([turn("I like tea."), broken])
+
+
+def test_contractions_that_are_parted_are_read_as_well() -> None:
+    claims = claims_of_turn(turn("I did n't move to Oslo. I do n't live in Rome any more."))
+
+    assert [(each.kind, each.predicate, each.object) for each in claims] == [
+        ("ended", "lives_in", "Rome")
     ]
 
 
