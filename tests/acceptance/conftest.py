@@ -272,6 +272,10 @@ SELECT ARRAY['wait', wait_id, state, request_id] FROM mnestic.job_wait
 UNION ALL
 SELECT ARRAY['snapshot', job_id, (encode(sha256(body), 'hex') = sha256)::text]
   FROM mnestic.memory_snapshot
+UNION ALL
+SELECT ARRAY['resource', session_id, speaker, content] FROM mnestic.resource
+UNION ALL
+SELECT ARRAY['entry', session_id, entry_type, content] FROM mnestic.entry
 """
 Kept = tuple[str | None, ...]
 

@@ -1,7 +1,8 @@
 """A worker killed at each point of a job's work: nothing is lost, nothing is doubled.
 
-The stories are told side by side, since each waits most of its time for Temporal to notice that the
-worker is gone.
+A text is sent until its sender has a receipt, or once, as a signal that nobody asks after: it may name
+its wait, or not. The stories are told side by side, since each waits most of its time for Temporal to
+notice that the worker is gone.
 """
 
 import asyncio
@@ -9,8 +10,9 @@ import contextlib
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,17 @@ nodes:
 """
 
 
+class Way(StrEnum):
+    """How the text is sent that is on its way, or to come next, when the worker is killed."""
+
+    UNTIL_TOLD = "sent-until-told"
+    ONCE = "signalled-once"
+    ONCE_TO_ITS_WAIT = "signalled-once-to-its-wait"
+
+
+OPENING = ("before_snapshot_commit", "after_snapshot_commit", "after_open_before_wait")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Crash:
     """Where the worker is killed, at which passing, and what leads there.
@@ -69,13 +82,27 @@ class Crash:
     passing: int = 2
     poke: int | None = None
     times: int = 1
+    way: Way = Way.UNTIL_TOLD
 
     def __str__(self) -> str:
         poked = {None: "", 0: "-poked-before-it-waits"}.get(self.poke, "-poked-while-it-waits")
-        return self.point + poked + ("" if self.times == 1 else f"-{self.times}-times")
+        lost = "" if self.times == 1 else f"-{self.times}-times"
+        return f"{self.point}{poked}{lost}-{self.way}"
+
+    @property
+    def number(self) -> int:
+        """Which text it is, and so the number of its wait."""
+        return self.poke or min(self.passing, 2)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the worker is killed before the text is sent; else the text may lead to the point."""
+        named = self.way is Way.ONCE_TO_ITS_WAIT and self.point in OPENING
+        poked = self.way is not Way.UNTIL_TOLD and self.poke == self.number
+        return named or poked or self.point == "while_waiting"
 
 
-CRASHES = (  # first those that wait a minute, for an activity's time to be up
+KILLED = (  # first those that wait a minute, for an activity's time to be up
     Crash(point="before_remember_commit", passing=3),
     Crash(point="after_remember_commit_before_completion", passing=4),
     Crash(point="before_snapshot_commit"),
@@ -94,6 +121,12 @@ CRASHES = (  # first those that wait a minute, for an activity's time to be up
     Crash(point="after_the_new_run_began", passing=1, poke=2),
     Crash(point="after_the_new_run_began", passing=1, poke=0),
 )
+TOLD = ("before_remember_commit", "after_tool_commit")  # only once a request has its receipt
+CRASHES = tuple(
+    replace(crash, way=way)
+    for crash in KILLED
+    for way in (Way if crash.times == 1 and crash.point not in TOLD else (Way.UNTIL_TOLD,))
+)
 
 
 @dataclass(kw_only=True)
@@ -103,6 +136,7 @@ class Story:
     job_id: str
     codes: list[int] = field(default_factory=list)
     receipts: dict[str, ResumeReceipt] = field(default_factory=dict)
+    signalled: int = 0
     kept: Counter[Any] = field(default_factory=Counter)
     waits: int = 0
     runs: int = 1
@@ -115,6 +149,7 @@ class Teller:
         self._crash, self._senders, self._start_worker = crash, senders, start_worker
         self._client: MnesticClient = senders.clients[0]
         self._settings: Settings = senders.settings
+        self._killed, self._signalled = asyncio.Event(), 0
 
     async def tell(self) -> Story:
         await self._client.memory(AGENT).receive([raw(text) for text in TEXTS])
@@ -123,12 +158,7 @@ class Teller:
         await self._client.start_job(plan, agent_id=AGENT, session_id=job_id, job_id=job_id)
         story = Story(job_id=job_id)
         if self._crash.poke == 0:
-            await self._client.resume_job(
-                job_id,
-                {"text": TEXTS[0], "last": False},
-                request_id=f"{job_id}/{TEXTS[0]}",
-                by="signal",
-            )
+            await self._signal(job_id)
             await self._client.poke_job(job_id)
         sending = asyncio.create_task(self._send(job_id))
         try:
@@ -143,12 +173,29 @@ class Teller:
             if self._crash.poke == number:
                 await self._senders.until_parked(job_id, waits=number)
                 await self._client.poke_job(job_id)
-            if self._crash.point == "while_waiting" and number == 2:
+            if number == self._crash.number and self._crash.is_first:
                 await self._killed.wait()
-            await self._senders.send(job_id, text, last=text == TEXTS[-1])
+            if number != self._crash.number or self._crash.way is Way.UNTIL_TOLD:
+                await self._senders.send(job_id, text, last=text == TEXTS[-1])
+            elif self._signalled == 0:
+                if self._crash.way is Way.ONCE_TO_ITS_WAIT:
+                    await self._senders.until_parked(job_id, waits=number)
+                await self._signal(job_id)
+
+    async def _signal(self, job_id: str) -> None:
+        """Sends the crash's text as a signal; nobody hears what becomes of it."""
+        self._signalled += 1
+        number = self._crash.number
+        text = TEXTS[number - 1]
+        await self._client.resume_job(
+            job_id,
+            {"text": text, "last": False},
+            request_id=f"{job_id}/{text}",
+            wait_id=f"{job_id}/w{number}" if self._crash.way is Way.ONCE_TO_ITS_WAIT else None,
+            by="signal",
+        )
 
     async def _lose_workers(self, story: Story) -> None:
-        self._killed = asyncio.Event()
         for _ in range(self._crash.times):
             if self._crash.point == "while_waiting":
                 worker = self._start_worker(self._settings)
@@ -156,7 +203,6 @@ class Teller:
                 if self._crash.poke is not None:
                     await self._senders.until(lambda: is_parked_anew(self._client, story.job_id))
                 worker.process.kill()
-                self._killed.set()
             else:
                 worker = self._start_worker(
                     self._settings, self._crash.point, str(self._crash.passing)
@@ -164,14 +210,17 @@ class Teller:
             await self._senders.until(lambda worker=worker: is_over(worker))
             story.codes.append(worker.code)
             assert worker.code == -signal.SIGKILL, worker.err
+        if self._crash.is_first and self._crash.way is not Way.UNTIL_TOLD:
+            await self._signal(story.job_id)
+        self._killed.set()
 
     async def _end(self, story: Story, sending: asyncio.Task[None]) -> None:
         worker = self._start_worker(self._settings)
         await sending
         story.waits = (await self._client.wait_for_result(story.job_id)).waits
         story.runs = await count_runs(self._client, story.job_id)
-        story.receipts = self._senders.receipts
         story.kept = await self._senders.kept()
+        story.receipts, story.signalled = self._senders.receipts, self._signalled
         await asyncio.to_thread(worker.stop)
 
 
@@ -200,6 +249,9 @@ def expected(job_id: str, texts: tuple[str, ...]) -> Counter[Any]:
                 ("episode", job_id, text),
                 ("wait", f"{job_id}/w{number}", "resumed", f"{job_id}/{text}"),
                 ("snapshot", job_id, "true"),
+                ("resource", text, "Nadia", text),
+                ("resource", job_id, "assistant", text),
+                ("entry", job_id, "interaction", text),
             ]
         )
     kept["record", "texts", "latest", str(len(texts)), texts[-1]] += 1
@@ -262,18 +314,21 @@ async def test_a_killed_worker_loses_and_doubles_nothing(
     story = await stories[crash]
 
     assert story.codes == [-signal.SIGKILL] * crash.times
-    assert [receipt.wait_id for receipt in story.receipts.values()] == [
-        f"{story.job_id}/w{number}" for number in range(1, len(TEXTS) + 1)
-    ]
+    assert story.kept == expected(story.job_id, TEXTS)
+    assert {name: receipt.wait_id for name, receipt in story.receipts.items()} == {
+        f"{story.job_id}/{text}": f"{story.job_id}/w{number}"
+        for number, text in enumerate(TEXTS, start=1)
+        if crash.way is Way.UNTIL_TOLD or number != crash.number
+    }
+    assert story.signalled == (crash.way is not Way.UNTIL_TOLD or crash.poke == 0)
     assert story.waits == len(TEXTS)
     assert story.runs == (1 if crash.poke is None else 2)
-    assert story.kept == expected(story.job_id, TEXTS)
 
 
 async def test_a_job_whose_worker_caches_nothing_loses_and_doubles_nothing(
     settings: Settings, memory: PostgresMemory, senders: Any
 ) -> None:
-    texts = tuple(f"text {number}" for number in range(1, 13))
+    texts = tuple(f"text {number}" for number in range(1, 7))
     activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
     async with senders(settings) as both:
         client: MnesticClient = both.clients[0]
@@ -286,7 +341,7 @@ async def test_a_job_whose_worker_caches_nothing_loses_and_doubles_nothing(
             client.temporal, settings, activities=activities, max_cached_workflows=0
         ):
             for number, text in enumerate(texts):
-                if number % 5 == 4:
+                if number % 3 == 2:
                     await client.poke_job("job")
                 await both.send("job", text, last=text == texts[-1])
             await client.wait_for_result("job")

@@ -173,6 +173,8 @@ def expected(job_id: str, texts: tuple[str, ...]) -> Counter[Any]:
         kept["message", job_id, str(number), "user", text] += 1
         kept["wait", f"{job_id}/w{number}", "resumed", f"{job_id}/{text}"] += 1
         kept["snapshot", job_id, "true"] += 1
+        kept["resource", job_id, "user", text] += 1
+        kept["entry", job_id, "interaction", text] += 1
     return kept
 
 
