@@ -21,7 +21,7 @@ test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
 	@$(BIN)/python -m pytest -n 2 -m "not acceptance" $(ARGS)
 
 acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
-	@$(BIN)/python -m pytest -m acceptance --tb=native $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m acceptance --tb=native $(ARGS)
 
 bench: $(INSTALLED) ## Measure jobs, each figure beside its floor (ARGS="--json", "--quick")
 	@$(BIN)/python benchmarks/jobs.py $(ARGS)

@@ -28,10 +28,20 @@ from mnestic.starter.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 MNESTIC = str(Path(sys.executable).with_name("mnestic"))
-START_LIMIT_S = 120.0
-STOP_LIMIT_S = 60.0
-STORY_LIMIT_S = 300.0  # for one step of a job whose worker or servers go and come
+START_LIMIT_S = 300.0
+STOP_LIMIT_S = 120.0
+STORY_LIMIT_S = 600.0  # for one step of a job whose worker or servers go and come
 OURS = ("MNESTIC_", "TEMPORAL_", "OPENAI_", "OTEL_")
+LONGEST = ("test_ingest_crashes", "test_crashes", "test_long_job", "test_outages")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begins with the modules that take longest, so that none of them is left for the end."""
+    items.sort(
+        key=lambda item: (
+            LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST)
+        )
+    )
 
 
 def until(ready: Callable[[], Any], *, what: str, limit_s: float = START_LIMIT_S) -> Any:

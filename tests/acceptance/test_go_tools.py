@@ -110,7 +110,7 @@ async def test_heartbeats_of_go_keep_an_attempt_and_their_lack_ends_it(run_plan:
         """
     )
 
-    assert result.results["work"] == 2
+    assert result.results["work"] >= 2
 
 
 @pytest.mark.parametrize(

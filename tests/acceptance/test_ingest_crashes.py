@@ -26,7 +26,7 @@ AGENT = "ada"
 MESSAGES = 10_000
 AT_ONCE = 500
 KILLS = 20
-LIMIT_S = 300.0
+LIMIT_S = 600.0
 # How many steps were taken so far: each message is read, learned from, and given a vector.
 STEPS = """
 SELECT (SELECT count(*) FILTER (WHERE state <> 'received') + count(*) FILTER (WHERE state = 'learned')

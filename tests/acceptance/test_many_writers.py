@@ -36,7 +36,7 @@ def write(settings: Settings, tmp_path: Path, processes: Any) -> Write:
         for writer in writers:
             writer.until(lambda writer=writer: "ready" in writer.out, what="ready")
         go.touch()
-        assert [writer.until_over(120).code for writer in writers] == [0] * number, [
+        assert [writer.until_over(300).code for writer in writers] == [0] * number, [
             writer.err for writer in writers
         ]
 

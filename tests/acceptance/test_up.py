@@ -109,7 +109,7 @@ def test_a_stop_while_it_starts_leaves_nothing(
 
     running.stop(signal.SIGINT)
 
-    _, alive = psutil.wait_procs(family, timeout=30)
+    _, alive = psutil.wait_procs(family, timeout=120)
     assert alive == []
     assert "Traceback" not in running.err
     assert "ready" not in running.out

@@ -26,6 +26,7 @@ from mnestic.stores.postgres.schema import driver_url
 
 pytestmark = pytest.mark.acceptance
 
+LIMIT_S = 300.0
 OF_0_1_0 = Path(__file__).parent / "upgrades" / "0.1.0"
 ODD = {
     "numbers": [
@@ -94,7 +95,7 @@ def until_waits(upgraded: MnesticClient) -> Callable[[str, int], Awaitable[None]
     """Waits until a job is at its n-th wait."""
 
     async def until(job_id: str, number: int) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(LIMIT_S):
             while (job := await upgraded.describe_job(job_id)).state != "waiting" or len(
                 job.waits
             ) != number:
@@ -186,7 +187,7 @@ async def test_a_job_is_poked_into_a_run_of_this_version(
     old, before = (await handle.describe()).run_id, await upgraded.describe_job("poked")
 
     await upgraded.poke_job("poked")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(LIMIT_S):
         while (await handle.describe()).run_id == old:  # noqa: ASYNC110 - Temporal tells of none
             await asyncio.sleep(0.05)
     after = await upgraded.describe_job("poked")

@@ -18,7 +18,8 @@ from mnestic.starter.settings import Settings
 
 pytestmark = pytest.mark.acceptance
 
-START_LIMIT = timedelta(minutes=2)
+LIMIT_S = 300.0
+START_LIMIT = timedelta(seconds=LIMIT_S)
 StartBuild = Callable[[str], Any]
 
 
@@ -68,7 +69,7 @@ async def start_waiting(client: MnesticClient, plan: Path) -> str:
 
 
 async def until_waits(client: MnesticClient, job_id: str) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(LIMIT_S):
         while (job := await client.describe_job(job_id)).state != "waiting":
             assert job.closed_at is None, f"job {job_id} ended as {job.state}"
             await asyncio.sleep(0.05)
@@ -93,7 +94,7 @@ async def builds_of(client: MnesticClient, job_id: str) -> list[str]:
 
 async def until_in_another_run(client: MnesticClient, job_id: str, run_id: str | None) -> None:
     """Waits until a job has continued as new, and waits again."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(LIMIT_S):
         while (found := await handle_of(client, job_id).describe()).run_id == run_id:
             assert found.close_time is None
             await asyncio.sleep(0.05)

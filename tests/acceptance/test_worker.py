@@ -25,6 +25,7 @@ from mnestic.starter.settings import Settings
 
 pytestmark = pytest.mark.acceptance
 
+LIMIT_S = 300.0
 THINK = """
 name: thinking
 nodes:
@@ -66,7 +67,7 @@ def loopback() -> Iterator[tuple[Loopback, str]]:
         def do_POST(self) -> None:
             told.bodies.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
             told.asked.set()
-            told.may_answer.wait(60)
+            told.may_answer.wait(LIMIT_S)
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(told.answer)))
@@ -118,14 +119,14 @@ async def pollers(client: MnesticClient) -> list[str]:
 
 async def until_polls(client: MnesticClient, worker: Any) -> None:
     """Waits until Temporal sees the worker."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(LIMIT_S):
         while not any(name.startswith(f"{worker.pid}@") for name in await pollers(client)):
             assert worker.process.poll() is None, worker.err
             await asyncio.sleep(0.05)
 
 
 async def until_waits(client: MnesticClient, job_id: str) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(LIMIT_S):
         while (job := await client.describe_job(job_id)).state != "waiting":
             assert job.closed_at is None, f"job {job_id} ended as {job.state}"
             await asyncio.sleep(0.05)
@@ -202,7 +203,7 @@ async def test_an_activity_that_runs_at_the_stop_is_allowed_to_end(
     await until_polls(client, worker)
     plan = parse_plan(THINK, source="test")
     job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
-    assert await asyncio.to_thread(model.asked.wait, 60)
+    assert await asyncio.to_thread(model.asked.wait, LIMIT_S)
     worker.process.send_signal(signal.SIGTERM)
     await asyncio.to_thread(worker.until, lambda: "worker stopping" in worker.err, what="its stop")
     before = await ended_activities(client, job_id)
