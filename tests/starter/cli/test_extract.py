@@ -60,7 +60,10 @@ def test_nothing_is_said_as_such(cli: Cli) -> None:
     ("words", "told"),
     [
         ((" ",), "text: is empty"),
+        (("I live in Gh\ud800nt.",), "text, content: holds half of a surrogate pair or a byte"),
         (("I live in Ghent.", "--speaker", ""), "--speaker: is empty"),
+        (("I live in Ghent.", "--speaker", "x" * 300), "--speaker: name has 300 characters"),
+        (("I live in Ghent.", "--at", "9999-01-01T00:00:00Z"), "--at: is of the year 9999"),
         (("I live in Ghent.", "--at", "yesterday"), "--at: "),
         (("I live in Ghent.", "--at", "9999-09-07"), "--at: "),
         (("I live in\0 Ghent.",), "text, content"),
@@ -76,6 +79,18 @@ def test_bytes_that_are_no_text_are_refused(cli: Cli, monkeypatch: pytest.Monkey
     given(monkeypatch, b"I live in \xff")
 
     assert "standard input: is not UTF-8: byte 11" in cli("extract", "-").error(code=2)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"I live in Gh\0ent.", "holds a NUL"), (b"x" * 1_048_577, "the limit is 1048576")],
+)
+def test_what_no_message_can_hold_is_refused(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, content: bytes, told: str
+) -> None:
+    given(monkeypatch, content)
+
+    assert told in cli("extract", "-").error(code=2)
 
 
 @pytest.fixture
