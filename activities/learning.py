@@ -4,17 +4,17 @@ Each step takes the oldest messages that wait for it and moves them on in one tr
 writes, so that a step that is run again finds the next ones.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.headroom import Headroom
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.learning_calls import LearningCalls, LearningLimits, begin_learning
 from mnestic.activities.model_rounds import ModelRound
@@ -75,13 +75,13 @@ class LearningActivities:
     ) -> None:
         self._memory, self._extractor, self._embedder = memory, extractor, embedder
         self._limits = limits or LearningLimits()
-        slots = asyncio.Semaphore(self._limits.concurrency)
+        headroom = Headroom(concurrency=self._limits.concurrency, daily=self._limits.daily)
         self._extracting = LearningCalls(
             memory,
             purpose="extract",
             model=extractor.model,
             limits=self._limits,
-            slots=slots,
+            headroom=headroom,
             prices=prices,
         )
         self._embedding = LearningCalls(
@@ -89,7 +89,7 @@ class LearningActivities:
             purpose="embed",
             model=embedder.model,
             limits=self._limits,
-            slots=slots,
+            headroom=headroom,
             prices=prices,
         )
 
@@ -114,7 +114,7 @@ class LearningActivities:
         async with _step():
             async with begin_learning(self._memory, asked) as transaction:
                 lessons = await transaction.learning.take("received", limit=asked.limit)
-            reading = self._round(self._extracting, read, park)
+            reading = self._round(self._extracting.room(asked), read, park)
             await reading.run(list(_batches(lessons, self._extractor.batch)))
         moved = reading.answered + reading.given_up
         return Learned(taken=moved, parked=reading.given_up, learned=learned, refused=refused)
@@ -153,7 +153,7 @@ class LearningActivities:
             async with begin_learning(self._memory, asked) as transaction:
                 entries = await transaction.entries.list_unembedded(name, limit=asked.limit)
             embedding = self._round(
-                self._embedding, lambda batch: self._embed(asked, batch), give_up
+                self._embedding.room(asked), lambda batch: self._embed(asked, batch), give_up
             )
             await embedding.run(list(_batches(entries, self._embedder.batch)))
         moved = embedding.answered + embedding.given_up
@@ -224,7 +224,7 @@ class LearningActivities:
 
     def _round(
         self,
-        calls: LearningCalls,
+        room: AbstractAsyncContextManager[Any],
         ask: Callable[[Sequence[Item]], Awaitable[None]],
         give_up: Callable[[Item, str], Awaitable[None]],
     ) -> ModelRound[Item]:
@@ -233,7 +233,7 @@ class LearningActivities:
         return ModelRound(
             ask=ask,
             give_up=give_up,
-            slots=calls.slots,
+            slots=room,
             recheck=self._limits.recheck,
             time_limit=limit / 2,
         )

@@ -4,20 +4,20 @@ It stands alone because extracting and embedding are held to the same limits: th
 of a tenant's day.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mnestic.activities.headroom import Headroom
 from mnestic.memory.errors import ConfigurationError, ModelRefusedError
 from mnestic.memory.extraction import Extraction
 from mnestic.memory.language import Embedded, TokenUsage
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
-from mnestic.memory.usage import LEARNING, Budget, ModelCall, ModelPrices, Purpose
+from mnestic.memory.usage import LEARNING, Budget, ModelCall, ModelPrices, Purpose, UsageTotal
 
 Answer = TypeVar("Answer", Extraction, Embedded)
 
@@ -60,13 +60,19 @@ class LearningCalls:
         purpose: Purpose,
         model: str | None,
         limits: LearningLimits,
-        slots: asyncio.Semaphore,
+        headroom: Headroom,
         prices: ModelPrices | None = None,
     ) -> None:
         self._memory, self._purpose, self._model = memory, purpose, model
         self._daily = limits.daily
-        self.slots: AbstractAsyncContextManager[Any] = nullcontext() if model is None else slots
+        self._headroom = headroom
         self._prices = prices or ModelPrices({})
+
+    def room(self, asked: Scoped) -> AbstractAsyncContextManager[Any]:
+        """Room for calls, within which each is asked for and written down."""
+        if self._model is None:
+            return nullcontext()
+        return self._headroom.room(asked.tenant_id, lambda: self._used(asked))
 
     async def answer(self, asked: Scoped, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         """Asks within the budget; an answer that was refused after it was paid for is written down.
@@ -105,21 +111,28 @@ class LearningCalls:
         if self._daily.usd is not None and self._prices.find(self._model or "") is None:
             why = f"has no price for {self._model}, and the budget of learning is in USD"
             raise ConfigurationError(setting="MNESTIC_MODEL_PRICES", why=why)
+        day, used = await self._today(asked)
+        self._daily.check_left(
+            used, what=f"learning on {day:%Y-%m-%d} (UTC) of tenant {asked.tenant_id}"
+        )
+
+    async def _used(self, asked: Scoped) -> UsageTotal:
+        return (await self._today(asked))[1]
+
+    async def _today(self, asked: Scoped) -> tuple[datetime, UsageTotal]:
+        """The tenant's day, and what learning has taken of it."""
         async with begin_learning(self._memory, asked, write=False) as transaction:
             now = (await transaction.now()).astimezone(UTC)
             today = now.replace(hour=0, minute=0, second=0, microsecond=0)
             used = await transaction.usage.sum_since(today, LEARNING)
         # What other models without a price took is not known, and will not be.
-        used = used.model_copy(update={"unpriced": 0})
-        self._daily.check_left(
-            used, what=f"learning on {today:%Y-%m-%d} (UTC) of tenant {asked.tenant_id}"
-        )
+        return today, used.model_copy(update={"unpriced": 0})
 
     def _call(self, model: str, usage: TokenUsage, session_id: str | None) -> ModelCall:
         cost = self._prices.cost_usd(model, usage)
         if cost is None and self._model is not None:  # some servers name their models otherwise
             cost = self._prices.cost_usd(self._model, usage)
-        return ModelCall(
+        call = ModelCall(
             session_id=session_id,
             job_id=None,
             operation_key=None,
@@ -128,3 +141,5 @@ class LearningCalls:
             cost_usd=cost,
             **usage.model_dump(),
         )
+        self._headroom.tell(call)
+        return call

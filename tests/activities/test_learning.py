@@ -430,6 +430,24 @@ async def test_when_the_days_budget_is_used_up_messages_wait_until_there_is_more
     assert (more.taken, len(chat_server.requests)) == (32, 4)
 
 
+async def test_no_calls_side_by_side_go_over_the_days_budget(
+    chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
+) -> None:
+    chat_server.answers, chat_server.pause_s = read, 0.05
+    await ada.learn([said(number, "Hm.") for number in range(160)])
+    learning = steps(limits=LearningLimits(concurrency=8, daily=Budget(tokens=600)))
+
+    done = await learning.extract()
+    held = await learning.held()
+
+    assert (done.taken, len(chat_server.requests)) == (
+        96,
+        6,
+    )  # of 110 tokens each; the last goes over
+    assert chat_server.most_at_once > 1
+    assert "660 of 600 tokens" in str(held)
+
+
 async def test_a_budget_of_money_waits_for_a_price_and_not_for_those_of_other_models(
     chat_server: Any, openai: AsyncOpenAI, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
