@@ -71,7 +71,8 @@ TRUE_AND_HELD = {
                LATERAL (SELECT 'keyword', jsonb_array_elements_text(keywords)
                   UNION SELECT 'tag', jsonb_array_elements_text(tags)
                   UNION SELECT 'alias', jsonb_array_elements_text(aliases)
-                  UNION SELECT 'subject', jsonb_array_elements_text(subjects)) AS _ (kind, name)
+                  UNION SELECT 'subject', jsonb_array_elements_text(subjects)
+                  UNION SELECT 'related', jsonb_array_elements_text(related)) AS _ (kind, name)
          WHERE tenant_id = %(tenant)s
         """,
         "SELECT kind, term, entry_number FROM mnestic.entry_term WHERE tenant_id = %(tenant)s",
@@ -196,9 +197,13 @@ async def test_indexes_are_true_after_any_changes(
             what = order.choice(["add", "add", "change", "remove"])
             if what == "add" or not names:
                 names.append(f"e{number}")
-                await transaction.entries.add([entry(names[-1], words, tags=tags)])
+                related = order.sample(names, min(len(names), 2))
+                added = entry(names[-1], words, tags=tags, related=related)
+                await transaction.entries.add([added])
             elif what == "change":
-                await transaction.entries.change([entry(order.choice(names), words, aliases=tags)])
+                related = order.sample(names, order.randrange(2))
+                changed = entry(order.choice(names), words, aliases=tags, related=related)
+                await transaction.entries.change([changed])
             else:
                 name = names.pop(order.randrange(len(names)))
                 assert await transaction.entries.remove([name, "none"]) == 1

@@ -29,6 +29,11 @@ _UNDONE = re.compile(
     r")",
     re.IGNORECASE,
 )
+_BACK = re.compile(
+    r"\b(?:but|though|however|then|and|until)\b(?![^.;!?]{0,60}(?:\b(?:never|not)\b|n't\b))[^.;!?]{0,60}?\b(?:(?:hired|took|taken|had|let|wanted|asked|brought) (?:me|us) back"
+    r"|(?:came|went|come|gone|moved|got|am|'m|are|'re|was) back|returned|re-?joined|again\b|relapsed|started up again)",
+    re.IGNORECASE,
+)
 _TRIP = r"(?:trip|holiday|vacation|journey|flights?|visit|weekend|travels)"
 _IS_OFF = (
     r"(?: (?!but\b|and\b)[a-z]+| [A-Z][a-z]+){0,3}? (?:(?:is|was|are|were|got|has been|have been|had to be) (?:now |all |both |officially |sadly )?"
@@ -56,17 +61,25 @@ _BASES = {gerund: lemma for lemma, gerund in GERUNDS.items()}
 def undone(claims: Iterable[Extracted], sentence: str, *, start: int) -> Iterator[Extracted]:
     """The claims of a sentence without what its end takes back; a plan that it names is over.
 
+    "I left Nokia, but they hired me back" tells of no end either.
+
     Args:
         claims: Of its clauses.
         sentence: Its text, masked.
         start: Where it begins in the message.
     """
-    back = _UNDONE.search(sentence)
+    undone_at, back_at = (
+        start + found.start() if (found := sign.search(sentence)) else None
+        for sign in (_UNDONE, _BACK)
+    )
     for claim in claims:
-        if back is None or claim.span.start > start + back.start() or claim.kind != "affirmed":
-            yield claim
-        elif claim.predicate in _INTENTIONS:
-            yield claim.model_copy(update={"kind": "ended", "valid_from": None, "valid_to": None})
+        begin = claim.span.start
+        if claim.kind == "affirmed" and undone_at is not None and begin <= undone_at:
+            if claim.predicate in _INTENTIONS:
+                over = {"kind": "ended", "valid_from": None, "valid_to": None}
+                yield claim.model_copy(update=over)
+        elif claim.kind != "ended" or back_at is None or begin > back_at:
+            yield claim  # of what one went back to, the end is none
 
 
 def dropped_in(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:

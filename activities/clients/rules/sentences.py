@@ -78,6 +78,16 @@ _LONGEST = 1200
 _ASKED = re.compile(r"[?？؟][\"'”’»)\]\s\W]*$")
 
 
+_LEAD_IN = re.compile(
+    r"(?:\bI(?:'ve| have)? (?:just |recently |finally |also )?(?:found out|realised|realized|discovered|noticed)"
+    r"|\b(?:it |so it )?turns out|\bI(?:'m| am) (?:so |very |really |just )?(?:happy|glad|proud|sad|sorry|excited|thrilled|pleased)"
+    r" to (?:say|announce|report|share|tell you)|\bI (?:must|have to|gotta) (?:say|admit|confess)"
+    r"|\bI forgot to (?:say|mention|tell you)|(?<!do )(?<!did )(?<!if )\b(?:as )?you (?:already |may |probably )?know)"
+    r",? (?:that )?(?=(?:I|I'm|I've|I'd|my|we|we're|we've|our)\b)",
+    re.IGNORECASE,
+)
+
+
 class Sentence(NamedTuple):
     """Characters `start` up to `end` of the masked message, and whether they state something."""
 
@@ -89,9 +99,11 @@ class Sentence(NamedTuple):
 def mask_quotes(content: str) -> str:
     """The message with straight apostrophes; what it quotes is blanked, place for place.
 
-    A title, such as a name in quotation marks after "called", is not speech and stays.
+    A title, such as a name in quotation marks after "called", is not speech and stays. What only leads up to
+    what the speaker says is so, such as "it turns out", goes.
     """
-    return _QUOTED.sub(_masked, content.translate(_STRAIGHT))
+    masked = _QUOTED.sub(_masked, content.translate(_STRAIGHT))
+    return _LEAD_IN.sub(lambda found: " " * len(found[0]), masked)
 
 
 def _masked(match: re.Match[str]) -> str:

@@ -98,7 +98,14 @@ class Subjects:
             and not told.names
         ) or len(told.names) > 1:
             return self._many(place)
-        return self._with_speaker(told.subject, place)
+        return self._with_speaker(told.subject, self._after_aside(place))
+
+    def _after_aside(self, place: int) -> int:
+        """What follows "a pilot," in "my brother Leo, a pilot, lives in Rome"."""
+        lows = [word.low for word in self._words[place : place + _LONGEST_NOUN + 2]]
+        if lows[:1] == [","] and lows[1:2] and lows[1] in {"a", "an", "the"} and "," in lows[2:]:
+            return place + lows.index(",", 2) + 1
+        return place
 
     def _many(self, place: int) -> tuple[Subject, int]:
         """As in "My brothers": of no one of them; "my colleagues and I": of the speaker."""
