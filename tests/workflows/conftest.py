@@ -9,10 +9,13 @@ from typing import Any
 import psycopg
 import pytest
 from temporalio.client import WorkflowHandle
+from temporalio.common import WorkflowIDConflictPolicy
 
-from mnestic.memory.names import job_workflow_id
+from mnestic.memory.inbox import InboxReport
+from mnestic.memory.names import inbox_workflow_id, job_workflow_id
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
+from mnestic.workflows.agent_inbox import AgentInbox, InboxInput
 
 PLANS = Path(__file__).parent / "plans"
 Until = Callable[..., Awaitable[Any]]
@@ -131,3 +134,54 @@ def rot(admin_url: str, client: MnesticClient) -> Callable[[], None]:
             )
 
     return flip
+
+
+Signal = Callable[..., Awaitable[None]]
+Settled = Callable[..., Awaitable[InboxReport]]
+
+
+@pytest.fixture
+def settled(client: MnesticClient, until: Until) -> Settled:
+    """Waits until so many messages are learned or parked and nothing is on its way."""
+
+    async def settle(number: int, *, limit_s: float = 60) -> InboxReport:
+        async def done() -> InboxReport | None:
+            report = await client.inbox("ada").status()
+            is_done = report.learned + report.parked == number and not report.waiting
+            return report if is_done and not report.pending else None
+
+        found: InboxReport = await until(done, limit_s=limit_s)
+        return found
+
+    return settle
+
+
+@pytest.fixture
+def signal(client: MnesticClient) -> Signal:
+    """Sends a signal as anybody may, in whatever language."""
+
+    async def send(name: str, *arguments: Any, **terms: Any) -> None:
+        tenant = client.settings.tenant_id
+        await client.temporal.start_workflow(
+            AgentInbox.run,
+            InboxInput(tenant_id=tenant, agent_id="ada", **terms),
+            id=inbox_workflow_id(tenant, "ada"),
+            task_queue=client.settings.task_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            start_signal=name,
+            start_signal_args=arguments,
+        )
+
+    return send
+
+
+@pytest.fixture
+def inbox(client: MnesticClient) -> Callable[[], WorkflowHandle[Any, Any]]:
+    """Temporal's own handle of the inbox."""
+
+    def handle() -> WorkflowHandle[Any, Any]:
+        return client.temporal.get_workflow_handle(
+            inbox_workflow_id(client.settings.tenant_id, "ada")
+        )
+
+    return handle

@@ -2,28 +2,23 @@
 
 import asyncio
 import json
-import random
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 from temporalio.api.common.v1 import Payload
-from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
-from temporalio.common import RawValue, WorkflowIDConflictPolicy
-from temporalio.testing import TimeSkipper
+from temporalio.client import WorkflowHandle
+from temporalio.common import RawValue
 
 from mnestic.memory.claims import PERSON
-from mnestic.memory.entries import Entry, EntryQuery
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
 from mnestic.memory.inbox import InboxReport, Said, Statement, ToolOutput
-from mnestic.memory.names import inbox_workflow_id, ingest_workflow_id
+from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client import MnesticClient
-from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.workflows.agent_inbox import AgentInbox, InboxInput
+from tests.workflows.inbox_memory import believed, entries
 
 Until = Callable[..., Awaitable[Any]]
 Run = Callable[[], AbstractAsyncContextManager[None]]
@@ -31,70 +26,6 @@ Signal = Callable[..., Awaitable[None]]
 Settled = Callable[..., Awaitable[InboxReport]]
 Inbox = Callable[[], WorkflowHandle[Any, Any]]
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def settled(client: MnesticClient, until: Until) -> Settled:
-    """Waits until so many messages are learned or parked and nothing is on its way."""
-
-    async def settle(number: int, *, limit_s: float = 60) -> InboxReport:
-        async def done() -> InboxReport | None:
-            report = await client.inbox("ada").status()
-            is_done = report.learned + report.parked == number and not report.waiting
-            return report if is_done and not report.pending else None
-
-        found: InboxReport = await until(done, limit_s=limit_s)
-        return found
-
-    return settle
-
-
-@pytest.fixture
-def signal(client: MnesticClient) -> Signal:
-    """Sends a signal as anybody may, in whatever language."""
-
-    async def send(name: str, *arguments: Any, **terms: Any) -> None:
-        tenant = client.settings.tenant_id
-        await client.temporal.start_workflow(
-            AgentInbox.run,
-            InboxInput(tenant_id=tenant, agent_id="ada", **terms),
-            id=inbox_workflow_id(tenant, "ada"),
-            task_queue=client.settings.task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            start_signal=name,
-            start_signal_args=arguments,
-        )
-
-    return send
-
-
-@pytest.fixture
-def inbox(client: MnesticClient) -> Callable[[], WorkflowHandle[Any, Any]]:
-    """Temporal's own handle of the inbox."""
-
-    def handle() -> WorkflowHandle[Any, Any]:
-        return client.temporal.get_workflow_handle(
-            inbox_workflow_id(client.settings.tenant_id, "ada")
-        )
-
-    return handle
-
-
-async def entries(client: MnesticClient) -> dict[str, Entry]:
-    """The agent's entries by source id."""
-    found, cursor = await client.memory("ada").list_entries(EntryQuery(), limit=1000)
-    while cursor:
-        more, cursor = await client.memory("ada").list_entries(
-            EntryQuery(), limit=1000, cursor=cursor
-        )
-        found += more
-    assert len({entry.source_id for entry in found}) == len(found)
-    return {entry.source_id or "": entry for entry in found}
-
-
-async def believed(client: MnesticClient, subject: str) -> set[tuple[str, str]]:
-    found, _ = await client.memory("ada").list_facts(subject=subject)
-    return {(fact.predicate, fact.object) for fact in found}
 
 
 @pytest.mark.usefixtures("worker")
@@ -196,33 +127,6 @@ async def test_a_statement_takes_the_place_of_what_was_believed(
         "c1",
     )
     assert (await entries(client))["c1"].content == "Mara lives_in Deinze"
-
-
-@pytest.mark.usefixtures("worker")
-async def test_an_id_that_comes_again_is_kept_once_also_in_a_later_run(
-    client: MnesticClient,
-    settled: Settled,
-    until: Until,
-    inbox: Inbox,
-) -> None:
-    told = client.inbox("ada")
-    await told.interaction("I live in Ghent.", speaker="Mara", source_id="m1")
-    await settled(1)
-    first = (await inbox().describe()).run_id
-    await inbox().signal("poke")
-
-    async def moved() -> bool:
-        return (await inbox().describe()).run_id != first
-
-    await until(moved)
-    await told.interaction("I live in Rome.", speaker="Mara", source_id="m1")
-    await told.interaction("I have a cat.", speaker="Mara", source_id="m2")
-    report = await settled(2)
-
-    found = await entries(client)
-    assert found["m1"].content == "I live in Ghent."
-    assert report.kept == 3
-    assert ("lives_in", "Ghent") in await believed(client, "Mara")
 
 
 @pytest.mark.usefixtures("worker")
@@ -337,47 +241,6 @@ async def test_a_refused_signal_that_still_cannot_be_kept_is_no_reason_to_retry_
     assert (retried, (await told.list_parked())[0]) == (0, parked)
 
 
-async def test_an_inbox_that_is_told_nothing_for_an_hour_ends_and_begins_again(
-    client: MnesticClient, run_worker: Run, settled: Settled, until: Until, inbox: Inbox
-) -> None:
-    async def over() -> bool:
-        return (await inbox().describe()).status is WorkflowExecutionStatus.COMPLETED
-
-    async with run_worker():
-        await client.inbox("ada").interaction("Hello.", speaker="Mara", source_id="m1")
-        await settled(1)
-        await TimeSkipper(client.temporal).fast_forward(inbox(), timedelta(minutes=61))
-        await until(over)
-        rested = await client.inbox("ada").status()
-        await client.inbox("ada").interaction("Hello.", speaker="Mara", source_id="m1")
-        await client.inbox("ada").interaction("Bye.", speaker="Mara", source_id="m2")
-        report = await settled(2)
-
-    assert (rested.running, rested.kept) == (False, 1)
-    assert (report.running, report.kept) == (True, 2)
-    assert set(await entries(client)) == {"m1", "m2"}
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_history_that_has_grown_large_is_left_behind_and_nothing_of_it_lost(
-    client: MnesticClient, signal: Signal, settled: Settled, inbox: Inbox
-) -> None:
-    told = {"speaker": "Mara", "content": "Hello."}
-    await signal("interaction", told | {"source_id": "m0"}, batch=1)
-    first = (await inbox().describe()).run_id
-
-    for number in range(1, 6):
-        await inbox().signal(
-            "interaction", told | {"source_id": f"large{number}", "content": "x" * 1_060_000}
-        )
-    await inbox().signal("interaction", told | {"source_id": "m1"})
-    report = await settled(7)
-
-    assert (await inbox().describe()).run_id != first
-    assert (report.kept, report.refused) == (2, 5)
-    assert set(await entries(client)) == {"m0", "m1"}
-
-
 async def test_the_client_refuses_what_would_be_parked_and_sends_nothing(
     client: MnesticClient,
 ) -> None:
@@ -401,106 +264,6 @@ async def test_the_client_refuses_what_would_be_parked_and_sends_nothing(
         await told.interaction("hello", speaker="Mara", at=datetime(2026, 3, 2))  # noqa: DTZ001
 
     assert await told.status() == InboxReport()
-
-
-async def test_what_comes_while_no_worker_is_up_is_kept_later(
-    client: MnesticClient, run_worker: Run, settled: Settled
-) -> None:
-    for number in range(5):
-        await client.inbox("ada").interaction("Hello.", speaker="Mara", source_id=f"m{number}")
-
-    async with run_worker():
-        await settled(5)
-
-    assert len(await entries(client)) == 5
-
-
-async def test_a_storm_of_signals_with_repeats_and_a_restart_leaves_each_once(
-    client: MnesticClient, settings: Settings, run_worker: Run, settled: Settled
-) -> None:
-    order = random.Random(5)
-    told = [(f"m{n}", f"I met person number {n}.") for n in range(150)] * 2
-    order.shuffle(told)
-
-    async def tell(sender: MnesticClient, share: list[tuple[str, str]]) -> None:
-        for source_id, content in share:
-            await sender.inbox("ada").interaction(content, speaker="Mara", source_id=source_id)
-
-    async with (
-        await MnesticClient.connect(settings) as other,
-        await MnesticClient.connect(settings) as third,
-    ):
-        senders = [client, other, third]
-        shares = [told[place::3] for place in range(3)]
-        async with run_worker():
-            await asyncio.gather(
-                *(tell(who, share[:50]) for who, share in zip(senders, shares, strict=True))
-            )
-        await asyncio.gather(
-            *(tell(who, share[50:70]) for who, share in zip(senders, shares, strict=True))
-        )
-        async with run_worker():
-            await asyncio.gather(
-                *(tell(who, share[70:]) for who, share in zip(senders, shares, strict=True))
-            )
-            report = await settled(150)
-
-    found = await entries(client)
-    assert {name: entry.content for name, entry in found.items()} == dict(told)
-    assert (report.kept, report.refused, report.learned) == (300, 0, 150)
-
-
-async def test_signals_that_wait_travel_into_a_new_run_and_are_kept_when_it_is_cancelled(
-    client: MnesticClient, run_worker: Run, signal: Signal, until: Until, inbox: Inbox
-) -> None:
-    told = {"speaker": "Mara", "content": "Hello."}
-    for number in range(3):
-        await signal("interaction", told | {"source_id": f"m{number}"}, window=timedelta(hours=1))
-    await inbox().signal("poke")
-    await signal("interaction", told | {"source_id": "m3"})
-    first = (await inbox().describe()).run_id
-
-    async def moved() -> bool:
-        return (await inbox().describe()).run_id != first
-
-    async def over() -> bool:
-        return (await inbox().describe()).status is WorkflowExecutionStatus.CANCELED
-
-    async with run_worker():
-        await until(moved)
-        report = await client.inbox("ada").status()
-        await inbox().cancel()
-        await until(over)
-
-    assert (report.pending, report.kept) == (4, 0)
-    assert set(await entries(client)) == {"m0", "m1", "m2", "m3"}
-
-
-async def test_while_the_database_refuses_nothing_is_lost(
-    client: MnesticClient,
-    admin_url: str,
-    run_worker: Run,
-    settled: Settled,
-    until: Until,
-) -> None:
-    async def failing() -> bool:
-        return bool((await client.inbox("ada").status()).failing)
-
-    with psycopg.connect(admin_url, autocommit=True) as connection:
-        async with run_worker():
-            connection.execute("REVOKE INSERT ON mnestic.resource FROM mnestic_app")
-            try:
-                await client.inbox("ada").interaction("Hello.", speaker="Mara", source_id="m1")
-                await until(failing)
-                during = await client.inbox("ada").status()
-            finally:
-                connection.execute("GRANT INSERT ON mnestic.resource TO mnestic_app")
-            await client.inbox("ada").interaction("Hello.", speaker="Mara", source_id="m2")
-            report = await settled(2)
-
-    assert (during.pending, during.kept) == (1, 0)
-    assert "mnestic.keep_signals" in during.failing[0]
-    assert (report.kept, report.failing) == (2, ())
 
 
 @pytest.mark.usefixtures("worker")
