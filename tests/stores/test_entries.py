@@ -77,6 +77,15 @@ TRUE_AND_HELD = {
         """,
         "SELECT kind, term, entry_number FROM mnestic.entry_term WHERE tenant_id = %(tenant)s",
     ),
+    "embedding": (  # of an entry that is there, by the content that it has
+        """
+        SELECT v.model, e.number, format('[%%s,1]', char_length(e.content))
+          FROM mnestic.embedding AS v
+          JOIN mnestic.entry AS e ON e.tenant_id = v.tenant_id AND e.number = v.entry_number
+         WHERE v.tenant_id = %(tenant)s
+        """,
+        "SELECT model, entry_number, vector::text FROM mnestic.embedding WHERE tenant_id = %(tenant)s",
+    ),
     "embedding_model": (
         """
         SELECT model, count(*) FROM mnestic.embedding WHERE tenant_id = %(tenant)s GROUP BY model
@@ -107,6 +116,11 @@ def check_indexes(owner: Owner, settings: Settings) -> Callable[[], None]:
             assert found == wanted, name
 
     return check
+
+
+def embedding_of(one: Entry) -> Embedding:
+    vector = struct.pack("<2f", len(one.content), 1)
+    return Embedding(entry_id=one.id, content=one.content, vector=vector)
 
 
 async def listed(begin: Begin, **asked: Any) -> list[str]:
@@ -194,7 +208,7 @@ async def test_indexes_are_true_after_any_changes(
         words = " ".join(order.choices(WORDS, k=order.randrange(8)))
         tags = order.sample(WORDS[:4], order.randrange(3))
         async with begin() as transaction:
-            what = order.choice(["add", "add", "change", "remove"])
+            what = order.choice(["add", "add", "change", "embed", "remove"])
             if what == "add" or not names:
                 names.append(f"e{number}")
                 related = order.sample(names, min(len(names), 2))
@@ -204,6 +218,10 @@ async def test_indexes_are_true_after_any_changes(
                 related = order.sample(names, order.randrange(2))
                 changed = entry(order.choice(names), words, aliases=tags, related=related)
                 await transaction.entries.change([changed])
+            elif what == "embed":
+                model = order.choice("mn")
+                bare = await transaction.entries.list_unembedded(model, limit=order.randrange(1, 9))
+                await transaction.entries.embed(model, [embedding_of(one) for one in bare])
             else:
                 name = names.pop(order.randrange(len(names)))
                 assert await transaction.entries.remove([name, "none"]) == 1
@@ -237,8 +255,7 @@ async def test_whichever_entry_has_no_vector_is_found_the_oldest_first(
     begin: Begin, check_indexes: Callable[[], None]
 ) -> None:
     def vectors(*names: str) -> list[Embedding]:
-        vector = struct.pack("<2f", 1.0, 0.0)
-        return [Embedding(entry_id=name, content=contents[name], vector=vector) for name in names]
+        return [embedding_of(entry(name, contents[name])) for name in names]
 
     async def left(model: str = "m", limit: int = 9) -> str:
         async with begin() as transaction:
