@@ -7,6 +7,7 @@ from datetime import UTC
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
+from mnestic.memory.entries import EntryType
 from mnestic.memory.extraction import TurnKind
 
 
@@ -24,6 +25,7 @@ class Turn(BaseModel):
     text: str
     at: AwareDatetime
     kind: TurnKind = "message"
+    entry_type: EntryType = "interaction"
     content_id: str | None = None
     came_with: str | None = None
 

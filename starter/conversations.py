@@ -13,6 +13,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mnestic.memory.conversations import Conversation, Turn
+from mnestic.memory.entries import EntryType
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.extraction import TurnKind
 from mnestic.memory.moments import Moment
@@ -35,7 +36,7 @@ _MARKDOWN = (".md", ".markdown")
 _PAUSE = timedelta(hours=6)  # a longer silence starts a new session
 _LINES_LOOKED_AT = 100  # one of them is a message's, or the file is read as one document
 _Number = Annotated[int, Field(gt=-(10**18), lt=10**18)]
-_LINE_SHAPE = "{role, content, timestamp, session?, tool?}"
+_LINE_SHAPE = "{role, content, timestamp, session?, tool?, entry_type?}"
 
 
 def read_conversation(
@@ -49,7 +50,7 @@ def read_conversation(
 ) -> Conversation:
     """Read a conversation.
 
-    JSON lines: `{role, content, timestamp, session?, tool?}`; the role is the speaker, a timestamp
+    JSON lines: `{role, content, timestamp, session?, tool?, entry_type?}`; the role is the speaker, a timestamp
     without an offset is UTC, lines without a session are parted where more than six hours pass. A line
     with a `tool` is what that tool returned, and came with the message before it; it needs no role.
     LoCoMo: one sample or a list; turns follow each other by a second, and a shared photo's caption
@@ -91,6 +92,7 @@ class _ChatLine(BaseModel):
     timestamp: Moment
     session: Name | _Number | None = None
     tool: Name | None = None
+    entry_type: EntryType = "interaction"
 
     @model_validator(mode="after")
     def _is_said_by_somebody(self) -> Self:
@@ -107,6 +109,7 @@ class _ChatLine(BaseModel):
             text=self.content,
             at=self.timestamp,
             kind=kind,
+            entry_type=self.entry_type,
             content_id=content_id(kind, speaker, self.content, at=self.timestamp),
         )
 

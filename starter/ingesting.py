@@ -101,5 +101,10 @@ def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str
                 content=turn.text,
                 at=turn.at,
             )
-            message = Incoming(resource=said, kind=turn.kind, came_with=turn.came_with)
+            message = Incoming(
+                resource=said,
+                kind=turn.kind,
+                entry_type=turn.entry_type,
+                came_with=turn.came_with,
+            )
             yield f"session {session.id}, turn {turn.id}", message

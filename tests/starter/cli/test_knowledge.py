@@ -113,6 +113,31 @@ async def test_a_tools_result_is_kept_with_the_message_it_came_with_and_obeys_no
 
 
 @pytest.mark.usefixtures("worker")
+async def test_a_line_may_say_what_its_entry_is_and_an_unknown_type_is_named(
+    ask: Ask, tmp_path: Path
+) -> None:
+    path = tmp_path / "notes.jsonl"
+    types = ("insight", "rumour", "error")
+    path.write_text(
+        "\n".join(
+            json.dumps(
+                {"role": "ada", "content": f"Said {number}.", "entry_type": name}
+                | {"timestamp": f"2026-01-05T12:0{number}:00Z"}
+            )
+            for number, name in enumerate(types)
+        ),
+        encoding="utf-8",
+    )
+
+    done = await ask("memory", "ingest", str(path), *ADA, "--json")
+    listed = (await ask("memory", "list", *ADA, "--json")).document["entries"]
+
+    assert done.code == 2
+    assert "line 2: entry_type: Input should be 'interaction', 'insight'" in done.err
+    assert [entry["entry_type"] for entry in listed] == ["error", "insight"]
+
+
+@pytest.mark.usefixtures("worker")
 async def test_another_file_with_messages_in_the_same_places_loses_none(
     ask: Ask, tmp_path: Path
 ) -> None:
