@@ -1,17 +1,24 @@
-"""What activities need: a scope and a way to look at memory; models of their own are in the tests."""
+"""What activities need: a scope, a way to look at memory, models, and the steps of learning by them."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import psycopg
 import pytest
+from openai import AsyncOpenAI
 from psycopg import sql
 
+from mnestic.activities.clients.openai_compatible import openai_client
+from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
+from mnestic.activities.clients.openai_extractor import OpenAIExtractor
+from mnestic.activities.learning import LearningActivities
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
 from mnestic.memory.working import WorkingMemory
+from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from tests.activities.learning_models import PRICES, Call, Steps
 
 
 @pytest.fixture
@@ -97,3 +104,45 @@ def counts(admin_url: str, settings: Settings) -> Callable[[], dict[str, int]]:
         return {table: number for table, number in found.items() if number}
 
     return read
+
+
+@pytest.fixture
+async def openai(chat_server: Any) -> AsyncIterator[AsyncOpenAI]:
+    async with openai_client(api_key="sk-x", base_url=chat_server.base_url) as client:
+        yield client
+
+
+@pytest.fixture
+def ada(memory: Memory, settings: Settings) -> MemoryClient:
+    """The agent's memory from outside."""
+    return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+
+
+@pytest.fixture
+def steps(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Callable[..., Steps]:
+    """Makes the steps, with models on the loopback server unless others are given."""
+
+    def make(**fields: Any) -> Steps:
+        chosen = {
+            "extractor": OpenAIExtractor(openai, model="reader"),
+            "embedder": OpenAIEmbedder(openai, model="vectors", dimensions=2),
+            "prices": PRICES,
+        } | fields
+        return Steps(LearningActivities(memory, **chosen), settings)
+
+    return make
+
+
+@pytest.fixture
+def usage(admin_url: str, settings: Settings) -> Callable[[], list[Call]]:
+    """The calls of models that were written down, oldest first."""
+
+    def look() -> list[Call]:
+        with psycopg.connect(admin_url) as connection:
+            return connection.execute(
+                "SELECT purpose, model, input_tokens, output_tokens, cost_usd::float, session_id "
+                "FROM mnestic.llm_usage WHERE tenant_id = %s ORDER BY id",
+                [settings.tenant_id],
+            ).fetchall()
+
+    return look

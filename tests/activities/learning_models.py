@@ -1,0 +1,144 @@
+"""Models on a loopback server, the messages they read, and the steps that ask them."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.learning import Learned, LearningActivities, LearnInput
+from mnestic.memory.claims import Span
+from mnestic.memory.extraction import Extracted, Extraction, Turn
+from mnestic.memory.learning import Lesson
+from mnestic.memory.resources import Resource
+from mnestic.memory.usage import ModelPrices
+from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+PRICES = ModelPrices.model_validate(
+    {"reader": {"input": 1, "output": 10}, "vectors": {"input": 0.5, "output": 0}}
+)
+Answer = tuple[int, Any, dict[str, str]]
+Call = tuple[Any, ...]
+
+
+def read(_: str, body: Any) -> Answer:
+    """Each message that says "I live in X." is told to say so; what is said otherwise says nothing."""
+    facts = []
+    for line in body["messages"][-1]["content"].splitlines():
+        said = json.loads(line)
+        if "message" in said and said["text"].startswith("I live in "):
+            told = {"message": said["message"], "words": said["text"].rstrip(".")}
+            place = said["text"].removeprefix("I live in ").rstrip(".")
+            facts.append(
+                told
+                | {"kind": "affirmed", "subject": said["speaker"], "predicate": "lives_in"}
+                | {"object": place, "confidence": 0.9, "valid_from": None, "valid_to": None}
+            )
+    return 200, completion(json.dumps({"facts": facts})), {}
+
+
+def completion(content: str | None, **choice: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": content}
+    return {
+        "model": "reader-2026-01-01",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message} | choice],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10},
+    }
+
+
+def vectors(_: str, body: Any) -> Answer:
+    data = [{"index": n, "embedding": [1, len(text)]} for n, text in enumerate(body["input"])]
+    return 200, {"model": "vectors", "data": data, "usage": {"prompt_tokens": 7}}, {}
+
+
+def refused(status: int, message: str = "no", **error: Any) -> Answer:
+    headers = {"Retry-After": "4"} if status == 429 else {}
+    return status, {"error": {"message": message} | error}, headers
+
+
+def said(number: int, text: str) -> Resource:
+    return Resource(
+        session_id="s1",
+        source_id=f"m{number:03}",
+        channel="chat",
+        speaker="Mara",
+        content=text,
+        at=NOON + timedelta(minutes=number),
+    )
+
+
+def texts_of(body: Any) -> list[str]:
+    return [json.loads(line)["text"] for line in body["messages"][-1]["content"].splitlines()]
+
+
+def numbered(body: Any) -> list[str]:
+    """The messages that facts are asked of, without those that were said before."""
+    lines = [json.loads(line) for line in body["messages"][-1]["content"].splitlines()]
+    return [line["text"] for line in lines if "message" in line]
+
+
+class Steps:
+    """The steps of learning of agent ada, as Temporal would run them."""
+
+    def __init__(self, activities: LearningActivities, settings: Settings) -> None:
+        self._activities = activities
+        self._asked = LearnInput(tenant_id=settings.tenant_id, agent_id="ada")
+
+    async def extract(self) -> Learned:
+        return await self._run(self._activities.extract)
+
+    async def learn(self) -> Learned:
+        return await self._run(self._activities.learn)
+
+    async def embed(self) -> Learned:
+        return await self._run(self._activities.embed)
+
+    async def _run(self, step: Callable[[LearnInput], Awaitable[Learned]]) -> Learned:
+        environment = ActivityEnvironment()
+        limit = timedelta(minutes=5)
+        environment.info = replace(environment.info, start_to_close_timeout=limit)
+        return await environment.run(step, self._asked)
+
+    async def held(self) -> ApplicationError:
+        with pytest.raises(ApplicationError) as failed:
+            await self.extract()
+        return failed.value
+
+
+async def parked(ada: MemoryClient) -> dict[str, str | None]:
+    lessons, _ = await ada.list_parked()
+    return {lesson.resource.source_id: lesson.reason for lesson in lessons}
+
+
+async def extracted(begin: Callable[[], Any]) -> dict[str, tuple[str, ...]]:
+    async with begin() as transaction:
+        found: Sequence[Lesson]
+        found, _ = await transaction.learning.list_by_state("extracted")
+        silent, _ = await transaction.learning.list_by_state("learned")
+    return {
+        lesson.resource.source_id: tuple(each.object or "" for each in lesson.extracted)
+        for lesson in (*found, *silent)
+    }
+
+
+class Inventor:
+    """An extractor that tells what no message says."""
+
+    name, model, batch = "inventor", None, 10
+
+    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+        def tell(turn: Turn) -> tuple[Extracted, ...]:
+            end = len(turn.content)
+            spans = (Span(start=0, end=end), Span(start=0, end=end + 1), Span(start=99, end=999))
+            return tuple(
+                Extracted(subject="Mara", predicate="likes", object=f"thing {n}", span=span)
+                for n, span in enumerate(spans)
+            )
+
+        return Extraction(claims=tuple(map(tell, turns)), refused=1, model=self.name)
