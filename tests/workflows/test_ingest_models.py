@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 from pydantic import SecretStr
+from temporalio.client import WorkflowExecutionStatus
 
 from mnestic.memory.entries import EntryQuery
 from mnestic.memory.errors import LearningHeldError
@@ -24,6 +25,8 @@ from mnestic.worker import activities_of, make_worker, open_models
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SOON = timedelta(milliseconds=200)
+SUGGESTED = 4096  # events, at which Temporal suggests a new run
+ROUND = 40  # events of learning from one message, at most
 Answer = tuple[int, Any, dict[str, str]]
 Serve = Callable[..., AbstractAsyncContextManager[None]]
 FACTS = {
@@ -187,32 +190,62 @@ async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
     assert await client.memory("ada").count_learning() == LearningCount(learned=3)
 
 
+async def until_learned(client: MnesticClient, number: int) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            if (await client.memory("ada").count_learning()).learned == number:
+                return
+            await asyncio.sleep(0.02)
+
+
 async def test_facts_are_learned_while_the_model_of_vectors_is_down(
     client: MnesticClient, serve: Serve, api: Api, chat_server: Any
 ) -> None:
-    async def until_learned(number: int) -> None:
-        async with asyncio.timeout(30):
-            while True:
-                if (await client.memory("ada").count_learning()).learned == number:
-                    return
-                await asyncio.sleep(0.05)
-
     down = (500, {"error": {"message": "oh"}}, {})
     chat_server.answers = lambda path, body: down if "embeddings" in path else api(path, body)
     await receive(client, *FACTS)
 
     async with serve():
         handle = await start_ingest(client, agent_id="ada")
-        await until_learned(3)
+        await until_learned(client, 3)
         await client.memory("ada").learn([said(9, "Hm?")])
         await start_ingest(client, agent_id="ada")
-        await until_learned(4)
+        await until_learned(client, 4)
         before = (await client.memory("ada").stats()).entries.embedded
         chat_server.answers = api
         await handle.result()
 
     assert before == {}
     assert (await client.memory("ada").stats()).entries.embedded == {"vectors-2": 4}
+
+
+@pytest.mark.acceptance
+async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
+    client: MnesticClient, serve: Serve, api: Api, chat_server: Any
+) -> None:
+    async def events() -> int:
+        return (await first.describe()).history_length
+
+    down = (500, {"error": {"message": "oh"}}, {})
+    chat_server.answers = lambda path, body: down if "embeddings" in path else api(path, body)
+    sent = 0
+
+    async with serve():
+        handle = await start_ingest(client, agent_id="ada")
+        run_id = (await handle.describe()).run_id
+        first = client.temporal.get_workflow_handle(handle.id, run_id=run_id)
+        while await events() < SUGGESTED:  # the model of vectors keeps the run from ending
+            await client.memory("ada").learn([said(sent, f"Hm, {sent}?")])
+            await start_ingest(client, agent_id="ada")
+            sent += 1
+            if await events() < SUGGESTED - ROUND:
+                await until_learned(client, sent)
+        chat_server.answers = api
+        await handle.result()
+
+    assert (await first.describe()).status == WorkflowExecutionStatus.CONTINUED_AS_NEW
+    assert await client.memory("ada").count_learning() == LearningCount(learned=sent)
+    assert (await client.memory("ada").stats()).entries.embedded == {"vectors-2": sent}
 
 
 async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_it_is_raised(
