@@ -111,7 +111,8 @@ class JobSummary(BaseModel):
 class JobDescription(JobSummary):
     """A job with its waits, from Temporal and from the store.
 
-    `kept` are requests by signal for which the open wait could not be restored; `failing` are the activities that are being tried again, each with its last failure.
+    `waits` are the latest, after `earlier_waits`. `kept` are requests by signal for which the open wait could
+    not be restored; `failing` are the activities that are being tried again, each with its last failure.
     """
 
     plan: str
@@ -119,4 +120,5 @@ class JobDescription(JobSummary):
     kept: tuple[KeptRequest, ...] = ()
     forked_from: str | None = None
     failing: tuple[str, ...] = ()
+    earlier_waits: int = 0
     waits: tuple[JobWait, ...] = ()

@@ -59,6 +59,11 @@ def wait_id(job_id: str, number: int) -> str:
     return f"{job_id}/w{number}"
 
 
+def wait_number(wait: str) -> int:
+    """Which wait of its job it is, counted from 1."""
+    return int(wait.rpartition("/w")[2])
+
+
 def operation_key(job_id: str, *, epoch: int, step: int, name: str) -> str:
     """The idempotency key of one memory write of a job.
 

@@ -263,6 +263,10 @@ class WaitStore(Protocol):
         """The waits of a job in the order they were opened."""
         ...
 
+    async def list_latest(self, job_id: str, *, limit: int = 100) -> tuple[JobWait, ...]:
+        """The latest waits of a job, in the order they were opened."""
+        ...
+
 
 class PlanStore(Protocol):
     """The plans that jobs were started with, by the hash that their waits name."""

@@ -13,7 +13,6 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope, check_id
 from mnestic.memory.waits import ForkOrigin
 from mnestic.starter.job_finding import find_job, owner_of
-from mnestic.starter.job_listing import every
 from mnestic.starter.job_waits import choose_wait, hash_of_snapshot
 from mnestic.starter.settings import Settings
 from mnestic.starter.starting import check_plan_size, new_job_id
@@ -44,8 +43,7 @@ async def fork_input(
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
-        waits = await every(transaction.waits.list_by_job, job_id)
-        wait = choose_wait(waits, terms.wait, job_id=job_id)
+        wait = await choose_wait(transaction.waits, terms.wait, job_id=job_id)
         context = wait.context
         plan = terms.plan or await transaction.plans.find(context.plan_decision_id)
     inputs = context.inputs

@@ -8,7 +8,6 @@ from mnestic.memory.differences import JobDifference, difference
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.starter.job_finding import find_job, owner_of
-from mnestic.starter.job_listing import every
 from mnestic.starter.job_waits import choose_wait, hash_of_snapshot
 
 
@@ -21,8 +20,7 @@ async def diff_job(
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
-        waits = await every(transaction.waits.list_by_job, job_id)
-    asked = choose_wait(waits, wait, job_id=job_id)
+        asked = await choose_wait(transaction.waits, wait, job_id=job_id)
     sha256 = await hash_of_snapshot(asked, found, temporal=temporal, memory=memory)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False

@@ -16,7 +16,7 @@ from temporalio.common import SearchAttributeKey
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs import JobDescription, JobSummary
-from mnestic.memory.names import JOB_HEADER
+from mnestic.memory.names import JOB_HEADER, wait_number
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState
@@ -66,12 +66,13 @@ async def describe_job(
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
-        waits = await every(transaction.waits.list_by_job, job_id)
+        waits = await transaction.waits.list_latest(job_id)
     return JobDescription(
         **summary.model_dump(),
         plan=memo.get("plan", ""),
         **(_attention(header) if summary.state == "needs_attention" else {}),
         failing=tuple(failing_activities(found)),
+        earlier_waits=wait_number(waits[0].wait_id) - 1 if waits else 0,
         waits=waits,
         forked_from=memo.get("forked_from"),
     )

@@ -1,13 +1,15 @@
 """Which wait of a job is meant, and the hash that its snapshot must have."""
 
-from collections.abc import Sequence
+from typing import Any
 
-from temporalio.client import Client, WorkflowExecutionDescription
+from temporalio.client import Client, WorkflowExecutionDescription, WorkflowHandle
 
-from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.names import JOB_HEADER, wait_id
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.names import JOB_HEADER, wait_id, wait_number
 from mnestic.memory.ports import Memory
+from mnestic.memory.store_ports import WaitStore
 from mnestic.memory.waits import JobWait
+from mnestic.starter.job_finding import find_job, owner_of
 from mnestic.starter.job_history import job_history
 
 _MOST_DIGITS = 10
@@ -39,26 +41,44 @@ async def hash_of_snapshot(
     return sha256
 
 
-def choose_wait(waits: Sequence[JobWait], wait: int | str | None, *, job_id: str) -> JobWait:
-    """The wait that is meant: the open one, else the latest, unless one is named.
+async def choose_wait(waits: WaitStore, wait: int | str | None, *, job_id: str) -> JobWait:
+    """The wait that is meant: the latest, which may be open, unless one is named.
 
     Raises:
         InvalidInputError: there is no such wait of this job.
     """
-    if not waits:
+    latest = await waits.list_latest(job_id, limit=1)
+    if not latest:
         why = "has not waited yet, so it has no snapshot"
         raise InvalidInputError(what=f"job {job_id}", why=why)
     if wait is None:
-        return next((one for one in waits if one.state == "waiting"), waits[-1])
+        return latest[0]
     number = isinstance(wait, int) or (wait.isdecimal() and len(wait) < _MOST_DIGITS)
-    wanted = wait_id(job_id, int(wait)) if number else wait
-    named = [one for one in waits if one.wait_id == wanted]
-    if named:
-        return named[0]
-    if not number and str(wait).rpartition("/")[0] != job_id:
+    wanted = wait_id(job_id, int(wait)) if number else str(wait)
+    if wanted.rpartition("/")[0] != job_id:
         raise InvalidInputError(what=f"wait {wait}", why=f"is not a wait of job {job_id}")
-    known = f"waits 1 to {len(waits)}" if len(waits) > 1 else "one wait, 1"
-    raise InvalidInputError(what=f"wait {wait}", why=f"is not there; job {job_id} has {known}")
+    try:
+        return await waits.get(wanted)
+    except NotFoundError:
+        count = wait_number(latest[0].wait_id)
+        known = f"waits 1 to {count}" if count > 1 else "one wait, 1"
+        why = f"is not there; job {job_id} has {known}"
+        raise InvalidInputError(what=f"wait {wait}", why=why) from None
+
+
+async def find_open_wait(
+    handle: WorkflowHandle[Any, Any], *, job_id: str, memory: Memory
+) -> JobWait | None:
+    """The wait at which a job is parked, by its row; see `MnesticClient.find_open_wait`."""
+    tenant_id = handle.id.split("/")[1]
+    agent_id = await owner_of(
+        await find_job(handle), job_id=job_id, tenant_id=tenant_id, memory=memory
+    )
+    async with memory.transaction(
+        tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
+    ) as transaction:
+        latest = await transaction.waits.list_latest(job_id, limit=1)
+    return latest[0] if latest and latest[0].state == "waiting" else None
 
 
 async def _known_hash(wait: JobWait, found: WorkflowExecutionDescription | None) -> str | None:

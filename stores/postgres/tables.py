@@ -150,7 +150,7 @@ class WaitRow(Table, table=True):
         ),
         CheckConstraint("policy IN ('pinned', 'rebase', 'strict')", name="job_wait_policy"),
         CheckConstraint("(state = 'waiting') = (closed_at IS NULL)", name="job_wait_closed"),
-        # serves list_by_job
+        # serves list_by_job and list_latest
         Index("job_wait_by_job", "tenant_id", "agent_id", "job_id", "opened_at", "wait_id"),
         # serves find_receipt, and lets one request resume one wait only
         Index(

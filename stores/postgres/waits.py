@@ -156,6 +156,14 @@ class PostgresWaitStore:
             return waits, None
         return waits, encode_cursor(waits[-1].opened_at.isoformat(), waits[-1].wait_id)
 
+    async def list_latest(self, job_id: str, *, limit: int = 100) -> tuple[JobWait, ...]:
+        """See the port."""
+        statement = select(*WAIT.c).where(self._unit.owned(WAIT), WAIT.c.job_id == job_id)
+        statement = statement.order_by(WAIT.c.opened_at.desc(), WAIT.c.wait_id.desc())
+        rows = await self._unit.rows(statement.limit(check_limit(limit)))
+        self._unit.read("wait.list", job_id)
+        return tuple(_wait(row) for row in reversed(rows))
+
     async def _stored(self, wait_id: str) -> JobWait:
         row = await self._unit.row(_GET, self._named(wait_id))
         if row is None:

@@ -236,6 +236,17 @@ async def test_waits_are_listed_in_the_order_they_were_opened(
     assert end is None
 
 
+async def test_the_latest_waits_are_listed_in_the_order_they_were_opened(
+    begin: Begin, make_wait: MakeWait
+) -> None:
+    await open_waits(begin, *(make_wait(n) for n in (2, 10, 1)), make_wait(3, job_id="j2"))
+
+    async with begin(write=False) as transaction:
+        latest = await transaction.waits.list_latest("j1", limit=2)
+
+    assert [wait.wait_id for wait in latest] == ["j1/w2", "j1/w10"]
+
+
 async def test_a_cursor_from_elsewhere_is_refused(begin: Begin, bad_time_cursor: str) -> None:
     with pytest.raises(InvalidInputError, match="cursor"):
         async with begin(write=False) as transaction:
@@ -252,6 +263,7 @@ async def test_another_agent_and_another_tenant_see_nothing(
     for stranger in (begin(agent="eve"), begin(tenant="other")):
         async with stranger as transaction:
             assert await transaction.waits.list_by_job("j1") == ((), None)
+            assert await transaction.waits.list_latest("j1") == ()
             assert await transaction.waits.find_receipt("j1", "r1") is None
             with pytest.raises(NotFoundError):
                 await transaction.waits.close("j1/w1", "cancelled", receipt=None)
