@@ -1,34 +1,34 @@
 """`MnesticClient`: start, resume, find and end jobs, and reach memory, from Python."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Literal, Self
 
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.client import Client, WorkflowExecutionStatus
 
 from mnestic.memory.canonical import check_size
 from mnestic.memory.differences import JobDifference
-from mnestic.memory.errors import BuildUnavailableError, NotFoundError
+from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs import JobDescription, JobInput, JobResult, JobSummary
-from mnestic.memory.names import PAUSE, POKE, UNPAUSE, job_workflow_id
+from mnestic.memory.names import job_workflow_id
 from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.memory.timeline import JobTimeline
 from mnestic.memory.waits import (
     RESUMED,
+    JobWait,
     ResumeReceipt,
     ResumeRequest,
-    WaitExtended,
 )
-from mnestic.starter.deployments import Deployment
-from mnestic.starter.extending import extend_wait
 from mnestic.starter.forking import ForkTerms, fork_input
 from mnestic.starter.inbox_client import InboxClient
 from mnestic.starter.job_diff import diff_job
 from mnestic.starter.job_history import job_history
 from mnestic.starter.job_listing import describe_job, list_jobs
 from mnestic.starter.job_results import job_result
+from mnestic.starter.job_steering import JobSteering
+from mnestic.starter.job_waits import find_open_wait
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.plans import require_sound
 from mnestic.starter.predicate_client import PredicateClient
@@ -39,15 +39,13 @@ from mnestic.starter.starting import check_job, start_job
 from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints, open_memory
 
 
-class MnesticClient:
+class MnesticClient(JobSteering):
     """A connection to Temporal and to memory; use it as an async context manager."""
 
     def __init__(
         self, temporal: Client, memory: Memory, *, settings: Settings, endpoints: Endpoints
     ) -> None:
-        self.temporal = temporal
-        self.settings = settings
-        self.endpoints = endpoints
+        super().__init__(temporal, settings=settings, endpoints=endpoints)
         self._memory = memory
 
     @classmethod
@@ -188,7 +186,9 @@ class MnesticClient:
 
         A request that is sent again under the same `request_id` gets the first receipt. By
         `signal`, or when no worker answers within the limit, the request is left with Temporal, and
-        there is no receipt yet: send it again under its id to get it.
+        there is no receipt yet: send it again under its id to get it. Name the wait (`find_open_wait`)
+        where an answer to another one would be wrong: what no worker answers is for the wait that is
+        open now, but a `signal` without `wait_id` for the one that is when a worker takes it, or next.
 
         Raises:
             ResumeRefusedError: no wait of this job takes the request.
@@ -205,6 +205,17 @@ class MnesticClient:
             expected_sha256=expected_sha256,
         )
         return await self._send(job_id, request, by=by, limit=limit)
+
+    async def find_open_wait(self, job_id: str) -> JobWait | None:
+        """The wait at which a job is parked, what it asks and its form; None between waits.
+
+        Needs no worker.
+
+        Raises:
+            NotFoundError: there is no such job.
+        """
+        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
+            return await find_open_wait(self._handle(job_id), job_id=job_id, memory=self._memory)
 
     async def override_job(
         self,
@@ -233,54 +244,6 @@ class MnesticClient:
             payload, reason=reason, by=by, policy=policy, outcome=outcome, request_id=request_id
         )
         return await self._send(job_id, request, limit=limit)
-
-    async def extend_wait(
-        self,
-        job_id: str,
-        *,
-        by: timedelta | None = None,
-        until: datetime | None = None,
-        wait_id: str | None = None,
-    ) -> WaitExtended:
-        """Gives the open wait a later deadline: by so much, or until then.
-
-        Raises:
-            InvalidInputError: the job does not wait, or the deadline is not later.
-            WorkerUnavailableError: no worker answers.
-        """
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            return await extend_wait(self._handle(job_id), by=by, until=until, wait_id=wait_id)
-
-    async def pause_job(self, job_id: str) -> None:
-        """Holds a job before its next step; its deadlines pass, and count once it goes on.
-
-        Raises:
-            NotFoundError: there is no such job, or it is over.
-        """
-        await self._signal(job_id, PAUSE)
-
-    async def unpause_job(self, job_id: str) -> None:
-        """Lets a paused job go on.
-
-        Raises:
-            NotFoundError: there is no such job, or it is over.
-        """
-        await self._signal(job_id, UNPAUSE)
-
-    async def poke_job(self, job_id: str) -> BuildUnavailableError | None:
-        """Has a job go on in a new run at its wait, by the current build of the worker.
-
-        A job whose own build has no worker left is moved to the current build first. If that has
-        none either, the job stands still until it has one; that is what is returned, not raised.
-
-        Raises:
-            NotFoundError: there is no such job, or it is over.
-        """
-        await self._signal(job_id, POKE)
-        address = self.endpoints.temporal_address
-        deployment = Deployment(self.temporal, settings=self.settings, address=address)
-        await deployment.move_if_stranded(job_id)
-        return await deployment.find_standstill()
 
     async def list_jobs(
         self, *, waiting: bool = False, limit: int = 50, cursor: str | None = None
@@ -386,12 +349,3 @@ class MnesticClient:
                 limit=limit,
                 memory=self._memory,
             )
-
-    async def _signal(self, job_id: str, name: str) -> None:
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            await self._handle(job_id).signal(name)
-
-    def _handle(self, job_id: str) -> WorkflowHandle[Any, JobResult]:
-        check_id(job_id, what="job id")
-        workflow_id = job_workflow_id(self.settings.tenant_id, job_id)
-        return self.temporal.get_workflow_handle(workflow_id, result_type=JobResult)

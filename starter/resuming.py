@@ -22,6 +22,7 @@ from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.memory.ports import Memory
 from mnestic.memory.waits import Override, ResumeReceipt, ResumeRequest, check_request_id
 from mnestic.starter.job_finding import find_job, owner_of
+from mnestic.starter.job_waits import find_open_wait
 from mnestic.starter.updates import send_update
 
 
@@ -75,6 +76,7 @@ async def resume_job(
         receipt = await _update(handle, request, job_id=job_id, limit=limit, memory=memory)
         if receipt is not None:
             return receipt
+        request = await _named(handle, request, job_id=job_id, memory=memory)
     try:
         await handle.signal(RESUME, request)
     except RPCError as error:
@@ -85,6 +87,16 @@ async def resume_job(
             raise
         return receipt
     return None
+
+
+async def _named(
+    handle: WorkflowHandle[Any, Any], request: ResumeRequest, *, job_id: str, memory: Memory
+) -> ResumeRequest:
+    """The request with the wait that is open now: when a worker takes it, another one may be."""
+    if request.wait_id is not None:
+        return request
+    wait = await find_open_wait(handle, job_id=job_id, memory=memory)
+    return request.model_copy(update={"wait_id": wait.wait_id if wait else None})
 
 
 async def _update(

@@ -126,7 +126,9 @@ def resume(
     request_id: Annotated[
         str | None, typer.Option(help="The same id is the same request; made up without it.")
     ] = None,
-    wait_id: Annotated[str | None, typer.Option(help="The wait that is meant.")] = None,
+    wait_id: Annotated[
+        str | None, typer.Option(help="The wait that is meant; else the open one.")
+    ] = None,
     sha256: Annotated[str | None, typer.Option(help="The snapshot that is expected.")] = None,
     signal: Annotated[
         bool, typer.Option("--signal", help="Leave it with Temporal; do not wait for the restore.")
@@ -137,13 +139,17 @@ def resume(
     told = parse_json(payload, what="--payload")
 
     async def work() -> None:
+        wanted = wait_id
         async with await connect_client() as client:
+            if signal and wanted is None:
+                wait = await client.find_open_wait(job_id)
+                wanted = wait.wait_id if wait else None
             receipt = await client.resume_job(
                 job_id,
                 told,
                 outcome=outcome,
                 request_id=request_id,
-                wait_id=wait_id,
+                wait_id=wanted,
                 expected_sha256=sha256,
                 by="signal" if signal else "update",
                 limit=timedelta(seconds=20),
@@ -205,6 +211,8 @@ def _print_job(job: JobDescription, link: str | None) -> None:
     out.print(f"Agent {job.agent_id} · session {job.session_id} · since {when(job.started_at)}")
     if link:
         out.print(link, soft_wrap=True)
+    if job.earlier_waits:
+        out.print(f"{job.earlier_waits} earlier waits: mnestic job history {job.job_id}")
     rows = [
         (wait.wait_id, wait.key, wait.state, when(wait.deadline), wait.snapshot_id)
         for wait in job.waits
