@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
 
 from mnestic.memory.episodes import Episode
+from mnestic.memory.names import EXTEND_WAIT
 from mnestic.memory.operations import LedgerEntry
 from mnestic.memory.waits import JobWait
 
@@ -109,17 +110,21 @@ def join_rows(
         operations: All operations of the job, in the order they were done.
         episodes: All episodes of the job.
     """
-    told = _with_waits(entries, waits)
+    extended = {_extension(operation).get("wait_id") for operation in operations}
+    opened = {wait.wait_id: _opened(wait, extended=wait.wait_id in extended) for wait in waits}
+    told = _with_waits(entries, waits, opened)
     done, left = _with_operations(told, operations)
     joined = [_with_episode(entry, episodes) for entry in done]
     alone = [_done(operation, episodes) for operation in left]
     return tuple(
-        sorted([*joined, *_waits_alone(joined, waits), *alone], key=lambda entry: entry.at)
+        sorted([*joined, *_waits_alone(joined, waits, opened), *alone], key=lambda entry: entry.at)
     )
 
 
 def _with_waits(
-    entries: Sequence[TimelineEntry], waits: Sequence[JobWait]
+    entries: Sequence[TimelineEntry],
+    waits: Sequence[JobWait],
+    opened: Mapping[str, dict[str, Any]],
 ) -> Iterator[TimelineEntry]:
     by_id = {wait.wait_id: wait for wait in waits} | {wait.snapshot_id: wait for wait in waits}
     for entry in entries:
@@ -128,7 +133,7 @@ def _with_waits(
         if wait is None or entry.what not in ("wait_opened", "restored"):
             yield entry
         elif entry.what == "wait_opened":
-            yield entry.joined(**_opened(wait))
+            yield entry.joined(**opened[wait.wait_id])
         elif wait.closed_at is not None:
             yield entry.joined(**_closed(wait))
         else:
@@ -136,14 +141,16 @@ def _with_waits(
 
 
 def _waits_alone(
-    told: Sequence[TimelineEntry], waits: Sequence[JobWait]
+    told: Sequence[TimelineEntry],
+    waits: Sequence[JobWait],
+    opened: Mapping[str, dict[str, Any]],
 ) -> Iterator[TimelineEntry]:
     """The waits that only our rows tell of."""
-    opened = {entry.detail.get("wait_id") for entry in told if entry.what == "wait_opened"}
+    known = {entry.detail.get("wait_id") for entry in told if entry.what == "wait_opened"}
     closed = {entry.detail.get("wait_id") for entry in told if entry.what == "restored"}
     for wait in waits:
-        if wait.wait_id not in opened:
-            yield _row(wait.opened_at, "wait_opened", **_opened(wait))
+        if wait.wait_id not in known:
+            yield _row(wait.opened_at, "wait_opened", **opened[wait.wait_id])
         restored = wait.state in ("resumed", "timed_out") and wait.closed_at is not None
         if restored and wait.wait_id not in closed:
             yield _row(wait.closed_at or wait.opened_at, "restored", **_closed(wait))
@@ -160,7 +167,7 @@ def _with_operations(
         told.append(entry.joined() if any(found) else entry)
     extended = sum(entry.what == "wait_extended" for entry in told)
     kept = [done for done in left.values() if done.name not in _TOLD_BY_WAITS]
-    nameless = [done for done in kept if done.name == "extend_wait"]
+    nameless = [done for done in kept if _extends(done)]
     known = {done.key for done in nameless[len(nameless) - min(extended, len(nameless)) :]}
     return told, [done for done in kept if done.key not in known]
 
@@ -181,19 +188,31 @@ def _done(operation: LedgerEntry, episodes: Sequence[Episode]) -> TimelineEntry:
         payload: Mapping[str, Any] = found[0].payload if found else {}
         detail |= {name: payload.get(name) for name in ("outcome", "plan", "waits")}
         return _row(operation.created_at, "ended", **detail)
-    if operation.name == "extend_wait":
+    if _extends(operation):
+        detail |= _extension(operation)
         return _row(operation.created_at, "wait_extended", **detail)
     return _row(operation.created_at, "step", kind=operation.name, state="done", **detail)
 
 
-def _opened(wait: JobWait) -> dict[str, Any]:
+def _extends(operation: LedgerEntry) -> bool:
+    return operation.name == EXTEND_WAIT
+
+
+def _extension(operation: LedgerEntry) -> dict[str, str]:
+    """The wait and the deadline that it got, which the operation's key names."""
+    wait_id, named, deadline = operation.key.partition(f"/{EXTEND_WAIT}/")
+    return {"wait_id": wait_id, "deadline": deadline} if named else {}
+
+
+def _opened(wait: JobWait, *, extended: bool) -> dict[str, Any]:
+    """What a row tells of the opening; of the deadline only a later one, if it was extended."""
     sealed = wait.context.memory_snapshot
     return {
         "wait_id": wait.wait_id,
         "key": wait.key,
         "node": wait.context.cursor_node,
         "policy": wait.policy,
-        "deadline": wait.deadline.isoformat(),
+        "deadline": None if extended else wait.deadline.isoformat(),
         "snapshot_id": wait.snapshot_id,
         "sha256": sealed.sha256 if sealed else wait.receipt and wait.receipt.snapshot_sha256,
     }

@@ -26,6 +26,7 @@ from mnestic.starter.history_payloads import (
 from mnestic.starter.job_steps import Attempts, Steps
 from mnestic.starter.plan_walk import PlanWalk
 
+WAIT_DEADLINE = "WaitDeadline"  # the search attribute
 _LOCAL_ACTIVITY = "core_local_activity"
 _RESET = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW
 _NO_ANSWER = TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE
@@ -113,6 +114,11 @@ class _Reader:
     def _on_marker_recorded(self, event: HistoryEvent, marker: Any) -> None:
         if marker.marker_name == _LOCAL_ACTIVITY:
             self._steps.marked(event, marker)
+
+    def _on_upsert_workflow_search_attributes(self, _: HistoryEvent, upserted: Any) -> None:
+        deadline = value_of([upserted.search_attributes.indexed_fields[WAIT_DEADLINE]])
+        if isinstance(deadline, str):
+            self._steps.waits_until(deadline)
 
     def _on_workflow_properties_modified(self, _: HistoryEvent, modified: Any) -> None:
         header = fields_of(value_of([modified.upserted_memo.fields[JOB_HEADER]]))

@@ -71,6 +71,7 @@ class Steps:
         self._tool: int | None = None
         self._wait: dict[str, Any] = {}
         self._attention: int | None = None
+        self._parked: int | None = None
         self.ending: dict[str, Any] = {}
 
     def begin(self, walk: PlanWalk | None) -> None:
@@ -123,6 +124,13 @@ class Steps:
         else:
             self._succeeded(activity, value_of(marker.details["result"].payloads))
 
+    def waits_until(self, deadline: str) -> None:
+        """The job publishes the deadline of the wait that it has just opened, or a later one."""
+        entry = None if self._parked is None else self._entries[self._parked]
+        if entry is not None and self._parked is not None and "deadline" not in entry.detail:
+            self._entries[self._parked] = entry.with_detail(deadline=deadline)
+        self._parked = None
+
     def asked_by(self, request_id: str) -> None:
         """The job tells which request met what needs attention; a local activity does not."""
         entry = None if self._attention is None else self._entries[self._attention]
@@ -171,8 +179,8 @@ class Steps:
             self._put(activity, "wait_extended", **moved)
         elif activity.name == "mnestic.end_job":
             self.ending = {**activity.detail, "episode_id": told.get("episode_id")}
-        elif activity.name == "mnestic.keep_result" and activity.tool is None:
-            pass  # its ledger row tells of it
+        elif _is_no_step(activity):
+            pass
         elif activity.tool is None or not self._keeps_call(activity, activity.tool):
             self._put(activity, "step", state="done", duration_s=took_s, **_counts(told))
 
@@ -191,6 +199,7 @@ class Steps:
         told = {name: asked.get(name) for name in ("key", "policy", "deadline")}
         sizes = {name: snapshot.get(name) for name in _SEALED}
         self._put(activity, "wait_opened", **self._wait, **told, **sizes)
+        self._parked = activity.place
 
     def _restored(self, activity: _Activity, restored: dict[str, Any]) -> None:
         receipt = fields_of(restored.get("receipt"))
@@ -214,6 +223,12 @@ class Steps:
         """The wait that a restore is of; a local one is of the wait that was opened last."""
         asked = fields_of(activity.asked.get("wait"))
         return _wait(asked["wait_id"], fields_of(asked.get("snapshot"))) if asked else self._wait
+
+
+def _is_no_step(activity: _Activity) -> bool:
+    """Whether nothing is told of it: its ledger row does, or the job only looked at its own history."""
+    kept = activity.name == "mnestic.keep_result" and activity.tool is None
+    return kept or activity.name == "mnestic.find_arrival"
 
 
 def _wait(wait_id: str | None, snapshot: Mapping[str, Any]) -> dict[str, Any]:

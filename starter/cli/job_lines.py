@@ -78,7 +78,8 @@ def _tried(detail: Detail) -> Iterator[str]:
 
 
 def _wait_opened(detail: Detail) -> Iterator[str]:
-    yield f"{detail.get('key', '')} ({_number(detail)}) until {_moment(detail.get('deadline'))}"
+    until = _moment(detail.get("deadline"))
+    yield f"{detail.get('key', '')} ({_number(detail)})" + (f" until {until}" if until else "")
     yield f"snapshot {_brief(detail.get('snapshot_id'))}, {_hash(detail)}"
     messages, records = detail.get("message_count"), detail.get("record_count")
     counts = (_counted(messages, "messages"), _counted(records, "records"))

@@ -124,6 +124,16 @@ def test_a_wait_that_was_extended_is_told_once_for_each_time() -> None:
     assert [(line.at, line.source) for line in told] == [(at(2), "rows"), (at(12), "temporal")]
 
 
+def test_of_a_wait_that_was_extended_each_deadline_is_told_where_it_was_set() -> None:
+    later = at(2000).isoformat()
+    extension = done("extend_wait", 12).model_copy(update={"key": f"j1/w1/extend_wait/{later}"})
+
+    opened, extended = join_rows([], waits=[wait()], operations=[extension], episodes=[])
+
+    assert "deadline" not in opened.detail
+    assert (extended.detail["wait_id"], extended.detail["deadline"]) == ("j1/w1", later)
+
+
 def test_what_temporal_told_of_a_wait_stands() -> None:
     entries = [entry(10, "wait_opened", wait_id="j1/w1", deadline="before it was extended")]
 

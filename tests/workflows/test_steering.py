@@ -51,6 +51,24 @@ async def test_a_later_deadline_is_kept_in_temporal_and_in_the_row(
 
 
 @pytest.mark.usefixtures("worker")
+async def test_the_history_tells_each_deadline_where_it_was_set(
+    client: MnesticClient, start_waiting: StartWaiting
+) -> None:
+    job_id = await start_waiting()
+    first = (await client.describe_job(job_id)).deadline
+
+    extended = await client.extend_wait(job_id, by=7 * DAY)
+
+    told = (await client.job_history(job_id)).entries
+    deadlines = [
+        (entry.what, datetime.fromisoformat(entry.detail["deadline"]))
+        for entry in told
+        if "deadline" in entry.detail
+    ]
+    assert deadlines == [("wait_opened", first), ("wait_extended", extended.deadline)]
+
+
+@pytest.mark.usefixtures("worker")
 async def test_a_wait_that_was_extended_ends_at_its_later_deadline(
     client: MnesticClient, start_waiting: StartWaiting, greeting: str
 ) -> None:
