@@ -31,6 +31,7 @@ class AgentMemoryState(BaseModel):
     open_wait: OpenWait | None = None
     queued: tuple[ResumeRequest, ...] = ()
     receipts: tuple[ResumeReceipt, ...] = ()
+    refused: tuple[str, ...] = ()
     attention: str | None = None
     paused: bool = False
 

@@ -13,6 +13,7 @@ from temporalio.exceptions import (
 )
 from temporalio.workflow import ContinueAsNewVersioningBehavior
 
+from mnestic.memory.canonical import canonical_json
 from mnestic.memory.errors import MnesticError
 from mnestic.memory.jobs import AgentMemoryState, JobInput, JobProgress, JobResult, JobStatus
 from mnestic.memory.knowing import KnowledgeSelection
@@ -41,6 +42,7 @@ from mnestic.workflows.retries import OURS, retry_policy
 from mnestic.workflows.tools import ToolCaller
 
 _LARGEST_INPUT = 2_000_000  # bytes, just below Temporal's 2 MiB
+_FOR_A_WAIT = 16_384  # bytes: its ids, and a receipt with the reason of an override
 _LONGEST_CAUSE = 2_000  # characters of a failure; it goes into the history and the episode
 
 
@@ -232,7 +234,12 @@ class AgentJob:
         ask = None
         if self._memory.open_wait is None:
             ask = None if node.ask is None else as_text(self._filled(node.ask))
-            await self._kept.make_room(self._results, plan=self._asked.plan, cursor=node.id)
+            await self._kept.make_room(
+                self._results,
+                plan=self._asked.plan,
+                cursor=node.id,
+                room=lambda: self._room_beside([ask, node.form]),
+            )
         ended: WaitOutcome[Any] = await self._memory.wait(
             node.key,
             timeout=node.timeout,
@@ -304,16 +311,29 @@ class AgentJob:
                 raise ApplicationError(why, type=failure.type, non_retryable=True) from error
             self._origin = None
 
+    def _carried(self, memory: AgentMemoryState, *, results: dict[str, Any]) -> JobInput:
+        """What goes into a new run."""
+        progress = JobProgress(cursor=self._cursor, results=results, memory=memory)
+        return self._asked.model_copy(update={"progress": progress, "origin": self._origin})
+
+    def _room_beside(self, wait: Any) -> int:
+        """Bytes that results may take in a new run, beside what a wait says and requests to come."""
+        rest = _size(self._carried(self._memory.state, results={})) + len(canonical_json(wait))
+        return _LARGEST_INPUT - _FOR_A_WAIT - rest - self._memory.inbox.room_bytes
+
     def _continue_as_new(self, memory: AgentMemoryState) -> None:
         """Goes on in a new run, by the newest build of the worker.
 
         What Temporal would not carry stays in this run.
         """
-        progress = JobProgress(cursor=self._cursor, results=self._results, memory=memory)
-        carried = self._asked.model_copy(update={"progress": progress, "origin": self._origin})
-        if len(carried.model_dump_json().encode()) > _LARGEST_INPUT:
+        carried = self._carried(memory, results=self._results)
+        if _size(carried) > _LARGEST_INPUT:
             workflow.logger.warning("the job carries too much to continue as new")
             return
         workflow.continue_as_new(
             carried, initial_versioning_behavior=ContinueAsNewVersioningBehavior.AUTO_UPGRADE
         )
+
+
+def _size(carried: JobInput) -> int:
+    return len(carried.model_dump_json().encode())

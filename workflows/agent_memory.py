@@ -110,6 +110,7 @@ class AgentMemory(AgentKnowledge):
             max_payload_bytes=max_payload_bytes,
             queued=state.queued,
             receipts=state.receipts,
+            refused=state.refused,
             wait=state.open_wait,
             controls=self._controls,
         )
@@ -152,6 +153,7 @@ class AgentMemory(AgentKnowledge):
             open_wait=self._waits.open,
             queued=self.inbox.queued,
             receipts=self.inbox.receipts,
+            refused=self.inbox.refused,
             attention=self._waits.attention,
             paused=self._controls.paused,
         )

@@ -4,6 +4,7 @@ They stand apart from tools, whose results are the most but not the only ones: p
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from temporalio import workflow
@@ -17,7 +18,9 @@ from mnestic.workflows.agent_memory import AgentMemory
 from mnestic.workflows.calls import Asked, Method, Result, is_of_this_version, run_local
 
 _SMALL = 512  # bytes; a reference takes hardly fewer, and is not put away itself
-RESULTS_BYTES = 1_048_576  # of all nodes; the plan and the queued requests take the rest
+RESULTS_BYTES = 1_048_576  # of all nodes, or less where plan, inputs and queued requests take more
+_ALWAYS_FIT = 262_144  # bytes; beside fewer, the rest is not measured
+_BESIDE_THE_REST = "room-for-results"  # the patch: runs before it do not ask what the rest takes
 
 
 class KeptResults:
@@ -32,14 +35,16 @@ class KeptResults:
         ref = await self._keep(node_id, result)
         return ref.as_result()
 
-    async def make_room(self, results: dict[str, Any], *, plan: Plan, cursor: str) -> None:
+    async def make_room(
+        self, results: dict[str, Any], *, plan: Plan, cursor: str, room: Callable[[], int]
+    ) -> None:
         """Puts references in the place of results, largest first, until a new run can carry them.
 
-        Those that templates from the cursor on name as `${results...}` come last, and are set aside:
+        `room` tells how many bytes are left beside all else that it carries. Those that templates from the cursor on name as `${results...}` come last, and are set aside:
         `bring_back` finds them for the node that names them.
         """
         sizes = sizes_of(results)
-        over = sum(sizes.values()) - RESULTS_BYTES
+        over = self._over(sum(sizes.values()), room)
         if over <= 0 or not is_of_this_version():
             return
         named = plan.results_named_from(cursor)
@@ -53,6 +58,13 @@ class KeptResults:
             over -= sizes[name] - len(canonical_json(results[name]))
             if over <= 0:
                 return
+
+    def _over(self, total: int, room: Callable[[], int]) -> int:
+        """By how many bytes the results are too much."""
+        left = RESULTS_BYTES if total <= _ALWAYS_FIT else min(room(), RESULTS_BYTES)
+        if left < min(total, RESULTS_BYTES) and not workflow.patched(_BESIDE_THE_REST):
+            left = RESULTS_BYTES
+        return total - left
 
     async def bring_back(self, results: dict[str, Any], node: Node) -> None:
         """Puts the results that a node names, and that were set aside, in their places."""

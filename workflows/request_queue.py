@@ -22,6 +22,11 @@ class RequestQueue:
         """Goes through those that are there now; they may be dropped meanwhile."""
         return iter(tuple(self._requests.values()))
 
+    @property
+    def room_bytes(self) -> int:
+        """What it may still take."""
+        return _LARGEST_BYTES - self._size_bytes
+
     def find(self, request_id: str) -> ResumeRequest | None:
         """The request of that id, or None."""
         return self._requests.get(request_id)
@@ -36,7 +41,7 @@ class RequestQueue:
 
     def refusal(self, request: ResumeRequest) -> str | None:
         """Why there is no room for a request, or None if there is."""
-        if self._size_bytes + _size(request) <= _LARGEST_BYTES:
+        if _size(request) <= self.room_bytes:
             return None
         return f"the requests kept for the next wait would be over {_LARGEST_BYTES} bytes"
 

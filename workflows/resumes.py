@@ -40,6 +40,7 @@ class ResumeInbox:
         max_payload_bytes: int,
         queued: Sequence[ResumeRequest],
         receipts: Sequence[ResumeReceipt],
+        refused: tuple[str, ...],
         wait: OpenWait | None,
         controls: JobControls,
     ) -> None:
@@ -62,7 +63,7 @@ class ResumeInbox:
         self._released = False
         self.next_wait_id = ""  # of the wait that is not open yet, as far as this run knows
         self.needs_attention = False
-        self.refused: tuple[str, ...] = ()
+        self.refused = refused
         workflow.set_signal_handler(RESUME, self._on_signal)
         for name in (RESUME, OVERRIDE):
             workflow.set_update_handler(name, self._on_update, validator=self._validate)
@@ -90,6 +91,11 @@ class ResumeInbox:
             for request in self._queue
             if self._is_kept(request)
         )
+
+    @property
+    def room_bytes(self) -> int:
+        """What the requests that a job carries into a new run may still take."""
+        return self._queue.room_bytes
 
     @property
     def receipts(self) -> tuple[ResumeReceipt, ...]:

@@ -8,6 +8,8 @@ import psycopg
 import pytest
 from temporalio.client import WorkflowHandle
 
+from mnestic.memory.names import RESUME
+from mnestic.memory.waits import ResumeRequest
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 from mnestic.starter.settings import Settings
@@ -146,3 +148,40 @@ async def test_results_that_nodes_ahead_name_come_back_for_them_in_new_runs(
     assert sum(event.ByteSize() for event in history.events) < 1_200_000
     assert [node for (node,) in kept] == ["a", "b"]
     assert {*result.results, *result.omitted} == {"a", "b", "c", "d", "say", "d2", "again"}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_goes_on_in_new_runs_whatever_its_inputs_and_requests_take(
+    client: MnesticClient,
+    until: Until,
+    handle_of: Callable[[str], WorkflowHandle[Any, Any]],
+    poke: Callable[[str], Awaitable[None]],
+) -> None:
+    plan = parse_plan(FOUR_WAITS, source="test")
+    job_id = await client.start_job(
+        plan, agent_id="ada", session_id="s1", inputs={"text": "x" * 700_000}
+    )
+
+    async def waits_for(key: str) -> None:
+        async def parked() -> bool:
+            return (await client.describe_job(job_id)).wait_key == key
+
+        await until(parked)
+
+    for key in "ab":
+        await waits_for(key)
+        await client.resume_job(job_id, {"word": f"of {key}", "text": "x" * 400_000})
+    await waits_for("c")
+    early = ResumeRequest(
+        request_id="r4", wait_id=f"{job_id}/w4", payload={"word": "of d", "text": "x" * 500_000}
+    )
+    await handle_of(job_id).signal(RESUME, early)
+    await poke(job_id)
+    await waits_for("c")
+    await client.resume_job(job_id, {"word": "of c"})
+    result = await client.wait_for_result(job_id)
+
+    state = await client.memory("ada").working_memory("s1")
+    assert [message.content for message in state.messages] == ["of a of b"]
+    assert result.waits == 4
+    assert any(set(result.results[key]) == REFERENCE for key in "ab")
