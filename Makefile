@@ -9,7 +9,7 @@ MNESTIC := $(BIN)/mnestic
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test check acceptance bench bench-ingest up format lock clean
+.PHONY: help demo test check acceptance properties bench bench-ingest up format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,6 +22,9 @@ test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
 
 acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m acceptance --tb=native $(ARGS)
+
+properties: $(INSTALLED) ## Run the property tests on examples that were not tried before
+	@HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -n 2 -m hypothesis $(ARGS)
 
 bench: $(INSTALLED) ## Measure jobs, each figure beside its floor (ARGS="--json", "--quick")
 	@$(BIN)/python benchmarks/jobs.py $(ARGS)

@@ -34,9 +34,12 @@ from mnestic.stores.postgres.schema import migrate
 from mnestic.worker import activities_of, make_worker
 
 _DATA = "MNESTIC_TEST_DATA"
-# How long an example takes is the machine's matter, which may do other things meanwhile.
-hypothesis.settings.register_profile("mnestic", deadline=None)
-hypothesis.settings.load_profile("mnestic")
+# Property tests try the same examples in each run, so that a run can be repeated, and new ones under the
+# profile `new`; a failure prints what repeats it. How long an example takes is the machine's matter.
+_SETTINGS = hypothesis.settings(database=None, deadline=None, print_blob=True)
+hypothesis.settings.register_profile("same", _SETTINGS, derandomize=True)
+hypothesis.settings.register_profile("new", _SETTINGS)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
 class _Servers:

@@ -37,9 +37,7 @@ from mnestic.memory.writes import MemoryWrite
 from mnestic.starter.settings import Settings
 from tests.activities.wait_model import NOON, Wait, WaitModel, bumped, look, working_memory_in
 
-QUICK = hypothesis_settings(
-    max_examples=40, stateful_step_count=30, derandomize=True, database=None, deadline=None
-)
+QUICK = hypothesis_settings(max_examples=40, stateful_step_count=30, deadline=None)
 FAST = "&options=-c%20synchronous_commit%3Doff"  # no power fails here
 KEYS = st.sampled_from(["a", "b", "c"])
 VALUES = st.integers(0, 9)
@@ -263,6 +261,7 @@ class WaitMachine(WaitModel):
         assert told == self.reasons
 
 
+@pytest.mark.hypothesis
 def test_a_wait_ends_once_as_it_was_decided_first(settings: Settings, admin_url: str) -> None:
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value() + FAST

@@ -12,7 +12,14 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from mnestic.memory.errors import InvalidInputError, JobFailedError, ResumeRefusedError
+from mnestic.memory.errors import (
+    InvalidInputError,
+    JobFailedError,
+    ResumeRefusedError,
+    SnapshotUnverifiedError,
+)
+from mnestic.memory.jobs import JobStatus
+from mnestic.memory.names import STATUS, job_workflow_id
 from mnestic.memory.waits import JobWait, ResumeReceipt
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
@@ -21,8 +28,6 @@ Until = Callable[..., Awaitable[Any]]
 Action = tuple[str, str]
 QUICK = hypothesis_settings(
     max_examples=30,
-    derandomize=True,
-    database=None,
     deadline=None,
     phases=[Phase.generate],  # each try takes a whole job, so a failure is told as it was found
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -30,7 +35,8 @@ QUICK = hypothesis_settings(
 IDS = st.sampled_from(["r1", "r2", "r3", "r4"])
 ACTIONS = st.one_of(
     st.tuples(st.sampled_from(["update", "signal", "twice", "both"]), IDS),
-    st.tuples(st.sampled_from(["pause", "unpause", "poke", "extend"]), st.just("")),
+    st.tuples(st.sampled_from(["pause", "unpause", "poke", "extend", "rot"]), st.just("")),
+    st.tuples(st.just("override"), IDS),
     st.tuples(st.sampled_from(["sha", "outcome", "wait"]), st.uuids().map(str)),
 )
 SCRIPTS = st.lists(st.lists(ACTIONS, min_size=1, max_size=5), min_size=1, max_size=4)
@@ -39,8 +45,11 @@ SCRIPTS = st.lists(st.lists(ACTIONS, min_size=1, max_size=5), min_size=1, max_si
 class Hands:
     """Two clients who steer one job, and what they were told."""
 
-    def __init__(self, job_id: str, first: MnesticClient, second: MnesticClient) -> None:
-        self.job_id, self.clients = job_id, (first, second)
+    def __init__(
+        self, job_id: str, first: MnesticClient, second: MnesticClient, *, rot: Callable[[], None]
+    ) -> None:
+        self.job_id, self.clients, self._rot = job_id, (first, second), rot
+        self._rotten = False
         self.told: list[ResumeReceipt] = []
         self.signalled: set[str] = set()
         self.wrong: set[str] = set()
@@ -62,8 +71,8 @@ class Hands:
                 )
             case "pause" | "unpause" | "poke":
                 await getattr(second, f"{what}_job")(self.job_id)
-            case "extend":
-                await self.extend(second)
+            case "extend" | "rot" | "override":
+                await self.meddle(what, request_id)
             case _:
                 await self.ask_wrongly(first, what, request_id)
 
@@ -74,7 +83,7 @@ class Hands:
             receipt = await client.resume_job(
                 self.job_id, payload, request_id=request_id, limit=timedelta(seconds=1)
             )
-        except ResumeRefusedError:
+        except (ResumeRefusedError, SnapshotUnverifiedError):
             return False
         if receipt is None:  # taken, but held by a pause: it is left with Temporal as a signal
             self.signalled.add(request_id)
@@ -86,6 +95,41 @@ class Hands:
         self.signalled.add(request_id)
         payload = {"text": request_id, "last": False}
         await client.resume_job(self.job_id, payload, request_id=request_id, by="signal")
+
+    async def meddle(self, what: str, request_id: str) -> None:
+        if what == "rot":
+            self.rot_or_mend()
+        elif what == "extend":
+            await self.extend(self.clients[1])
+        else:
+            await self.override(self.clients[0], request_id)
+
+    async def override(self, client: MnesticClient, request_id: str) -> None:
+        payload = {"text": request_id, "last": False}
+        with suppress(ResumeRefusedError):  # the job needs no attention, or is paused
+            receipt = await client.override_job(
+                self.job_id,
+                payload,
+                reason="agreed",
+                request_id=request_id,
+                limit=timedelta(seconds=1),
+            )
+            if receipt is None:
+                self.signalled.add(request_id)
+            else:
+                self.told.append(receipt)
+
+    def rot_or_mend(self) -> None:
+        """Flips a bit of the snapshots, or flips it back."""
+        self._rot()
+        self._rotten = not self._rotten
+
+    async def calm_down(self) -> None:
+        """Lets the job go on, with what it has kept."""
+        if self._rotten:
+            self.rot_or_mend()
+        await self.clients[0].unpause_job(self.job_id)
+        await self.clients[0].poke_job(self.job_id)
 
     async def extend(self, client: MnesticClient) -> None:
         with suppress(InvalidInputError):  # it does not wait, or somebody gave it a later one
@@ -102,9 +146,15 @@ class Hands:
     async def waits(self) -> tuple[JobWait, ...]:
         return (await self.clients[0].describe_job(self.job_id)).waits
 
-    async def all_signals_are_taken(self) -> bool:
+    async def all_signals_are_answered(self) -> bool:
+        """Whether each has resumed a wait, or is told as refused: another one took its wait."""
         resumed = {wait.receipt.request_id for wait in await self.waits() if wait.receipt}
-        return self.signalled <= resumed
+        handle = self.clients[0].temporal.get_workflow_handle(
+            job_workflow_id(self.clients[0].settings.tenant_id, self.job_id)
+        )
+        status = await handle.query(STATUS, result_type=JobStatus)
+        refused = {told.partition(":")[0] for told in status.refused}
+        return self.signalled <= resumed | refused
 
 
 @pytest.fixture
@@ -120,6 +170,7 @@ async def test_each_request_that_is_acknowledged_resumes_one_wait_whoever_interf
     client: MnesticClient,
     second: MnesticClient,
     until: Until,
+    rot: Callable[[], None],
     loop: str,
     script: list[list[Action]],
     cancel: bool,
@@ -127,12 +178,12 @@ async def test_each_request_that_is_acknowledged_resumes_one_wait_whoever_interf
     session = uuid.uuid4().hex
     plan = parse_plan(loop, source="test")
     job_id = await client.start_job(plan, agent_id="ada", session_id=session)
-    hands = Hands(job_id, client, second)
+    hands = Hands(job_id, client, second, rot=rot)
 
     for together in script:
         await asyncio.gather(*map(hands.do, together))
-    await client.unpause_job(job_id)
-    await until(hands.all_signals_are_taken)
+    await hands.calm_down()
+    await until(hands.all_signals_are_answered)
     if cancel:
         await client.cancel_job(job_id)
         with pytest.raises(JobFailedError, match="was cancelled"):
