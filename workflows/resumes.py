@@ -54,9 +54,7 @@ class ResumeInbox:
         self._wait = wait
         self._taken: ResumeRequest | None = None
         self._taken_by_signal = False
-        self.is_doubtful = (
-            False  # whether the request that was taken may have come after the deadline
-        )
+        self.is_doubtful = False  # whether what was taken may have come after the deadline
         self._timed_out = False
         self._opening: str | None = None
         self._ended: str | None = None

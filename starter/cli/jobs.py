@@ -139,7 +139,9 @@ def resume(
     told = parse_json(payload, what="--payload")
 
     async def work() -> None:
-        wanted = wait_id
+        from mnestic.starter.resuming import request_id_of
+
+        wanted, name = wait_id, request_id_of(request_id)
         async with await connect_client() as client:
             if signal and wanted is None:
                 wait = await client.find_open_wait(job_id)
@@ -148,13 +150,13 @@ def resume(
                 job_id,
                 told,
                 outcome=outcome,
-                request_id=request_id,
+                request_id=name,
                 wait_id=wanted,
                 expected_sha256=sha256,
                 by="signal" if signal else "update",
                 limit=timedelta(seconds=20),
             )
-        print_receipt(job_id, receipt, as_json=as_json)
+        print_receipt(job_id, receipt, request_id=name, as_json=as_json)
 
     run(work())
 
@@ -246,14 +248,16 @@ def _print_asked(wait: JobWait) -> None:
     print_table(("payload", "is", ""), rows, empty="")
 
 
-def print_receipt(job_id: str, receipt: ResumeReceipt | None, *, as_json: bool) -> None:
+def print_receipt(
+    job_id: str, receipt: ResumeReceipt | None, *, request_id: str, as_json: bool
+) -> None:
     """Prints what a resume did."""
     if as_json:
         print_json(receipt.model_dump(mode="json") if receipt else {"receipt": None})
     elif receipt is None:
         out.print(
-            f"The request is left with Temporal; job {job_id} resumes when a worker takes it. "
-            f"See: mnestic job show {job_id}"
+            f"The request is left with Temporal as {request_id}; job {job_id} resumes when a worker "
+            f"takes it. See: mnestic job show {job_id}"
         )
     else:
         out.print(

@@ -39,6 +39,9 @@ def override(
     told = parse_json(payload, what="--payload")
 
     async def work() -> None:
+        from mnestic.starter.resuming import request_id_of
+
+        name = request_id_of(request_id)
         async with await connect_client() as client:
             receipt = await client.override_job(
                 job_id,
@@ -47,10 +50,10 @@ def override(
                 by=by,
                 policy=policy,
                 outcome=outcome,
-                request_id=request_id,
+                request_id=name,
                 limit=timedelta(seconds=20),
             )
-        print_receipt(job_id, receipt, as_json=as_json)
+        print_receipt(job_id, receipt, request_id=name, as_json=as_json)
 
     run(work())
 
