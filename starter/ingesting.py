@@ -107,4 +107,4 @@ def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str
                 entry_type=turn.entry_type,
                 came_with=turn.came_with,
             )
-            yield f"session {session.id}, turn {turn.id}", message
+            yield f"turn {turn.id} of {session.id}", message

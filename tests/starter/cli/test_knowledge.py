@@ -243,9 +243,9 @@ async def test_a_message_that_the_database_cannot_keep_is_named_and_the_rest_is_
 
     told = json.loads(done.out)
     assert done.code == 2
-    assert "session 2026-01, turn L2: a text: is more than can be indexed" in done.err
+    assert "turn L2 of 2026-01: a text: is more than can be indexed" in done.err
     assert (told["messages"], told["new"], told["learned"]) == (2, 2, 2)
-    assert [error["what"] for error in told["refused"]] == ["session 2026-01, turn L2"]
+    assert [error["what"] for error in told["refused"]] == ["turn L2 of 2026-01"]
     assert [entry["content"] for entry in listed] == ["I own a cat.", "I live in Ghent."]
 
 
