@@ -3,7 +3,7 @@
 It stands apart because such a name alone is nobody: what is said of it could be of either.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from mnestic.activities.clients.rules.lexicon import NOT_NAMES
 from mnestic.activities.clients.rules.lexing import Word
@@ -12,6 +12,7 @@ from mnestic.memory.claims import name_key
 _OTHER = frozenset({"another", "other", "different"})
 _MANY = frozenset({"two", "three", "four", "both", "several", "many", "all"})
 _CALLED = frozenset({"called", "named"})
+_TWO_FULL_NAMES = 4  # words written large
 _SIGNS = _OTHER | _MANY | _CALLED | {"same"}
 
 
@@ -28,7 +29,7 @@ def name_at(words: Sequence[Word], index: int) -> tuple[str, int]:
     return " ".join(word.text for word in words[index:end]), end
 
 
-def shared_names(sentences: Iterable[Sequence[Word]]) -> dict[str, int]:
+def shared_names(sentences: Sequence[Sequence[Word]]) -> dict[str, int]:
     """The names that a message says two people have, and from which place on it matters.
 
     As in "another Anna", "two Davids", "both are called Rosa", "the same name as my father, Peter", and
@@ -36,10 +37,11 @@ def shared_names(sentences: Iterable[Sequence[Word]]) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     full: dict[str, set[str]] = {}
+    large = sum(word.is_capital for words in sentences for word in words)
     for words in sentences:
         for name, place in _shared_in(words):
             found[name_key(name)] = min(place, found.get(name_key(name), place))
-        for name, place in _names_in(words):
+        for name, place in _names_in(words) if large >= _TWO_FULL_NAMES else ():
             first, _, rest = name.partition(" ")
             if rest:
                 full.setdefault(name_key(first), set()).add(name_key(name))
