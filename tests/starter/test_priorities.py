@@ -21,8 +21,8 @@ name: note
 nodes:
   - {id: note, kind: remember, note: "noted", next: end}
 """
-MANY, FEW = 60, 5
-SOON = 30  # without turns and priorities, the few that came last would be the last
+MANY, FEW = 40, 5
+SOON = 20  # without turns and priorities, the few that came last would be the last
 
 OneAtATime = Callable[[], AbstractAsyncContextManager[None]]
 
