@@ -43,6 +43,8 @@ def quote_fact(fact: Fact) -> str:
         "object": fact.object,
         "since": f"{fact.valid_from:%Y-%m-%d}",
     }
+    if fact.valid_to is not None:
+        told["until"] = f"{fact.valid_to:%Y-%m-%d}"
     text = json.dumps(told, ensure_ascii=False)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 

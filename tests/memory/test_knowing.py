@@ -1,7 +1,7 @@
 """Facts in a prompt: data that cannot become anything else."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import ValidationError
@@ -38,6 +38,12 @@ def test_a_fact_is_one_line_of_json_that_says_since_when() -> None:
         '{"subject": "Mara", "predicate": "lives_in", "object": "São Tomé & Príncipe", '
         '"since": "2026-03-02"}'
     )
+
+
+def test_a_fact_that_ends_says_until_when() -> None:
+    told = fact("Porto").model_copy(update={"valid_to": NOON + timedelta(days=30)})
+
+    assert json.loads(quote_fact(told))["until"] == "2026-04-01"
 
 
 @pytest.mark.parametrize("place", ["object", "subject"])
