@@ -55,9 +55,10 @@ class ConversationSession(BaseModel):
 
 
 class Conversation(BaseModel):
-    """Sessions in order of time."""
+    """Sessions in order of time; `others` names the conversations that its file holds beside it."""
 
     model_config = ConfigDict(frozen=True)
 
     title: str
     sessions: tuple[ConversationSession, ...]
+    others: tuple[str, ...] = ()

@@ -136,11 +136,10 @@ class EntryClient(KnowledgeClient):
             found = await transaction.entries.select(
                 [name for name in (entry_id, change.parent) if name], lock=True
             )
-            if change.parent == entry_id:
-                raise InvalidInputError(what=f"entry {entry_id}", why="cannot be its own parent")
             for name in (entry_id, change.parent):
                 if name and name not in found:
                     raise NotFoundError(what="entry", name=name)
+            await _check_not_above(transaction, entry_id, found.get(change.parent or ""))
             changed = changed_entry(found[entry_id], change, now=await transaction.now())
             await transaction.entries.change([changed])
             return await transaction.entries.get(entry_id)
@@ -182,6 +181,15 @@ class EntryClient(KnowledgeClient):
     @property
     def _owner(self) -> str:
         return f"{self._tenant_id}/{self._agent_id}"
+
+
+async def _check_not_above(transaction: Transaction, entry_id: str, parent: Entry | None) -> None:
+    """Refuses a parent that the entry itself stands above."""
+    while parent is not None:
+        if parent.id == entry_id:
+            raise InvalidInputError(what=f"entry {entry_id}", why="cannot be above itself")
+        above = await transaction.entries.select([parent.parent] if parent.parent else [])
+        parent = next(iter(above.values()), None)
 
 
 async def _facts_from(transaction: Transaction, entry: Entry) -> tuple[Fact, ...]:

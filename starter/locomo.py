@@ -50,7 +50,7 @@ def read_locomo(
     Raises:
         InvalidInputError: The file holds none; names the place in it.
     """
-    place, chosen = _choose_sample(_parse_document(path, source), source, sample=sample)
+    place, chosen, others = _choose_sample(_parse_document(path, source), source, sample=sample)
     conversation = chosen.get("conversation", chosen)
     if "conversation" in chosen:
         place += ".conversation"
@@ -70,7 +70,7 @@ def read_locomo(
             sessions += [session_of(key, turns)] if turns else []
     if not sessions:
         raise InvalidInputError(what=source, why=f"holds no message that can be kept; {EXPECTED}")
-    return conversation_of(sessions)
+    return conversation_of(sessions).model_copy(update={"others": others})
 
 
 class _SpokenTurn(BaseModel):
@@ -121,8 +121,8 @@ def _parse_document(path: Path, source: str) -> Any:
 
 def _choose_sample(
     document: Any, source: str, *, sample: str | None
-) -> tuple[str, Mapping[str, Any]]:
-    """The sample asked for and its place in the file, in JSONPath."""
+) -> tuple[str, Mapping[str, Any], tuple[str, ...]]:
+    """The sample asked for, its place in the file, in JSONPath, and the names of the others."""
     samples = document if isinstance(document, list) else [document]
     if not samples or not all(isinstance(each, dict) for each in samples):
         raise InvalidInputError(what=source, why=f"holds no objects; {EXPECTED}")
@@ -131,7 +131,10 @@ def _choose_sample(
         why = f"has no sample {sample}, but {', '.join(filter(None, known)) or 'one without a sample_id'}"
         raise InvalidInputError(what=source, why=why)
     index = known.index(sample) if sample is not None else 0
-    return (f"$[{index}]" if isinstance(document, list) else "$"), samples[index]
+    others = tuple(
+        name or "one without a sample_id" for name in (*known[:index], *known[index + 1 :])
+    )
+    return (f"$[{index}]" if isinstance(document, list) else "$"), samples[index], others
 
 
 def _read_session(

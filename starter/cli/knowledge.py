@@ -24,7 +24,16 @@ from rich.text import Text
 
 from mnestic.memory.errors import InvalidInputError, LearningHeldError, UnavailableError
 from mnestic.starter.cli.connection import connect_client
-from mnestic.starter.cli.output import AsJson, err, out, print_delay, print_json, print_refusal, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    err,
+    out,
+    print_delay,
+    print_json,
+    print_progress,
+    print_refusal,
+    run,
+)
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.conversations import read_conversation
 from mnestic.starter.ingesting import receive_conversation, start_ingest
@@ -71,6 +80,9 @@ def ingest(
             )
         finally:
             _tell(refused)
+    if sample is None and conversation.others:
+        others = ", ".join(conversation.others)
+        print_progress(f"Only the first sample is read; --sample reads one of the others: {others}")
     read = sum(len(session.turns) for session in conversation.sessions)
     unread = len(refused)
 

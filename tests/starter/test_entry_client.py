@@ -149,8 +149,11 @@ async def test_a_change_is_checked_and_nothing_else_is_touched(ada: MemoryClient
         await ada.change_entry(entry.id, content="")
     with pytest.raises(InvalidInputError, match="mood: is not known"):
         await ada.change_entry(entry.id, mood="good")
-    with pytest.raises(InvalidInputError, match="cannot be its own parent"):
+    with pytest.raises(InvalidInputError, match="cannot be above itself"):
         await ada.change_entry(entry.id, parent=entry.id)
+    below = await ada.add("Green tea.", subjects=["Mara"], parent=entry.id)
+    with pytest.raises(InvalidInputError, match="cannot be above itself"):
+        await ada.change_entry(entry.id, parent=below.id)
     with pytest.raises(NotFoundError, match="no entry none"):
         await ada.change_entry(entry.id, parent="none")
     same = await ada.change_entry(entry.id)

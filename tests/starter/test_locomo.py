@@ -40,6 +40,7 @@ def test_the_first_of_many_samples_is_read_unless_one_is_named(tmp_path: Path) -
     second = read_conversation(path, sample="s-2")
 
     assert first.sessions[0].turns[0].text == "Hello Ben."
+    assert (first.others, second.others) == (("s-2",), ("s-1",))
     assert second.sessions[0].turns[0].text == "From the second."
     with pytest.raises(InvalidInputError, match=r"no sample s-3, but s-1, s-2"):
         read_conversation(path, sample="s-3")
