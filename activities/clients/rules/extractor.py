@@ -17,6 +17,7 @@ from mnestic.activities.clients.rules.lexing import words_of
 from mnestic.activities.clients.rules.meanings import Setting, meanings_of
 from mnestic.activities.clients.rules.occasions import occasions_of
 from mnestic.activities.clients.rules.people import Bond, Cast
+from mnestic.activities.clients.rules.phrases import proper_name
 from mnestic.activities.clients.rules.sentences import Sentence, mask_quotes, sentences_of
 from mnestic.activities.clients.rules.tool_results import claims_of_result
 from mnestic.activities.clients.rules.voices import own_voice
@@ -43,6 +44,11 @@ _PUT_DOWN = re.compile(
     r"\b(?:(?:lost|buried|rehomed|mourn|mourning|gave away|gave up) \x1f|put \x1f (?:down|to sleep)\b|(?:death|loss|passing) of \x1f)"
 )
 log = logging.getLogger("mnestic.learning")
+_CALLED = re.compile(
+    r"(?:\A|[.,;:!] |\b(?:you can|please|just|but|and|so) )(?P<said>(?:[Pp]lease |[Jj]ust |[Yy]ou can (?:just )?)?(?:[Cc]all me"
+    r"|(?:[Ee]very(?:one|body)|[Pp]eople|[Mm]ost people|(?:[Mm]y )?[Ff]riends|[Mm]y family)(?: just| all)? calls? me)) "
+    r"(?P<name>[A-Z][\w'-]+)(?=\s*(?:\Z|[,.!]))"
+)
 _OF_PEOPLE = frozenset(
     "employer job_title languages_spoken learns manages married_to engaged_to member_of nationality responsible_for "
     "school studies studies_at teaches worked_at works_on wants plans owns".split()
@@ -106,7 +112,17 @@ def _of_message(turn: Turn) -> list[Extracted]:
             text = masked[sentence.start : sentence.end]
             claims += undone(said, text, start=sentence.start)
             claims += dropped_in(text, sentence.start, turn.speaker)
+            claims += _called(text, sentence.start, turn.speaker)
     return list(_of_people(claims, cast))
+
+
+def _called(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
+    """As in "Call me Mo", "everybody calls me Mo"."""
+    for found in _CALLED.finditer(sentence):
+        name = proper_name(found["name"])
+        if name is not None:
+            span = Span(start=start + found.start("said"), end=start + found.end("name"))
+            yield Extracted(subject=speaker, predicate="preferred_name", object=name, span=span)
 
 
 def _of_people(claims: Sequence[Extracted], cast: Cast) -> Iterator[Extracted]:

@@ -117,9 +117,9 @@ class _Fact:
                 yield from self._instead(subject)
 
     def _subjects(self) -> tuple[str, ...]:
-        """Of whom it is said; of the speaker in "she put me in charge"."""
-        is_put = self.pattern.verbs == "put"
-        return (self.setting.cast.speaker,) if is_put else self.clause.subject.names
+        """Of whom it is said; of the speaker in "she put me in charge" and "she calls me Mo"."""
+        is_of_me = self.pattern.verbs in {"put", "call"}
+        return (self.setting.cast.speaker,) if is_of_me else self.clause.subject.names
 
     def _values(self) -> list[str | None]:
         groups, pattern = self.match.groupdict(), self.pattern

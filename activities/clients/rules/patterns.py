@@ -182,7 +182,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("learn discover", r"that (?P<x>(?![^|;:!?_]{0,160}\b(?:I|my|me|mine|we|our|us|you|your|this|these|it|they|he|she|hard way)\b)[^|;:!?_]{8,160})", "knows_that", "event", reading="text"),
     Pattern("do practise practice", r"(?P<x>yoga|pilates|karate|judo|taekwondo|aikido|tai chi|crossfit|ballet|gymnastics|archery)\b", "hobby", "habit", reading="text"),
     Pattern("take", r"up (?P<x>[a-z]+(?: [a-z]+)?)(?=\s*(?:$|[,.|!]))", "hobby", "event"),
-    Pattern("call", r"me (?P<x>[A-Z][\w-]+)", "preferred_name", reading="name"),
+    Pattern("call", r"me (?P<x>[A-Z][\w-]+)(?=\s*(?:$|[,.|!;]|and\b|but\b))", "nickname", "habit", reading="name"),
     Pattern("go", rf"by (?P<x>{_NAME})", "preferred_name", "habit", reading="name"),
     # Journeys, events, plans
     Pattern("visit", rf"(?P<x>{_PLACE})", "visited", "trip", reading="name"),
