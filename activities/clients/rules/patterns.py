@@ -135,8 +135,8 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("break split", rf"up with (?P<x>{_NAME})", "partner", "end", reading="name"),
     Pattern("be", rf"friends with (?P<x>{_NAME})", "friend", reading="name"),
     # Animals and things
-    Pattern("have get own", rf"(?:an? |two |three |got an? )?(?:[a-z-]+ ){{0,2}}?(?P<kind>{_PET})s? (?:called|named)\s+(?P<x>{_NAME}(?:(?:,? and |, ){_NAME}){{0,3}})", "pet", "habit", reading="verbatim", also=(("is_a", "kind"),)),
-    Pattern("adopt get rescue buy", rf"(?:an? |two |three )?(?:[a-z-]+ ){{0,3}}?(?P<kind>{_PET})s? (?:called|named)\s+(?P<x>{_NAME}(?:(?:,? and |, ){_NAME}){{0,3}})", "pet", "event", reading="verbatim", also=(("is_a", "kind"),)),
+    Pattern("have get own", rf"(?!(?:me|him|her|us|them|you|my|his|our|their)\b)(?:an? |two |three |got an? )?(?:[a-z-]+ ){{0,2}}?(?P<kind>{_PET})s? (?:called|named)\s+(?P<x>{_NAME}(?:(?:,? and |, ){_NAME}){{0,3}})", "pet", "habit", reading="verbatim", also=(("is_a", "kind"),)),
+    Pattern("adopt get rescue buy", rf"(?!(?:me|him|her|us|them|you|my|his|our|their)\b)(?:an? |two |three )?(?:[a-z-]+ ){{0,3}}?(?P<kind>{_PET})s? (?:called|named)\s+(?P<x>{_NAME}(?:(?:,? and |, ){_NAME}){{0,3}})", "pet", "event", reading="verbatim", also=(("is_a", "kind"),)),
     Pattern("have own", rf"an? (?:[a-z-]+ ){{0,2}}?(?P<x>{_PET})\b(?! (?:called|named|allergy|person|hotel|sitter|walker|show|food|bed|video|at heart))", "pet", "habit", reading="text"),
     Pattern("adopt", rf"an? (?:[a-z-]+ ){{0,3}}?(?P<x>{_PET})\b(?! (?:called|named))", "pet", "event", reading="text"),
     Pattern("own", rf"(?:an? |the )?(?P<x>{_OWN})", "owns", reading="text"),
