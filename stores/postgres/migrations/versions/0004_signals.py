@@ -78,15 +78,16 @@ CREATE TABLE mnestic.embedding_model (
     complete_to bigint NOT NULL,
     PRIMARY KEY (tenant_id, agent_id, model)
 );
+ALTER TABLE mnestic.embedding NO FORCE ROW LEVEL SECURITY;
 INSERT INTO mnestic.embedding_model
 SELECT tenant_id, agent_id, model, count(*), 0 FROM mnestic.embedding GROUP BY 1, 2, 3;
+ALTER TABLE mnestic.embedding FORCE ROW LEVEL SECURITY;
 """
 
 GRANTS = {
     "signal": "SELECT, INSERT, DELETE",
     "embedding_model": "SELECT, INSERT, UPDATE",
 }
-
 
 RESOURCES = """
 -- What the speaker's clock was ahead of UTC: "yesterday" is told by it.
