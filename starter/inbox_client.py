@@ -1,11 +1,13 @@
 """An agent's inbox from outside: tells it something, and asks how far that is."""
 
+import asyncio
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
+from temporalio.api.errordetails.v1 import WorkflowNotReadyFailure
 from temporalio.client import (
     Client,
     WorkflowExecutionDescription,
@@ -42,6 +44,7 @@ from mnestic.workflows.agent_inbox import AgentInbox, InboxInput
 Told = TypeVar("Told", Interaction, Insight, Correction)
 _ANSWER = timedelta(seconds=10)
 _NO_WORKER = frozenset({RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.DEADLINE_EXCEEDED})
+_PAUSE_S = 0.1
 
 
 class InboxClient:
@@ -231,10 +234,27 @@ class InboxClient:
 
     async def _ask(self) -> InboxStatus:
         try:
+            async with asyncio.timeout(_ANSWER.total_seconds()):
+                while (status := await self._answer()) is None:  # noqa: ASYNC110 - nobody tells
+                    await asyncio.sleep(_PAUSE_S)
+        except TimeoutError as error:
+            raise WorkerUnavailableError(
+                job_id=self._workflow_id, limit=_ANSWER, again="then"
+            ) from error
+        return status
+
+    async def _answer(self) -> InboxStatus | None:
+        """What it says; None while a workflow task that came to nothing is to be repeated.
+
+        That happens to an inbox in good health, when a signal comes just while it goes on in a new run.
+        """
+        try:
             status: InboxStatus = await self._handle.query(
                 STATUS, result_type=InboxStatus, rpc_timeout=_ANSWER
             )
         except RPCError as error:
+            if _is_repeated(error):
+                return None
             if error.status in _NO_WORKER:
                 raise WorkerUnavailableError(
                     job_id=self._workflow_id, limit=_ANSWER, again="then"
@@ -250,3 +270,10 @@ class InboxClient:
     @property
     def _workflow_id(self) -> str:
         return inbox_workflow_id(self._settings.tenant_id, self._agent_id)
+
+
+def _is_repeated(error: RPCError) -> bool:
+    """Whether a query was refused for a workflow task that failed, and not for lack of a worker."""
+    return any(
+        detail.Is(WorkflowNotReadyFailure.DESCRIPTOR) for detail in error.grpc_status.details
+    )
