@@ -163,6 +163,7 @@ async def second(client: MnesticClient) -> AsyncIterator[MnesticClient]:
         yield second
 
 
+@pytest.mark.acceptance
 @pytest.mark.usefixtures("worker")
 @QUICK
 @given(script=SCRIPTS, cancel=st.booleans())
