@@ -226,7 +226,10 @@ class _History:
             bound, draft = last.valid_from, None if last.superseded_by else last
             while draft is not None:
                 before = by_id.get(draft.supersedes or "")
-                if before is not None and before.end == "superseded":
+                if before is None or before.superseded_by != draft.id:
+                    draft.supersedes = None  # what was there before has been reactivated
+                    break
+                if before.end == "superseded":
                     before.close("superseded", at=bound)
                     bound = min(bound, before.valid_from)
                 draft = before

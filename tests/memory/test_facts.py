@@ -64,6 +64,14 @@ CLAIMS = st.builds(
     number=st.integers(0, 2),
 )
 
+UNENDED = st.builds(
+    claim,
+    st.integers(0, 5),
+    st.sampled_from(["a", "b", "c"]),
+    st.sampled_from(["affirmed", "reactivated"]),
+    number=st.integers(0, 2),
+)
+
 CASES = {
     "a day that was before what began later": (
         [
@@ -213,6 +221,19 @@ CASES = {
         ],
         [("Utrecht", "archived", "superseded", 2), ("Ghent", "active", None, None)],
     ),
+    "reactivated, then superseded by another": (
+        [
+            claim(1, "Utrecht"),
+            claim(2, "Ghent"),
+            claim(3, "Utrecht", "reactivated"),
+            claim(5, "Malmö"),
+        ],
+        [
+            ("Utrecht", "archived", "superseded", 5),
+            ("Ghent", "archived", "undone", 2),
+            ("Malmö", "active", None, None),
+        ],
+    ),
     "reactivated after an end": (
         [claim(1, "Ghent"), claim(2, None, "ended"), claim(3, "Ghent", "reactivated")],
         [("Ghent", "active", None, None)],
@@ -325,6 +346,18 @@ def test_a_predicate_with_one_object_never_has_two_at_a_time(claims: list[Claim]
     )
 
 
+@given(st.lists(st.one_of(DATED, UNENDED), max_size=12))
+def test_what_nobody_ended_leaves_no_time_without_an_object(claims: list[Claim]) -> None:
+    facts = resolve(claims, owner="o", predicate=PREDICATES["single"])
+
+    held = sorted(
+        (fact for fact in facts if fact.valid_to != fact.valid_from),
+        key=lambda fact: fact.valid_from,
+    )
+    assert all(one.valid_to == next_.valid_from for one, next_ in pairwise(held))
+    assert all(fact.valid_to is None for fact in held[-1:])
+
+
 def test_each_claim_that_says_the_same_raises_the_confidence_up_to_a_limit() -> None:
     once, twice, often = (
         resolve(
@@ -377,6 +410,7 @@ def test_facts_never_contradict_each_other(claims: list[Claim], cardinality: Car
     for fact in facts:
         assert fact.valid_to is None or fact.valid_to >= fact.valid_from
         assert fact.superseded_by is None or by_id[fact.superseded_by].supersedes == fact.id
+        assert fact.supersedes is None or by_id[fact.supersedes].superseded_by == fact.id
 
 
 @pytest.mark.parametrize(
