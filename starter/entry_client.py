@@ -115,7 +115,9 @@ class EntryClient(KnowledgeClient):
             return await _facts_from(transaction, entry)
 
     async def change_entry(self, entry_id: str, **changes: Any) -> Entry:
-        """Changes an entry; with another content its summary, keywords, words and vectors follow.
+        """Changes an entry; with another content its summary, keywords and words follow.
+
+        It has no vector then until `start_ingest` gives it one, as an entry that is added has none.
 
         Facts follow from messages, which never change: they are changed by `add_fact` and `delete_fact`.
 

@@ -52,6 +52,8 @@ def read_locomo(
     """
     place, chosen, others = _choose_sample(_parse_document(path, source), source, sample=sample)
     conversation = chosen.get("conversation", chosen)
+    known_as = chosen.get("sample_id")
+    named = f"{known_as}/" if isinstance(known_as, str) else ""  # every sample has a session_1
     if "conversation" in chosen:
         place += ".conversation"
     if not isinstance(conversation, Mapping):
@@ -67,7 +69,7 @@ def read_locomo(
         except InvalidInputError as error:
             refuse_or_raise(error, refuse)
         else:
-            sessions += [session_of(key, turns)] if turns else []
+            sessions += [session_of(f"{named}{key}", turns)] if turns else []
     if not sessions:
         raise InvalidInputError(what=source, why=f"holds no message that can be kept; {EXPECTED}")
     return conversation_of(sessions).model_copy(update={"others": others})

@@ -5,6 +5,7 @@ Messages do not travel with it: they are in the database, and each step takes th
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +20,7 @@ _STEP = timedelta(minutes=5)
 _LOST = timedelta(
     seconds=5
 )  # without a heartbeat: its worker was killed, and another takes the step
+_GRACE = timedelta(seconds=10)  # for a step that is under way when a new run is due
 _WORKS = 2
 
 
@@ -39,7 +41,13 @@ class IngestMessages:
     @workflow.run
     async def run(self, asked: IngestRequest) -> Ingested:
         """Learns from the agent's messages, in batches."""
-        await asyncio.gather(self._repeat(self._learn), self._repeat(self._embed))
+        works = asyncio.gather(self._repeat(self._learn), self._repeat(self._embed))
+        await workflow.wait_condition(lambda: works.done() or self._is_over())
+        if not self._is_all_done():
+            with suppress(TimeoutError):  # a model that is down is asked again by the next run
+                await workflow.wait_condition(works.done, timeout=_GRACE)
+        if works.done() or self._is_all_done():
+            await works
         if not self._is_all_done():
             workflow.continue_as_new(asked.model_copy(update={"so_far": self._learned}))
         return Ingested(learned=self._learned)

@@ -187,6 +187,8 @@ def change(
     async def work() -> None:
         async with await connect_client() as client:
             entry = await client.memory(agent).change_entry(entry_id, **changes)
+            if content is not None:
+                await start_ingest(client, agent_id=agent)  # which gives it a vector
         if as_json:
             print_json(entry.model_dump(mode="json"))
         else:

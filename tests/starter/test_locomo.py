@@ -17,7 +17,7 @@ def test_locomo_sessions_come_in_order_with_ids_and_captions(tmp_path: Path) -> 
     conversation = read_conversation(path)
 
     assert conversation.title == "Ana and Ben"
-    assert [session.id for session in conversation.sessions] == ["session_1", "session_2"]
+    assert [session.id for session in conversation.sessions] == ["s-1/session_1", "s-1/session_2"]
     first = conversation.sessions[0]
     assert first.at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
     assert [turn.id for turn in first.turns] == ["D1:1", "D1:2", "D1:3"]
