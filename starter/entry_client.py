@@ -159,16 +159,24 @@ class EntryClient(KnowledgeClient):
             NotFoundError: there is no such entry.
         """
         async with self._transaction(write=True) as transaction:
-            entry = (await transaction.entries.select([entry_id], lock=True)).get(entry_id)
+            entry = (await transaction.entries.select([entry_id])).get(entry_id)
             if entry is None:
                 raise NotFoundError(what="entry", name=entry_id)
-            changes = await _delete_facts(transaction, entry) if facts else ()
-            await _orphan(transaction, entry_id)
-            await transaction.entries.remove([entry_id])
+            # Message, facts, entries: who learns locks them in this order too.
             if entry.session_id is not None and entry.source_id is not None:
                 lesson = await transaction.learning.find(entry.session_id, entry.source_id)
                 if lesson is not None:
                     await transaction.learning.drop([lesson])
+            changes = await _delete_facts(transaction, entry) if facts else ()
+            naming = await _naming(transaction, entry_id)
+            held = await transaction.entries.select([entry_id, *naming], lock=True)
+            if held.pop(entry_id, None) is None:
+                raise NotFoundError(what="entry", name=entry_id)
+            now = await transaction.now()
+            await transaction.entries.change(
+                [_without(one, entry_id, now=now) for one in held.values()]
+            )
+            await transaction.entries.remove([entry_id])
             return changes
 
     async def stats(self) -> MemoryStatistics:
@@ -225,14 +233,17 @@ async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactCha
     )
 
 
-async def _orphan(transaction: Transaction, entry_id: str) -> None:
-    """Takes an entry that goes out of those that name it, as their parent or as related."""
+async def _naming(transaction: Transaction, entry_id: str) -> set[str]:
+    """Ids of the entries that name one, as their parent or as related."""
     everywhere: dict[str, Any] = {"statuses": ("active", "archived"), "expired": True}
-    now = await transaction.now()
+    found: set[str] = set()
     for role in ("parent", "related"):
-        query = EntryQuery(**{role: entry_id}, **everywhere)
-        while (page := await transaction.entries.list_entries(query, limit=_PAGE))[0]:
-            await transaction.entries.change([_without(one, entry_id, now=now) for one in page[0]])
+        query, cursor, more = EntryQuery(**{role: entry_id}, **everywhere), None, True
+        while more:
+            page, cursor = await transaction.entries.list_entries(query, limit=_PAGE, cursor=cursor)
+            found |= {entry.id for entry in page}
+            more = cursor is not None
+    return found
 
 
 def _without(entry: Entry, gone: str, *, now: datetime) -> Entry:

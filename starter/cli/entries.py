@@ -225,7 +225,7 @@ def stats(agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         async with await connect_client() as client:
             found = await client.memory(agent).stats()
-            delay = await find_delay(client, agent_id=agent) if found.learning.waiting else None
+            delay = await find_delay(client, agent_id=agent)
         if as_json:
             why = delay.why if delay else None
             print_json(found.model_dump(mode="json") | {"delay": why})

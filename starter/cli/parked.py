@@ -29,7 +29,7 @@ def list_(agent: Agent, as_json: AsJson = False) -> None:
         async with await connect_client() as client:
             found = await _parked(client.memory(agent), None)
             waiting = (await client.memory(agent).count_learning()).waiting
-            delay = await find_delay(client, agent_id=agent) if waiting else None
+            delay = await find_delay(client, agent_id=agent)
         why = delay.why if delay else None
         if as_json:
             parked = [lesson.model_dump(mode="json") for lesson in found]
@@ -37,7 +37,7 @@ def list_(agent: Agent, as_json: AsJson = False) -> None:
             return
         rows = [(lesson.name, lesson.reason or "") for lesson in found]
         print_table(("message", "reason"), rows, empty="Nothing is parked.")
-        if waiting:
+        if waiting or why:
             out.print(f"{waiting} wait to be learned from{f': {why}' if why else ''}.")
 
     run(work())

@@ -1,5 +1,6 @@
 """`mnestic memory add`, `show`, `list`, `change`, `remove` and `stats`."""
 
+import asyncio
 import io
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -82,8 +83,19 @@ async def test_entries_are_listed_by_what_they_are(ask: Ask) -> None:
     assert "two" in (await ask("memory", "list", *ADA)).out
 
 
+async def until_embedded(ask: Ask, number: int) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            told = (await ask("memory", "stats", *ADA, "--json")).document
+            if told["entries"]["embedded"] == {"wordllama-256": number}:
+                return
+            await asyncio.sleep(0.1)
+
+
+@pytest.mark.usefixtures("worker")
 async def test_an_entry_is_changed_in_what_was_said_alone(ask: Ask) -> None:
     entry = await added(ask, "The tide is low.", "--subject", "Scheldt", "--tag", "water")
+    await until_embedded(ask, 1)
 
     changed = (
         await ask("memory", "change", entry["id"], *ADA, "--text", "The harbour is full.", "--json")
@@ -92,6 +104,7 @@ async def test_an_entry_is_changed_in_what_was_said_alone(ask: Ask) -> None:
         await ask("memory", "change", entry["id"], *ADA, "--type", "error", "--critical", "--json")
     ).document
 
+    await until_embedded(ask, 1)
     assert changed["summary"] == "The harbour is full."
     assert changed["keywords"] == ["harbour", "full"]
     assert (changed["subjects"], changed["tags"]) == (["Scheldt"], ["water"])
