@@ -122,8 +122,9 @@ async def _again(transaction: Transaction, said: Resource, draft: EntryDraft) ->
 
 
 def _content_id(draft: EntryDraft) -> str:
-    subjects = sorted(name_key(subject) for subject in draft.subjects)
-    return make_id("added", draft.entry_type, draft.content, *subjects)
+    about = sorted(name_key(subject) for subject in draft.subjects)
+    by = [f"by {name_key(draft.speaker)}"] if draft.speaker else []
+    return make_id("added", draft.entry_type, draft.content, *by, *about)
 
 
 def _manner(came: Incoming) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class EntryClient(KnowledgeClient):
     ) -> Entry:
         """Adds an entry, which is kept and found when this returns; `start_ingest` has it learned from.
 
-        The same type, content and subjects once more, from whomever, change nothing.
+        The same type, content and subjects by the same speaker once more change nothing.
 
         Args:
             content: What is to be remembered, 1 byte to 1 MiB.

@@ -37,7 +37,7 @@ async def test_identical_adds_at_once_leave_one_entry(ada: MemoryClient) -> None
     assert await listed(ada) == [entries[0]]
 
 
-async def test_another_type_subject_session_or_content_is_another_entry(
+async def test_another_type_subject_speaker_session_or_content_is_another_entry(
     ada: MemoryClient,
 ) -> None:
     same: dict[str, Any] = {"entry_type": "insight", "subjects": ["Mara"]}
@@ -47,12 +47,13 @@ async def test_another_type_subject_session_or_content_is_another_entry(
         await ada.add("Tea.", **same | {"subjects": ["Jonas"]}),
         await ada.add("Tea.", **same | {"entry_type": "preference"}),
         await ada.add("Tea.", **same | {"session_id": "s2"}),
+        await ada.add("Tea.", **same, speaker="Jonas"),
         await ada.add("Tea.", **same, source_id="mail-1"),
     ]
 
     again = await ada.add("Another tea.", source_id="mail-1")
 
-    assert len({entry.id for entry in added}) == 6
+    assert len({entry.id for entry in added}) == 7
     assert again == added[-1]
 
 
