@@ -107,6 +107,8 @@ class _Fact:
             verdict = "ended"
         if verdict == "is" and self.clause.verb.tense == "future":
             verdict = _LATER.get(self.pattern.predicate, "nothing")
+        if verdict == "is" and self._is_of_a_day():
+            verdict = "nothing"
         values = [] if verdict == "nothing" else self._values()
         for subject in self._subjects() if values else ():
             for value in values:
@@ -115,6 +117,11 @@ class _Fact:
             if verdict == "is":
                 yield from self._more(subject, values)
                 yield from self._instead(subject)
+
+    def _is_of_a_day(self) -> bool:
+        """As in "I'm together with Anna today": who is a couple is one since a day, not on one."""
+        has_begun = self.times.since or self.clause.verb.has_begun
+        return self.pattern.predicate == "partner" and bool(self.times.on) and not has_begun
 
     def _subjects(self) -> tuple[str, ...]:
         """Of whom it is said; of the speaker in "she put me in charge" and "she calls me Mo"."""
@@ -212,12 +219,12 @@ class _Fact:
         is_event = pattern.predicate == "attended" and self.clause.verb.mood != "wish"
         if pattern.kind == "event" and not is_event and self.clause.verb.mood == "plain":
             return f"move to {value}" if pattern.predicate == "lives_in" else None
+        if pattern.predicate == "lives_in":
+            return f"move to {value}"
         if pattern.kind == "trip" or (
             pattern.kind in {"plan", "dropped"} and pattern.reading == "name"
         ):
             return f"trip to {value}"
-        if pattern.predicate == "lives_in":
-            return f"move to {value}"
         if pattern.kind in {"plan", "dropped"} or is_event:
             return value
         return verb_phrase(self.clause.phrase)

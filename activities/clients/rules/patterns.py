@@ -92,6 +92,9 @@ _AS_JOB = rf"as (?:an? |the |their )?(?P<job>{_JOB})"
 _LIST = r"(?P<x>[^|;:.!?()_\u2013\u2014]{1,160})"
 _HABIT = r"(?!(?:late|out|into|away|errands|the|an?|my|our|with|around)\b)(?P<mark>.{0,60}?\b(?:every|each|times a|once a|twice a|daily|regularly|often|usually|always|mornings?|evenings|weekends|nights|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|for fun|as a hobby|a lot|a (?:day|week|month))\b)"
 _END = r"(?=\s*(?:$|[,.|!;]|now\b|and\b|but\b|again\b|already\b|too\b|since\b|for\b|with\b|to\b|any ?more|any longer))"
+_JOB_OVER = r"(?=\s*(?:$|[,.|!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b|due to\b|as an?\b|to\b|for\b))"
+_RETIRED = rf"(?:\s*early\b)?(?:\s*from (?:(?:my )?(?:work|job)\b|(?P<x>{_ORG})))?(?=[\s|]*(?:$|[,.!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b|due to\b|now\b|already\b|these days\b|at (?:the age of )?(?:{CARDINAL})\b))"
+_COUPLE = r"(?=\s*(?:$|[,.|!;]|now\b|again\b|since\b|any ?more\b|any longer\b|but\b|and\b(?! (?!I\b)[A-Z])))"
 
 PATTERNS: tuple[Pattern, ...] = (
     # Where somebody lives
@@ -107,7 +110,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("be", rf"(?:originally )?from (?P<x>{_PLACE})", "comes_from", reading="name"),
     Pattern("come", rf"(?:originally )?from (?P<x>{_PLACE})", "comes_from", "habit", reading="name"),
     # Who somebody is
-    Pattern("be", rf"(?:turning )?(?P<x>{CARDINAL})(?: years? old| years of age|(?=\s*(?:$|[,.|!;]|now\b|and\b|but\b|today\b|already\b)))", "age", reading="text"),
+    Pattern("be", rf"(?:turning )?(?P<x>(?!one\b(?! years?\b)){CARDINAL})(?: years? old| years of age|(?=\s*(?:$|[,.|!;]|now\b|and\b|but\b|today\b|already\b)))", "age", reading="text"),
     Pattern("turn", rf"(?P<x>{CARDINAL})(?=\s*(?:$|[,.|!]|years old\b|and\b|but\b|so\b))", "age", "event", reading="text"),
     Pattern("be", rf"born[\s|]+in (?P<x>{_PLACE})", "born_in", "event", reading="name"),
     Pattern("be", rf"(?:an? )?(?P<x>(?i:{_any(NATIONALITIES)}))(?: citizen)?{_END}", "nationality", reading="text"),
@@ -131,7 +134,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("get", rf"(?:married|hitched) to (?P<x>{_NAME})", "married_to", "event", reading="name"),
     Pattern("get", rf"engaged to (?P<x>{_NAME})", "engaged_to", "event", reading="name"),
     Pattern("date", rf"(?P<x>{_NAME})", "partner", reading="name"),
-    Pattern("be", rf"(?:dating|in a relationship with|together with|going out with|seeing) (?P<x>{_NAME})", "partner", reading="name"),
+    Pattern("be", rf"(?:dating|in a relationship with|together with|going out with|seeing) (?P<x>{_NAME}){_COUPLE}", "partner", reading="name"),
     Pattern("break split", rf"up with (?P<x>{_NAME})", "partner", "end", reading="name"),
     Pattern("be", rf"friends with (?P<x>{_NAME})", "friend", reading="name"),
     # Animals and things
@@ -151,13 +154,16 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("start begin", rf"(?:(?:my|a) (?:new )?(?:job|position|role|post) |working |work )?(?:at|with|for) (?P<x>{_ORG})(?:[\s|,]{{0,60}}{_AS_JOB})?", "employer", "event", reading="name", also=(("job_title", "job"),)),
     Pattern("join", rf"(?P<x>{_ORG})[\s|]{{1,40}}{_AS_JOB}", "employer", "event", reading="name", also=(("job_title", "job"),)),
     Pattern("join", r"(?:an? |the |my |our |my local |a local )?(?P<x>(?:[\w'-]+ ){1,3}?(?:club|band|team|group|association|society|league|committee|class|union|party|orchestra|choir|gym|church)|orchestra|choir|gym|church|union)\b(?! of\b)", "member_of", "event", reading="text"),
-    Pattern("get land take accept", rf"(?:an?|the|my) (?:new )?(?:job|position|role|post|offer)(?: {_AS_JOB})? (?:at|with|from) (?P<x>{_ORG})(?: {_AS_JOB.replace('job', 'post')})?", "employer", "event", reading="name", also=(("job_title", "job"), ("job_title", "post"))),
+    Pattern("take accept", rf"(?:an?|the|my|their) (?:new )?(?:job )?offer(?: {_AS_JOB})? (?:at|with|from) (?P<x>{_ORG})(?: {_AS_JOB.replace('job', 'post')})?", "employer", "event", reading="name", also=(("job_title", "job"), ("job_title", "post"))),
+    Pattern("get land take accept", rf"(?:an?|the|my) (?:new )?(?:job|position|role|post)(?: {_AS_JOB})? (?:at|with) (?P<x>{_ORG})(?: {_AS_JOB.replace('job', 'post')})?", "employer", "event", reading="name", also=(("job_title", "job"), ("job_title", "post"))),
     Pattern("leave quit", rf"(?:my (?:job|position|role|post) (?:at|with) )?(?P<x>{_ORG})(?! (?:for|to|at)\b)", "employer", "end", reading="name"),
-    Pattern("leave quit lose", r"my (?:old )?(?:job|position|post)\b(?! (?:at|with))", "employer", "end", object=""),
+    Pattern("lose", rf"my (?:old )?(?:job|position|role|post) (?:at|with) (?P<x>{_ORG})", "employer", "end", reading="name"),
+    Pattern("leave quit", rf"my (?:old )?(?:job|position|role|post)\b{_JOB_OVER}", "employer", "end", object=""),
+    Pattern("lose", rf"my (?:old )?job\b{_JOB_OVER}", "employer", "end", object=""),
     Pattern("resign", rf"from (?:my (?:job|position|role|post) (?:at|with) )?(?P<x>{_ORG})", "employer", "end", reading="name"),
-    Pattern("be get", rf"(?:fired|laid off|let go|made redundant|sacked)(?: (?:from|by|at) (?P<x>{_ORG}))?", "employer", "end", reading="name"),
-    Pattern("retire", r"", "employer", "end", object=""),
-    Pattern("be", r"retired\b", "employer", "end", object=""),
+    Pattern("be get", rf"(?:fired(?! (?:up|upon)\b)|laid off|let go(?! of\b)|made redundant|sacked)(?: (?:from|by|at) (?P<x>{_ORG}))?", "employer", "end", reading="name"),
+    Pattern("retire", _RETIRED, "employer", "end", reading="name"),
+    Pattern("be", rf"retired{_RETIRED}", "employer", "end", reading="name"),
     Pattern("teach", rf"(?P<x>[a-z]+(?: [a-z]+)?) (?:at|in) (?P<org>{_ORG})", "teaches", "habit", also=(("employer", "org"),)),
     Pattern("teach", r"(?P<x>[a-z]+)(?=\s*(?:$|[,.|!]))", "teaches", "habit"),
     Pattern("be", rf"(?:an? )?(?:[a-z]+ )?student at (?P<x>{_ORG})", "studies_at", reading="name"),
@@ -193,6 +199,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("sign", r"up for (?:an? |the |my (?:first )?)?(?P<x>[^|,;.!?_]{2,60})", "plans", "plan"),
     Pattern("register enrol enroll", r"(?:for|in|on) (?:an? |the |my (?:first )?)?(?P<x>[^|,;.!?_]{2,60})", "plans", "plan"),
     Pattern("cancel drop scrap abandon call", rf"(?:off )?(?:(?:the|our|my|all|that) )?(?:whole )?(?:(?:trip|holiday|vacation|journey|flights?|plans?) to (?:(?:go|travel|fly) to )?(?P<x>{_PLACE})|(?P<z>{_PLACE}) (?:trip|holiday|vacation|plans?|visit))", "plans", "dropped", reading="name"),
+    Pattern("cancel drop scrap abandon call", rf"(?:off )?(?:the|our|my|that) (?:(?:whole|planned) )?move to (?P<x>{_PLACE})", "lives_in", "dropped", reading="name"),
     Pattern("cancel drop scrap abandon call", r"(?:off )?(?:the|our|my) (?:plans? (?:to|of|for) )?(?P<x>[^|,;.!?_]{2,50})", "plans", "dropped"),
     Pattern("withdraw pull", r"(?:out of|from) (?:the |my )?(?P<x>[^|,;.!?_]{2,50})", "plans", "dropped"),
     Pattern("attend", rf"(?:an? |the |my (?:first )?|our )?(?P<x>{_EVENT}(?: (?:at|in|on|by|for|with) {_PLACE})?)", "attended", "event", reading="text"),

@@ -29,7 +29,9 @@ _IS = frozenset({"is", "was"})
 _PLACED = frozenset("in at to from near of around via through visit visited".split())  # noqa: SIM905
 _MOST = 100  # people of one message; whoever comes after them is nobody's kin, and no "she" is told
 _COUNTS = frozenset({"a", "an", "one", "two", "three", "four", "five", "six"})
-_KEPT = frozenset("older younger oldest youngest eldest elder other twin big little".split())  # noqa: SIM905
+_KEPT = frozenset(
+    "older younger oldest youngest eldest elder other twin big little first second".split()  # noqa: SIM905
+)
 _FROM = frozenset("from at".split())  # noqa: SIM905
 _CIRCLES = frozenset(
     [
@@ -118,9 +120,10 @@ def _bond_of(words: Sequence[Word], index: int, place: int, *, owner: str) -> Bo
         place += 1
     if place >= len(words):
         return None
-    word = words[place].low
-    is_gone = word.startswith("ex-") or not GONE.isdisjoint(adjectives)
-    word = word.removeprefix("ex-")
+    word = words[place].low.removeprefix("ex-")
+    gone = next((f"{each} " for each in adjectives if each in GONE), "")
+    if word != words[place].low or gone.startswith("ex"):
+        gone = "ex-"
     kin = KIN.get(word) or KIN_PLURALS.get(word) or (_PET if word in PETS else None)
     if kin is None or (word == "leader" and "team" not in adjectives):
         return None
@@ -133,11 +136,11 @@ def _bond_of(words: Sequence[Word], index: int, place: int, *, owner: str) -> Bo
         title,
         kin,
         names,
-        _subject(owner, title, kin, names=names),
+        _subject(owner, title if names else f"{gone}{title}", kin, names=names),
         words[index].start,
         words[following - 1].end,
         following,
-        is_gone=is_gone,
+        is_gone=bool(gone),
     )
 
 

@@ -22,6 +22,7 @@ ADVERBS = frozenset(
     "previously formerly temporarily permanently lately first kind sort of simply quite so honestly "
     "literally genuinely secretly occasionally".split()
 )
+_HARDLY = frozenset("rarely seldom hardly barely scarcely".split())
 _MODALS = frozenset("would could should might may must can shall will".split())
 _BE = frozenset("am is are was were be been being".split())
 _HAVE = frozenset("have has had having".split())
@@ -109,9 +110,9 @@ def _take_helper(words: Sequence[Word], state: _State) -> bool:
     following = words[state.place + 1].low if state.place + 1 < len(words) else ""
     step = 1
     is_open = word == "not" and following in {"only", "just", "merely"}
-    if is_open or word in {"rarely", "seldom"}:
+    if is_open or word in _HARDLY:
         state.modal = "could"  # "I don't only like tea" leaves open what is so
-    elif word == "not" or word in {"hardly", "barely", "scarcely"}:
+    elif word == "not":
         state.negated = True
     elif word == "never":
         state.negated = state.never = True
