@@ -22,7 +22,7 @@ class FactsInput(OperationInput):
 
 
 class FactsResult(BaseModel):
-    """Facts that are believed now."""
+    """Facts that are so now, by what is believed."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -51,7 +51,7 @@ class KnowledgeActivities:
 
     @activity.defn(name="mnestic.list_facts")
     async def list_facts(self, asked: FactsInput) -> FactsResult:
-        """The facts that are believed now.
+        """The facts that are so now, by what is believed.
 
         Idempotent: it reads.
         """
@@ -86,11 +86,15 @@ async def find_known(
 
 
 async def _find(transaction: Transaction, select: KnowledgeSelection) -> tuple[Fact, ...]:
-    """Facts in the order in which subjects and predicates are named, each once."""
+    """Facts in the order in which subjects and predicates are named, each once.
+
+    What is over by now is left out, and so is what has not begun; what is so until then is told.
+    """
+    now = await transaction.now()
     found: dict[str, Fact] = {}
     for subject, predicate in product(select.subjects or (None,), select.predicates or (None,)):
         facts, _ = await transaction.facts.list_facts(
-            subject=subject, predicate=predicate, limit=select.limit
+            subject=subject, predicate=predicate, as_of=now, limit=select.limit
         )
         found |= {fact.id: fact for fact in facts if fact.id not in found}
         if len(found) >= select.limit:

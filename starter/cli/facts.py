@@ -37,7 +37,11 @@ def list_facts(
     cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List facts by subject, predicate and time."""
+    """List facts by subject, predicate and time.
+
+    Without --as-of these are all that are believed, those with an end in the past or a beginning to
+    come among them; `--as-of` a time tells what is so then.
+    """
     statuses: tuple[FactStatus, ...] | None = get_args(FactStatus) if every else None
     so_at = parse_moment(as_of, what="--as-of")
     known_at = parse_moment(believed_at, what="--believed-at")
