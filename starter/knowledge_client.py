@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import get_args
 
-from mnestic.memory.claims import PERSON, Claim, ClaimKind, ClaimSource
+from mnestic.memory.claims import PERSON, Claim, ClaimKind, ClaimSource, name_key
 from mnestic.memory.entries import EntryQuery
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.facts import Fact, FactChange, FactStatus
@@ -136,7 +136,7 @@ class KnowledgeClient:
             return await transaction.facts.claim([said])
 
     async def delete_fact(self, fact_id: str) -> tuple[FactChange, ...]:
-        """Deletes a fact for good; only who says it again has it believed again.
+        """Deletes a fact for good, with all periods of its object; who says it again has it believed again.
 
         Raises:
             NotFoundError: there is no such fact.
@@ -148,7 +148,7 @@ class KnowledgeClient:
 
         Raises:
             NotFoundError: there is no such fact.
-            InvalidInputError: it is not archived.
+            InvalidInputError: it is not archived, or not the last period of its object.
         """
         return await self._decide(fact_id, "reactivated")
 
@@ -179,7 +179,10 @@ class KnowledgeClient:
                 said_at=await decided_at(transaction, fact.subject, fact.predicate),
                 source=ClaimSource(extractor=PERSON),
             )
-            return await transaction.facts.claim([said])
+            changes = await transaction.facts.claim([said])
+            if kind == "reactivated":
+                await _check_reactivated(transaction, fact)
+            return changes
 
     async def list_signals(
         self, *, after: int | None = None, kinds: Sequence[SignalKind] = (), limit: int = 100
@@ -209,3 +212,16 @@ class KnowledgeClient:
         return self._memory.transaction(
             tenant_id=self._tenant_id, agent_id=self._agent_id, actor="client", write=write
         )
+
+
+async def _check_reactivated(transaction: Transaction, fact: Fact) -> None:
+    """Refuses a decision that has reactivated another period of the same object."""
+    if (await transaction.facts.get(fact.id)).status == "active":
+        return
+    active = await every(
+        transaction.facts.list_facts, subject=fact.subject, predicate=fact.predicate
+    )
+    key = name_key(fact.object)
+    (last,) = [other.id for other in active if name_key(other.object) == key]
+    why = f"is an earlier period of {fact.object!r}; only the last can be reactivated, {last}"
+    raise InvalidInputError(what=f"fact {fact.id}", why=why)

@@ -104,7 +104,7 @@ def add(
 
 @app.command()
 def delete(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
-    """Delete a fact for good."""
+    """Delete a fact for good, with all periods in which the same was so."""
 
     async def work() -> None:
         async with await connect_client() as client:
@@ -115,7 +115,10 @@ def delete(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
 
 @app.command()
 def reactivate(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
-    """Believe an archived fact again; what took its place is archived."""
+    """Believe an archived fact again; what took its place is archived.
+
+    If the same was so more than once, only the last period can be reactivated.
+    """
 
     async def work() -> None:
         async with await connect_client() as client:

@@ -89,6 +89,52 @@ async def test_a_deleted_fact_is_neither_so_nor_reactivated(ask: Ask) -> None:
     assert "deleted for good" in history.out
 
 
+async def added(ask: Ask, place: str) -> str:
+    """Says that Mara lives somewhere; returns the id of that fact."""
+    done = await ask("memory", "facts", "add", "Mara", "lives_in", place, *ADA, "--json")
+    (found,) = [
+        change["after"]["id"]
+        for change in done.document["changes"]
+        if change["after"]["status"] == "active"
+    ]
+    return str(found)
+
+
+@pytest.mark.parametrize("is_back", [True, False])
+async def test_an_earlier_period_is_not_reactivated_and_the_last_is_named(
+    ask: Ask, is_back: bool
+) -> None:
+    first = await added(ask, "Utrecht")
+    await added(ask, "Ghent")
+    second = await added(ask, "Utrecht")
+    now = "Utrecht"
+    if not is_back:
+        now = "Malmö"
+        await added(ask, now)
+
+    refused = await ask("memory", "facts", "reactivate", first, *ADA)
+
+    error = refused.error(code=2)
+    assert "earlier period of 'Utrecht'" in error
+    assert second in error
+    assert await objects(ask) == [now]
+
+
+async def test_deleting_a_fact_takes_all_periods_of_its_object(ask: Ask) -> None:
+    first = await added(ask, "Utrecht")
+    await added(ask, "Ghent")
+    await added(ask, "Utrecht")
+
+    await ask("memory", "facts", "delete", first, *ADA)
+
+    done = await ask("memory", "facts", "list", "--all", *ADA, "--json")
+    assert [(fact["object"], fact["status"]) for fact in done.document["facts"]] == [
+        ("Utrecht", "deleted"),
+        ("Ghent", "archived"),
+        ("Utrecht", "deleted"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
