@@ -162,6 +162,20 @@ class KnowledgeClient:
             fact = await transaction.facts.get(fact_id)
             return fact, await transaction.facts.list_claims(fact)
 
+    async def find_words(self, claims: Sequence[Claim]) -> dict[str, str]:
+        """The words of messages that claims follow from, by claim; none of what a person said by hand."""
+        words: dict[str, str] = {}
+        async with self._transaction(write=False) as transaction:
+            for claim in claims:
+                source = claim.source
+                if source.session_id is None or source.source_id is None or source.span is None:
+                    continue
+                lesson = await transaction.learning.find(source.session_id, source.source_id)
+                if lesson is not None:
+                    said = lesson.resource.content
+                    words[claim.id] = said[source.span.start : source.span.end]
+        return words
+
     async def _decide(self, fact_id: str, kind: ClaimKind) -> tuple[FactChange, ...]:
         """A person's decision about a fact, as a claim of its own."""
         async with self._transaction(write=True) as transaction:

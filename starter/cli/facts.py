@@ -1,5 +1,7 @@
 """`mnestic memory facts`: what an agent believes, and what it believed before."""
 
+import json
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, get_args
 
@@ -156,18 +158,24 @@ def history(
 
 @app.command()
 def why(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
-    """Show what a fact follows from: messages, words, extractors."""
+    """Show what a fact follows from: messages, their words, extractors, jobs and workflow runs."""
 
     async def work() -> None:
         async with await connect_client() as client:
-            fact, claims = await client.memory(agent).why_fact(fact_id)
+            memory = client.memory(agent)
+            fact, claims = await memory.why_fact(fact_id)
+            words = await memory.find_words(claims)
         if as_json:
-            told = [claim.model_dump(mode="json") for claim in claims]
+            told = [
+                claim.model_dump(mode="json") | {"words": words.get(claim.id)} for claim in claims
+            ]
             print_json({"fact": fact.model_dump(mode="json"), "claims": told})
             return
         print_table(_COLUMNS, [_row(fact)], empty="")
-        rows = [_claim_row(claim) for claim in claims]
-        print_table(("said at", "kind", "message", "characters", "extractor"), rows, empty="")
+        for claim in claims:
+            out.print()
+            for line in _claim_lines(claim, words.get(claim.id)):
+                out.print(line, soft_wrap=True)
 
     run(work())
 
@@ -180,11 +188,19 @@ def _print_changes(changes: tuple[FactChange, ...], *, as_json: bool) -> None:
     print_table(_COLUMNS, rows, empty="Nothing is believed otherwise.")
 
 
-def _claim_row(claim: Claim) -> tuple[str, str, str, str, str]:
+def _claim_lines(claim: Claim, words: str | None) -> Iterator[str]:
+    """A claim and where it comes from, a line for each thing that is known of that."""
     source = claim.source
-    message = f"{source.session_id}/{source.source_id}" if source.source_id else ""
-    place = f"{source.span.start}-{source.span.end}" if source.span else ""
-    return (f"{claim.said_at:%Y-%m-%d %H:%M}", claim.kind, message, place, source.extractor)
+    yield f"{claim.said_at:%Y-%m-%d %H:%M}  {claim.kind} by {source.extractor}"
+    if source.source_id:
+        place = f", characters {source.span.start}-{source.span.end}" if source.span else ""
+        yield f"  message {source.session_id}/{source.source_id}{place}"
+    if words is not None:
+        yield f"  words {json.dumps(words, ensure_ascii=False)}"
+    if source.job_id:
+        yield f"  job {source.job_id}"
+    if source.workflow_run:
+        yield f"  workflow run {source.workflow_run}"
 
 
 def _row(fact: Fact) -> tuple[str, ...]:
