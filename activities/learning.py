@@ -20,7 +20,7 @@ from mnestic.activities.learning_calls import LearningCalls, LearningLimits, beg
 from mnestic.activities.model_rounds import ModelRound
 from mnestic.memory.enrichment import learned_entry
 from mnestic.memory.entries import Embedding, Unembedded
-from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
+from mnestic.memory.errors import InvalidInputError, ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.extraction import Extraction, Turn, sound_claims
 from mnestic.memory.learning import Lesson, entry_id_at
 from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
@@ -107,9 +107,7 @@ class LearningActivities:
             learned, refused = learned + silent, refused + faults
 
         async def park(lesson: Lesson, why: str) -> None:
-            log.warning("parked", extra={"said": lesson.name, "why": why})
-            async with begin_learning(self._memory, asked) as transaction:
-                await transaction.learning.park(lesson, reason=why)
+            await self._park(asked, lesson, why)
 
         async with _step():
             async with begin_learning(self._memory, asked) as transaction:
@@ -123,13 +121,25 @@ class LearningActivities:
     async def learn(self, asked: LearnInput) -> Learned:
         """Makes facts of what the next messages claim, and tells their entries, in one transaction.
 
+        If that cannot be stored, fewer are taken, until one is left, which is parked with the reason.
+
         Idempotent: what was learned is not taken again.
         """
-        run = activity.info().workflow_run_id
-        async with _step(), begin_learning(self._memory, asked) as transaction:
-            lessons = await transaction.learning.take("extracted", limit=asked.limit)
-            await _learn(transaction, lessons, asked, workflow_run=run)
-        return Learned(taken=len(lessons), learned=len(lessons))
+        async with _step():
+            limit = asked.limit
+            while True:
+                lessons: tuple[Lesson, ...] = ()
+                try:
+                    async with begin_learning(self._memory, asked) as transaction:
+                        lessons = await transaction.learning.take("extracted", limit=limit)
+                        await _learn(transaction, lessons, asked)
+                except InvalidInputError as error:
+                    if len(lessons) == 1:
+                        await self._park(asked, lessons[0], str(error))
+                        return Learned(taken=1, parked=1)
+                    limit = len(lessons) // 2
+                else:
+                    return Learned(taken=len(lessons), learned=len(lessons))
 
     @activity.defn(name="mnestic.embed")
     async def embed(self, asked: LearnInput) -> Learned:
@@ -158,6 +168,11 @@ class LearningActivities:
             await embedding.run(list(_batches(entries, self._embedder.batch)))
         moved = embedding.answered + embedding.given_up
         return Learned(taken=moved, parked=embedding.given_up)
+
+    async def _park(self, asked: LearnInput, lesson: Lesson, why: str) -> None:
+        log.warning("parked", extra={"said": lesson.name, "why": why})
+        async with begin_learning(self._memory, asked) as transaction:
+            await transaction.learning.park(lesson, reason=why)
 
     async def _read(self, asked: LearnInput, lessons: Sequence[Lesson]) -> tuple[int, int]:
         """Keeps what messages claim, in their own words.
@@ -264,16 +279,11 @@ async def _step() -> AsyncIterator[None]:
             yield
 
 
-async def _learn(
-    transaction: Transaction,
-    lessons: Sequence[Lesson],
-    asked: LearnInput,
-    *,
-    workflow_run: str | None,
-) -> None:
+async def _learn(transaction: Transaction, lessons: Sequence[Lesson], asked: LearnInput) -> None:
     if not lessons:
         return
-    claims = {lesson.place: lesson.claims(workflow_run=workflow_run) for lesson in lessons}
+    run = activity.info().workflow_run_id
+    claims = {lesson.place: lesson.claims(workflow_run=run) for lesson in lessons}
     said = [claim for each in claims.values() for claim in each]
     await transaction.facts.claim(said)
     predicates = await transaction.facts.get_predicates({claim.predicate for claim in said})

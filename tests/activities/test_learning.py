@@ -4,11 +4,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 import pytest
 
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.memory.usage import Budget
 from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
 from tests.activities.learning_models import (
     Answer,
     Call,
@@ -160,3 +162,29 @@ async def test_no_calls_side_by_side_go_over_the_days_budget(
     )  # of 110 tokens each; the last goes over
     assert chat_server.most_at_once > 1
     assert "660 of 600 tokens" in str(held)
+
+
+async def test_what_cannot_be_stored_is_parked_and_the_rest_is_learned(
+    chat_server: Any,
+    steps: Callable[..., Steps],
+    ada: MemoryClient,
+    admin_url: str,
+    settings: Settings,
+) -> None:
+    chat_server.answers = read
+    await ada.learn([said(number, f"I live in City{number}.") for number in range(7)])
+    await steps().extract()
+    with psycopg.connect(admin_url) as connection:  # as a rule of an earlier version might have
+        found = "jsonb_set(extracted, '{0,object}', to_jsonb((SELECT string_agg(md5(n::text), '') "
+        connection.execute(
+            f"UPDATE mnestic.learning SET extracted = {found} FROM generate_series(1, 999) AS n))) "
+            "WHERE tenant_id = %s AND source_id = 'm004'",
+            [settings.tenant_id],
+        )
+
+    moved = [await steps().learn() for _ in range(4)]
+
+    facts, _ = await ada.list_facts()
+    assert sum(step.learned for step in moved) == 6
+    assert set(await parked(ada)) == {"m004"}
+    assert [fact.object for fact in facts] == ["City6"]
