@@ -6,7 +6,7 @@ It stands apart because here the words after a clause, or before it, take back w
 import re
 from collections.abc import Iterable, Iterator
 
-from mnestic.activities.clients.rules.patterns import PLACE
+from mnestic.activities.clients.rules.patterns import NAME, PLACE
 from mnestic.activities.clients.rules.phrases import verb_phrase
 from mnestic.activities.clients.rules.verbs import GERUNDS
 from mnestic.memory.claims import Span
@@ -55,6 +55,17 @@ _GOING = re.compile(
     rf"(?:going|travelling|traveling|flying|driving) to (?P<goal>{PLACE})|visiting (?P<seen>{PLACE})"
 )
 _MOVING = re.compile(rf"(?:moving|relocating|emigrating) to (?P<home>{PLACE})")
+_LEAD = r"(?:\A|[,;] |\b(?:and|but) )(?:(?:[Ww]hen|[Aa]fter|[Ss]ince|[Bb]ecause|[Ss]adly|[Uu]nfortunately),? )?(?:[Pp]oor (?:old )?|[Oo]ur )?"
+_LOST = re.compile(
+    rf"{_LEAD}(?P<said>(?P<name>{NAME})"
+    r"(?: (?:has|had|have|just|sadly|suddenly|recently|finally|peacefully))*(?: died(?! laughing\b| inside\b| of (?:laughter|boredom|shame|embarrassment)\b)| passed (?:away|on))\b"
+    r"|(?:I|[Ww]e)(?: (?:had to|have))? put (?P<down>[A-Z][\w-]+) (?:down|to sleep)"
+    r"(?=\s*(?:\Z|[.,;!]|and\b|but\b|because\b|last\b|yesterday\b|today\b|this\b)))"
+)
+_MOVED_OUT = re.compile(
+    rf"{_LEAD}(?P<said>(?P<name>{NAME})"
+    r"(?: (?:has|had|just|recently|finally))* moved out)(?! of (?!my\b|our\b)| (?:to|here)\b)\b"
+)
 _BASES = {gerund: lemma for lemma, gerund in GERUNDS.items()}
 
 
@@ -93,6 +104,21 @@ def dropped_in(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
         yield from _over(name, match, start=start, speaker=speaker)
     for match in _DECIDED.finditer(sentence):
         yield from _over(_plan_of(match["doing"]), match, start=start, speaker=speaker)
+
+
+def lost_in(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
+    """Of those who died or moved out: the end of what the speaker had of them, if anything."""
+    for sign, predicate in ((_LOST, "pet"), (_MOVED_OUT, "lives_with")):
+        for match in sign.finditer(sentence):
+            name = match["name"] or match["down"]
+            span = Span(start=start + match.start("said"), end=start + match.end("said"))
+            yield Extracted(
+                kind="ended", subject=speaker, predicate=predicate, object=name, span=span
+            )
+            if predicate == "lives_with":
+                yield Extracted(
+                    kind="ended", subject=name, predicate=predicate, object=speaker, span=span
+                )
 
 
 def _plan_of(doing: str) -> str | None:

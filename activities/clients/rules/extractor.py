@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from mnestic.activities.clients.rules.clauses import clauses_of
-from mnestic.activities.clients.rules.endings import dropped_in, undone
+from mnestic.activities.clients.rules.endings import dropped_in, lost_in, undone
 from mnestic.activities.clients.rules.lexing import words_of
 from mnestic.activities.clients.rules.meanings import Setting, meanings_of
 from mnestic.activities.clients.rules.occasions import occasions_of
@@ -112,6 +112,7 @@ def _of_message(turn: Turn) -> list[Extracted]:
             text = masked[sentence.start : sentence.end]
             claims += undone(said, text, start=sentence.start)
             claims += dropped_in(text, sentence.start, turn.speaker)
+            claims += lost_in(text, sentence.start, turn.speaker)
             claims += _called(text, sentence.start, turn.speaker)
     return list(_of_people(claims, cast))
 

@@ -20,7 +20,7 @@ from mnestic.activities.clients.rules.people import Cast
 from mnestic.activities.clients.rules.phrases import food, phrase, phrases, proper_name, verb_phrase
 from mnestic.activities.clients.rules.times import Times, times_of
 from mnestic.activities.clients.rules.verbs import GERUNDS
-from mnestic.activities.clients.rules.verdicts import Verdict, verdict_of
+from mnestic.activities.clients.rules.verdicts import Verdict, is_no_more, verdict_of
 from mnestic.memory.claims import ClaimKind, Span
 from mnestic.memory.extraction import Extracted
 from mnestic.memory.numbers import number_of
@@ -28,7 +28,6 @@ from mnestic.memory.numbers import number_of
 _INSTEAD = re.compile(
     r",?\s(?:and |but )?not (?:(?:in|at|on|to|for|as|the|an?) )*(?P<y>[^\W_][^,.;|()]{0,40})"
 )
-_NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
 # What will be so from a day on; of the rest, what is so today would seem to be over.
 _LATER: Mapping[str, Verdict] = {"employer": "is", "job_title": "is", "lives_in": "planned"}
 _NOW = re.compile(r"\b(?:now|nowadays|these days|any ?more)\b", re.IGNORECASE)
@@ -103,7 +102,7 @@ class _Fact:
 
     def claims(self) -> Iterator[Extracted]:
         verdict = verdict_of(self.pattern.kind, self.clause, self.times, at=self.setting.at)
-        if verdict == "denied" and _NO_MORE.search(self.clause.rest):
+        if verdict == "denied" and is_no_more(self.clause):
             verdict = "ended"
         if verdict == "is" and self.clause.verb.tense == "future":
             verdict = _LATER.get(self.pattern.predicate, "nothing")
@@ -295,7 +294,7 @@ def _activity(clause: Clause, times: Times, setting: Setting) -> Iterator[Extrac
     if name is None or name == "smoking":
         return
     verdict = verdict_of("habit", clause, times, at=setting.at)
-    if verdict == "denied" and _NO_MORE.search(rest):
+    if verdict == "denied" and is_no_more(clause):
         verdict = "ended"
     is_again = bool(HABIT.match(rest))
     is_whole = is_again or verb.lemma == "go" or bool(_ALONE.match(rest))
@@ -310,7 +309,8 @@ def _activity(clause: Clause, times: Times, setting: Setting) -> Iterator[Extrac
 def _intention(clause: Clause, times: Times) -> Iterator[Extracted]:
     """A wish or a plan of which no pattern knows."""
     verb = clause.verb
-    if verb.mood not in {"wish", "plan"} or (verb.mood == "wish" and verb.is_negated):
+    is_denied = verb.is_negated and not is_no_more(clause)
+    if verb.mood not in {"wish", "plan"} or (verb.mood == "wish" and is_denied):
         return
     if verb.mood == "plan" and not (verb.governor or times.begins):
         return

@@ -89,7 +89,16 @@ def occasions_of(clause: Clause, setting: Setting) -> Iterator[Extracted]:
     """The claims of a clause about dates, couples and attributes."""
     times = times_of(clause, setting.at)
     if clause.subject.noun:
-        if clause.verb.mood == "plain" and not clause.verb.is_negated:
+        if clause.verb.mood != "plain":
+            return
+        if clause.verb.is_negated or clause.verb.is_over:
+            if (
+                clause.verb.lemma == "be"
+                and clause.verb.tense == "present"
+                and clause.subject.names
+            ):
+                yield from _attribute(clause, setting, "ended")
+        else:
             yield from _of_noun(clause, times, setting)
     elif clause.subject.names:
         yield from _born(clause, times, setting)
@@ -102,7 +111,7 @@ def _of_noun(clause: Clause, times: Times, setting: Setting) -> Iterator[Extract
     noun, names = clause.subject.noun.casefold(), clause.subject.names
     is_now = clause.verb.lemma == "be" and clause.verb.tense == "present"
     if is_now and names:
-        yield from _attribute(clause, setting)
+        yield from _attribute(clause, setting, "corrected" if setting.mends else "affirmed")
     if is_now and noun.split()[-1] in PETS and (named := _NAMED.match(clause.rest)):
         yield claim(clause, named["x"], "is_a", noun.split()[-1])
     about, value = _ABOUT.match(clause.subject.noun), _VALUE.match(clause.rest)
@@ -111,7 +120,7 @@ def _of_noun(clause: Clause, times: Times, setting: Setting) -> Iterator[Extract
     yield from _date_of_noun(clause, times, setting)
 
 
-def _attribute(clause: Clause, setting: Setting) -> Iterator[Extracted]:
+def _attribute(clause: Clause, setting: Setting, kind: ClaimKind) -> Iterator[Extracted]:
     for noun, rest, predicate, reading in BY_NOUN:
         match, value = noun.match(_NEW.sub("", clause.subject.noun)), rest.match(clause.rest)
         if not match or not value:
@@ -125,7 +134,6 @@ def _attribute(clause: Clause, setting: Setting) -> Iterator[Extracted]:
         values = read_values(value["x"], reading, predicate=predicate)
         if predicate == "favourite":  # a noun after it, and not the beginning of a sentence
             values = [each for each in values if " of " not in each]
-        kind: ClaimKind = "corrected" if setting.mends else "affirmed"
         for each in values:
             yield claim(clause, clause.subject.names[0], name, each, kind=kind)
         return

@@ -68,7 +68,7 @@ _CAP = rf"(?!I\b)[{_U}][\w&.-]*(?<![.-])(?!\w)"
 PLACE = _PLACE = (
     rf"(?:the )?(?:(?:St|Ste|Mt|Ft)\. )?(?!(?:St|Ste|Mt|Ft)\.){_CAP}(?:[ -](?:(?:de|del|la|le|upon|am|an der|of|the) )?{_CAP}){{0,3}}(?!'s|\w)"
 )
-_NAME = rf"{_CAP}(?: {_CAP}){{0,2}}(?!'s|\w)"
+NAME = _NAME = rf"{_CAP}(?: {_CAP}){{0,2}}(?!'s|\w)"
 _ORGHEAD = rf"(?:{_any(ORGANISATIONS)})"
 _ORG = (
     rf"(?:the |a |an )?(?:{_CAP}(?:'s)?(?: (?:of |and |& )?{_CAP}){{0,3}}(?: {_ORGHEAD}\b)?"
@@ -92,6 +92,7 @@ _AS_JOB = rf"as (?:an? |the |their )?(?P<job>{_JOB})"
 _LIST = r"(?P<x>[^|;:.!?()_\u2013\u2014]{1,160})"
 _HABIT = r"(?!(?:late|out|into|away|errands|the|an?|my|our|with|around)\b)(?P<mark>.{0,60}?\b(?:every|each|times a|once a|twice a|daily|regularly|often|usually|always|mornings?|evenings|weekends|nights|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|for fun|as a hobby|a lot|a (?:day|week|month))\b)"
 _END = r"(?=\s*(?:$|[,.|!;]|now\b|and\b|but\b|again\b|already\b|too\b|since\b|for\b|with\b|to\b|any ?more|any longer))"
+_ALONE = r"(?=\s*(?:$|[,.|!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b))"
 _JOB_OVER = r"(?=\s*(?:$|[,.|!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b|due to\b|as an?\b|to\b|for\b))"
 _RETIRED = rf"(?:\s*early\b)?(?:\s*from (?:(?:my )?(?:work|job)\b|(?P<x>{_ORG})))?(?=[\s|]*(?:$|[,.!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b|due to\b|now\b|already\b|these days\b|at (?:the age of )?(?:{CARDINAL})\b))"
 _COUPLE = r"(?=\s*(?:$|[,.|!;]|now\b|again\b|since\b|any ?more\b|any longer\b|but\b|and\b(?! (?!I\b)[A-Z])))"
@@ -136,6 +137,8 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("date", rf"(?P<x>{_NAME})", "partner", reading="name"),
     Pattern("be", rf"(?:dating|in a relationship with|together with|going out with|seeing) (?P<x>{_NAME}){_COUPLE}", "partner", reading="name"),
     Pattern("break split", rf"up with (?P<x>{_NAME})", "partner", "end", reading="name"),
+    Pattern("call break cancel", rf"(?:off )?(?:the|our|my) engagement{_ALONE}", "engaged_to", "end", object=""),
+    Pattern("call break cancel", rf"(?:off )?(?:the|our|my) engagement{_ALONE}", "relationship_status", "end", object="engaged"),
     Pattern("be", rf"friends with (?P<x>{_NAME})", "friend", reading="name"),
     # Animals and things
     Pattern("have get own", rf"(?!(?:me|him|her|us|them|you|my|his|our|their)\b)(?:an? |two |three |got an? )?(?:[a-z-]+ ){{0,2}}?(?P<kind>{_PET})s? (?:called|named)\s+(?P<x>{_NAME}(?:(?:,? and |, ){_NAME}){{0,3}})", "pet", "habit", reading="verbatim", also=(("is_a", "kind"),)),
@@ -181,6 +184,8 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("stand", rf"{_LIST}", "likes", "feeling", reading="list", denied="dislikes"),
     Pattern("drink", rf"{_LIST}", "drinks", "habit", reading="food", denied="avoids"),
     Pattern("eat", rf"{_LIST}", "eats", "habit", reading="food", denied="avoids"),
+    Pattern("give", rf"up {_LIST}", "drinks", "end", reading="food"),
+    Pattern("give", rf"up {_LIST}", "eats", "end", reading="food"),
     Pattern("smoke", r"(?P<x>(?=\s*(?:$|[,.|!]|any)))", "habit_of", "habit", object="smoking"),
     Pattern("play", rf"(?:the )?(?P<x>(?:{_any(INSTRUMENTS)})\b(?:(?:,? and (?:the )?|, (?:the )?)(?:{_any(INSTRUMENTS)})\b){{0,2}})(?! (?:player|music|concert))", "plays", "habit", reading="verbatim"),
     Pattern("play", rf"(?P<x>{_any(SPORTS)})\b", "plays", "habit", reading="text"),

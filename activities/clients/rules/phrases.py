@@ -183,7 +183,7 @@ def verb_phrase(text: str) -> str | None:
         return None
     head = re.split(
         r"[,;:.!?|()_\u2013\u2014]|\s-\s|\b(?:because|since|so|when|while|but|before|after|although|if|that|which|who|as|"
-        r"until|and|or|really|someday|too|again|instead|for)\b",
+        r"until|and|or|any ?more|any longer|really|someday|too|again|instead|for)\b",
         " ".join(text.split()),
         maxsplit=1,
     )[0].strip()

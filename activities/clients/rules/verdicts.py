@@ -30,6 +30,7 @@ nothing  the clause leaves it open
 """
 
 
+_NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b(?! than\b)", re.IGNORECASE)
 _AS_MUCH = re.compile(r"\bas (?:much|well|often|many)\b|\b(?:more|less|better) than\b")
 
 
@@ -39,10 +40,17 @@ def verdict_of(kind: Kind, clause: Clause, times: Times, *, at: datetime) -> Ver
     if verb.mood == "modal" or _is_for_a_while(clause):
         return "nothing"
     if verb.mood == "wish":
-        return "nothing" if verb.is_negated or verb.is_over else "wished"
+        if verb.is_over or is_no_more(clause):
+            return "dropped"
+        return "nothing" if verb.is_negated else "wished"
     if verb.mood == "plan":
         return "dropped" if verb.is_negated or verb.is_over else "planned"
     return _BY_KIND[kind](clause, times, at)
+
+
+def is_no_more(clause: Clause) -> bool:
+    """As in "I don't want a dog any more"."""
+    return clause.verb.is_negated and bool(_NO_MORE.search(clause.rest))
 
 
 def _is_for_a_while(clause: Clause) -> bool:
