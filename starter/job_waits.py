@@ -2,7 +2,12 @@
 
 from typing import Any
 
-from temporalio.client import Client, WorkflowExecutionDescription, WorkflowHandle
+from temporalio.client import (
+    Client,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowHandle,
+)
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.names import JOB_HEADER, wait_id, wait_number
@@ -69,11 +74,15 @@ async def choose_wait(waits: WaitStore, wait: int | str | None, *, job_id: str) 
 async def find_open_wait(
     handle: WorkflowHandle[Any, Any], *, job_id: str, memory: Memory
 ) -> JobWait | None:
-    """The wait at which a job is parked, by its row; see `MnesticClient.find_open_wait`."""
+    """The wait at which a job is parked, by its row; see `MnesticClient.find_open_wait`.
+
+    A job that was terminated leaves a row that still waits, which nobody can resume.
+    """
     tenant_id = handle.id.split("/")[1]
-    agent_id = await owner_of(
-        await find_job(handle), job_id=job_id, tenant_id=tenant_id, memory=memory
-    )
+    found = await find_job(handle)
+    agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
+    if found is None or found.status is not WorkflowExecutionStatus.RUNNING:
+        return None
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:

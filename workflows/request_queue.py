@@ -31,11 +31,12 @@ class RequestQueue:
         """The request of that id, or None."""
         return self._requests.get(request_id)
 
-    def keep(self, request: ResumeRequest) -> str | None:
-        """Keeps a request; returns why not, if there is no room."""
+    def keep(self, request: ResumeRequest, *, first: bool = False) -> str | None:
+        """Keeps a request, before all others with `first`; returns why not, if there is no room."""
         why = self.refusal(request)
         if why is None:
-            self._requests[request.request_id] = request
+            kept = {request.request_id: request}
+            self._requests = kept | self._requests if first else self._requests | kept
             self._size_bytes += _size(request)
         return why
 

@@ -22,11 +22,12 @@ from mnestic.memory.waits import (
     refusal,
 )
 from mnestic.workflows.controls import JobControls
+from mnestic.workflows.refusals import Refusals
 from mnestic.workflows.request_queue import RequestQueue
 
 _RECEIPTS_KEPT = 100  # older ones are found in the wait's row
-_REFUSALS_KEPT = 20
 _EARLY = "early-signals"  # the patch: runs before it refuse a signal that names the next wait
+_ORDER = "requests-in-order"  # the patch: runs before it put what they put back behind the others
 LATE = "late-requests"  # the patch: in runs before it what is handled at once with the deadline is in time
 
 
@@ -49,8 +50,6 @@ class ResumeInbox:
         self._job_id, self._max_payload_bytes = job_id, max_payload_bytes
         self._queue = RequestQueue(queued)
         self._receipts = {receipt.request_id: receipt for receipt in receipts}
-        self._failed: dict[str, ApplicationError] = {}
-        self._updating: set[str] = set()
         self._wait = wait
         self._taken: ResumeRequest | None = None
         self._taken_by_signal = False
@@ -61,7 +60,7 @@ class ResumeInbox:
         self._released = False
         self.next_wait_id = ""  # of the wait that is not open yet, as far as this run knows
         self.needs_attention = False
-        self.refused = refused
+        self._refusals = Refusals(refused)
         workflow.set_signal_handler(RESUME, self._on_signal)
         for name in (RESUME, OVERRIDE):
             workflow.set_update_handler(name, self._on_update, validator=self._validate)
@@ -89,6 +88,11 @@ class ResumeInbox:
             for request in self._queue
             if self._is_kept(request)
         )
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Why the latest signals were refused, for the status."""
+        return self._refusals.told
 
     @property
     def room_bytes(self) -> int:
@@ -161,8 +165,8 @@ class ResumeInbox:
             of_wait = taken.model_copy(update={"wait_id": self._wait.wait_id if self._wait else ""})
             kept = keep and taken.override is None and self._keep(of_wait) is None
             if not kept:
-                self._tell_refused(taken, failure.message)
-        self._note_failure(taken, failure)
+                self._refusals.tell(taken.request_id, failure.message)
+        self._refusals.note(taken.request_id, failure)
 
     def turn_away_late(self) -> None:
         """The request that was taken had come after the deadline; its time was up."""
@@ -230,20 +234,20 @@ class ResumeInbox:
             else:
                 self._take(self._as_kept(request))
         request_id = request.request_id
-        self._updating.add(request_id)
-        await workflow.wait_condition(
-            lambda: (
-                request_id in self._receipts
-                or request_id in self._failed
-                or self._ended is not None
-                or (self._released and self._is_queued(request))
+        with self._refusals.awaited(request_id):
+            await workflow.wait_condition(
+                lambda: (
+                    request_id in self._receipts
+                    or self._refusals.find(request_id) is not None
+                    or self._ended is not None
+                    or (self._released and self._is_queued(request))
+                )
             )
-        )
-        self._updating.discard(request_id)
         if request_id in self._receipts:
             return self._receipts[request_id]
-        if request_id in self._failed:
-            raise self._failed[request_id]
+        failure = self._refusals.find(request_id)
+        if failure is not None:
+            raise failure
         if self._ended is not None:
             raise self._refused(f"the job is {self._ended}")
         moved = f"job {self._job_id} goes on in a new run; send the request again"
@@ -273,9 +277,9 @@ class ResumeInbox:
     def _turn_away(self, request: ResumeRequest, receipt: ResumeReceipt | None) -> None:
         """A request that was taken for a wait which had ended before."""
         why = self._over_by(receipt)
-        if request.request_id in self._updating:
-            self._note_failure(request, self._refused(why))
-        elif request.wait_id is not None or self._keep(request) is not None:
+        if self._refusals.is_awaited(request.request_id):
+            self._refusals.note(request.request_id, self._refused(why))
+        elif request.wait_id is not None or self._put_back(request) is not None:
             self._refuse_signal(request, why)
 
     def _over_by(self, receipt: ResumeReceipt | None) -> str:
@@ -284,28 +288,17 @@ class ResumeInbox:
         return f"wait {self._wait.wait_id if self._wait else ''} {by}"
 
     def _refuse_signal(self, request: ResumeRequest, why: str) -> None:
-        self._tell_refused(request, why)
-        self._note_failure(request, self._refused(why))
-
-    def _tell_refused(self, request: ResumeRequest, why: str) -> None:
-        """Nobody hears an answer, so the status tells why; the log does not, as it may quote the payload."""
-        workflow.logger.warning("resume signal refused", extra={"request_id": request.request_id})
-        self.refused = (*self.refused, f"{request.request_id}: {why}")[-_REFUSALS_KEPT:]
+        self._refusals.tell(request.request_id, why)
+        self._refusals.note(request.request_id, self._refused(why))
 
     def _is_busy(self) -> bool:
         """Whether no wait is free, so that a signal which names none is kept for the next."""
         return self._wait is None or self._taken is not None or self._timed_out
 
     def _take(self, request: ResumeRequest, *, by_signal: bool = False) -> None:
-        self._failed.pop(request.request_id, None)
+        self._refusals.forget(request.request_id)
         self._taken, self._taken_by_signal = request, by_signal
         self.is_doubtful = by_signal and self._is_past()
-
-    def _note_failure(self, request: ResumeRequest, failure: ApplicationError) -> None:
-        """Keeps it for updates of the same request that still wait for their receipt."""
-        self._failed[request.request_id] = failure
-        while len(self._failed) > _REFUSALS_KEPT:
-            del self._failed[next(iter(self._failed))]
 
     def _refused(self, why: str) -> ApplicationError:
         told = f"job {self._job_id} was not resumed: {why}"
@@ -357,11 +350,15 @@ class ResumeInbox:
             return f"the job is {self._ended}"
         return None
 
-    def _keep(self, request: ResumeRequest) -> str | None:
+    def _put_back(self, request: ResumeRequest) -> str | None:
+        """Keeps what was taken, before those that came after it."""
+        return self._keep(request, first=workflow.patched(_ORDER))
+
+    def _keep(self, request: ResumeRequest, *, first: bool = False) -> str | None:
         """Keeps the request for later; returns why not, if there is no room."""
-        why = self._queue.keep(request)
+        why = self._queue.keep(request, first=first)
         if why is None:
-            self._failed.pop(request.request_id, None)
+            self._refusals.forget(request.request_id)
         return why
 
     def _is_queued(self, request: ResumeRequest) -> bool:

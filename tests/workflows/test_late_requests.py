@@ -27,6 +27,13 @@ nodes:
   - {id: first, kind: wait, key: first, timeout: 1d, on: {resumed: end, timeout: second}}
   - {id: second, kind: wait, key: second, timeout: 21d, on: {resumed: end, timeout: end}}
 """
+THRICE = """
+name: thrice
+nodes:
+  - {id: first, kind: wait, key: first, timeout: 1d, on: {resumed: second, timeout: second}}
+  - {id: second, kind: wait, key: second, timeout: 21d, on: {resumed: third, timeout: third}}
+  - {id: third, kind: wait, key: third, timeout: 21d, on: {resumed: end, timeout: end}}
+"""
 
 
 @pytest.fixture
@@ -133,6 +140,26 @@ async def test_a_late_signal_that_names_no_wait_is_kept_for_the_next(
 
     assert result.results["first"]["outcome"] == "timeout"
     assert result.results["second"]["payload"] == "late"
+
+
+async def test_late_signals_that_name_no_wait_are_taken_in_their_order(
+    client: MnesticClient,
+    run_worker: RunWorker,
+    handle_of: HandleOf,
+    start_waiting: StartWaiting,
+    pass_deadline: PassDeadline,
+) -> None:
+    async with run_worker():
+        job_id = await start_waiting(THRICE)
+    await pass_deadline(job_id)
+    for request_id in ("r1", "r2"):
+        await handle_of(job_id).signal(RESUME, ResumeRequest(request_id=request_id))
+
+    async with run_worker():
+        await ended(client, job_id)
+
+    waits = (await client.describe_job(job_id)).waits
+    assert [wait.receipt and wait.receipt.request_id for wait in waits] == [None, "r1", "r2"]
 
 
 async def test_an_update_after_the_deadline_is_refused(

@@ -17,7 +17,7 @@ from temporalio.testing import ActivityEnvironment
 from mnestic.activities.waits import OpenWaitInput, RestoreInput, WaitActivities
 from mnestic.memory.errors import InvalidInputError, ResumeRefusedError
 from mnestic.memory.jobs import JobStatus
-from mnestic.memory.names import STATUS, wait_id, wait_operation_key
+from mnestic.memory.names import RESUME, STATUS, wait_id, wait_operation_key
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
@@ -125,6 +125,27 @@ async def test_a_signal_that_comes_after_a_lost_resume_is_kept_for_the_next_wait
     assert await texts(client, job_id) == ["first", "second"]
     waits = (await client.describe_job(job_id)).waits
     assert [wait.receipt.request_id for wait in waits if wait.receipt] == ["r1", "r2"]
+
+
+async def test_signals_that_come_after_a_lost_resume_are_taken_in_their_order(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    start_waiting: StartWaiting,
+    handle_of: HandleOf,
+    lose: Lose,
+    loop: str,
+) -> None:
+    async with run_worker():
+        job_id = await start_waiting(loop)
+        await lose(job_id, FIRST)
+    for request_id, payload in (("r2", {"text": "next", "last": False}), ("r3", LAST)):
+        request = ResumeRequest(request_id=request_id, payload=payload)
+        await handle_of(job_id).signal(RESUME, request)
+
+    async with run_worker():
+        kept = await texts(client, job_id)
+
+    assert kept == ["first", "next", "second"]
 
 
 @pytest.mark.usefixtures("worker")

@@ -58,6 +58,17 @@ async def test_a_job_that_does_not_wait_has_no_open_wait(
 
 
 @pytest.mark.usefixtures("worker")
+async def test_a_job_that_was_terminated_at_its_wait_has_no_open_wait(
+    client: MnesticClient, start_waiting: StartWaiting, handle_of: Callable[[str], Any]
+) -> None:
+    job_id = await start_waiting()
+
+    await handle_of(job_id).terminate()
+
+    assert await client.find_open_wait(job_id) is None
+
+
+@pytest.mark.usefixtures("worker")
 async def test_of_a_job_of_many_waits_the_latest_are_shown(
     client: MnesticClient, admin_url: str, start_waiting: StartWaiting
 ) -> None:

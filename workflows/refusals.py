@@ -1,0 +1,66 @@
+"""What the senders of refused requests are told, and what of it is kept.
+
+It stands apart from the inbox, which decides, because only who still waits for an answer matters here.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+_KEPT = 20
+_LONGEST_ID, _LONGEST_WHY = 256, 500  # a new run carries what is told, and the status shows it
+_HEARD = "refusals-heard"  # the patch: runs before it forget refusals that an update has not heard
+
+
+class Refusals:
+    """The latest refusals: of signals, for the status; of updates, until those have heard them."""
+
+    def __init__(self, told: tuple[str, ...]) -> None:
+        """Begins with what an earlier run has told."""
+        self.told = told
+        self._failures: dict[str, ApplicationError] = {}
+        self._awaited: Counter[str] = Counter()  # how many updates of a request wait for its answer
+
+    @contextmanager
+    def awaited(self, request_id: str) -> Iterator[None]:
+        """For the time in which an update waits for the answer to a request."""
+        self._awaited += Counter((request_id,))
+        try:
+            yield
+        finally:
+            self._awaited -= Counter((request_id,))
+
+    def is_awaited(self, request_id: str) -> bool:
+        """Whether an update waits for the answer."""
+        return request_id in self._awaited
+
+    def tell(self, request_id: str, why: str) -> None:
+        """Nobody hears an answer, so the status tells why; the log does not, as it may quote the payload."""
+        named = _cut(request_id, _LONGEST_ID)
+        workflow.logger.warning("resume signal refused", extra={"request_id": named})
+        self.told = (*self.told, f"{named}: {_cut(why, _LONGEST_WHY)}")[-_KEPT:]
+
+    def note(self, request_id: str, failure: ApplicationError) -> None:
+        """Keeps it for updates of the same request that still wait for their receipt."""
+        self._failures[request_id] = failure
+        over = len(self._failures) - _KEPT
+        if over > 0:
+            hears = workflow.patched(_HEARD)
+            spare = [known for known in self._failures if not (hears and self.is_awaited(known))]
+            for known in spare[:over]:
+                del self._failures[known]
+
+    def find(self, request_id: str) -> ApplicationError | None:
+        """Why the request was refused, or None."""
+        return self._failures.get(request_id)
+
+    def forget(self, request_id: str) -> None:
+        """The request is taken, or kept for later, so an earlier refusal does not count."""
+        self._failures.pop(request_id, None)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}…"
