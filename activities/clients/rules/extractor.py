@@ -105,14 +105,13 @@ def _of_message(turn: Turn) -> list[Extracted]:
         if sentence.is_stated and own and is_own:
             claims += _bonds_in(sentence, cast.bonds, masked)
             first, last = (bisect_left(starts, place) for place in (sentence.start, sentence.end))
-            said: list[Extracted] = []
+            text = masked[sentence.start : sentence.end]
+            said = list(lost_in(text, sentence.start, turn.speaker))
             for clause in clauses_of(own, text=masked, cast=cast, dates=dates[first:last]):
                 said += meanings_of(clause, setting)
                 said += occasions_of(clause, setting)
-            text = masked[sentence.start : sentence.end]
             claims += undone(said, text, start=sentence.start)
             claims += dropped_in(text, sentence.start, turn.speaker)
-            claims += lost_in(text, sentence.start, turn.speaker)
             claims += _called(text, sentence.start, turn.speaker)
     return list(_of_people(claims, cast))
 

@@ -31,6 +31,7 @@ _INSTEAD = re.compile(
 # What will be so from a day on; of the rest, what is so today would seem to be over.
 _LATER: Mapping[str, Verdict] = {"employer": "is", "job_title": "is", "lives_in": "planned"}
 _NOW = re.compile(r"\b(?:now|nowadays|these days|any ?more)\b", re.IGNORECASE)
+_BUT = re.compile(r"\b(?:but|no|not|nor|barely|hardly|scarcely|except)\b", re.IGNORECASE)
 _WORDS = re.compile(r"\w+")
 _LISTED = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
 _GOING = re.compile(r"([a-z]+ing)\b")
@@ -106,7 +107,7 @@ class _Fact:
             verdict = "ended"
         if verdict == "is" and self.clause.verb.tense == "future":
             verdict = _LATER.get(self.pattern.predicate, "nothing")
-        if verdict == "is" and self._is_of_a_day():
+        if verdict == "is" and (self._is_of_a_day() or self._is_count()):
             verdict = "nothing"
         values = [] if verdict == "nothing" else self._values()
         for subject in self._subjects() if values else ():
@@ -121,6 +122,11 @@ class _Fact:
         """As in "I'm together with Anna today": who is a couple is one since a day, not on one."""
         has_begun = self.times.since or self.clause.verb.has_begun
         return self.pattern.predicate == "partner" and bool(self.times.on) and not has_begun
+
+    def _is_count(self) -> bool:
+        """As in "we are two": how many, and not how old."""
+        is_bare = self.pattern.predicate == "age" and "old" not in self.match[0]
+        return is_bare and self.clause.subject.is_plural
 
     def _subjects(self) -> tuple[str, ...]:
         """Of whom it is said; of the speaker in "she put me in charge" and "she calls me Mo"."""
@@ -257,7 +263,11 @@ class _Fact:
 def read_values(text: str, reading: Reading, *, predicate: str) -> list[str]:
     """The objects in a text, read as the pattern asks."""
     if predicate == "languages_spoken":
-        return [word.capitalize() for word in _WORDS.findall(text) if word.casefold() in LANGUAGES]
+        return [
+            word.capitalize()
+            for word in _WORDS.findall(_BUT.split(text)[0])
+            if word.casefold() in LANGUAGES
+        ]
     if predicate == "allergic_to":
         return [each for each in phrases(text) if each.split()[-1].casefold() not in NO_ALLERGENS]
     if predicate == "age":

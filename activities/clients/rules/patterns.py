@@ -94,7 +94,7 @@ _HABIT = r"(?!(?:late|out|into|away|errands|the|an?|my|our|with|around)\b)(?P<ma
 _END = r"(?=\s*(?:$|[,.|!;]|now\b|and\b|but\b|again\b|already\b|too\b|since\b|for\b|with\b|to\b|any ?more|any longer))"
 _ALONE = r"(?=\s*(?:$|[,.|!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b))"
 _JOB_OVER = r"(?=\s*(?:$|[,.|!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b|due to\b|as an?\b|to\b|for\b))"
-_RETIRED = rf"(?:\s*early\b)?(?:\s*from (?:(?:my )?(?:work|job)\b|(?P<x>{_ORG})))?(?=[\s|]*(?:$|[,.!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b|due to\b|now\b|already\b|these days\b|at (?:the age of )?(?:{CARDINAL})\b))"
+_RETIRED = rf"(?:\s*early\b)?(?:\s*from (?:(?:my )?(?:work|job)\b|(?P<x>{_ORG})))?(?=[\s|]*(?:$|[,.!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b|due to\b|now\b|already\b|these days\b|as an?\b|at (?:the age of )?(?:{CARDINAL})\b))"
 _COUPLE = r"(?=\s*(?:$|[,.|!;]|now\b|again\b|since\b|any ?more\b|any longer\b|but\b|and\b(?! (?!I\b)[A-Z])))"
 
 PATTERNS: tuple[Pattern, ...] = (

@@ -140,7 +140,7 @@ def _bond_of(words: Sequence[Word], index: int, place: int, *, owner: str) -> Bo
         words[index].start,
         words[following - 1].end,
         following,
-        is_gone=bool(gone),
+        is_gone=bool(gone) or ("first" in adjectives and kin.predicate in _COUPLES),
     )
 
 

@@ -31,13 +31,16 @@ nothing  the clause leaves it open
 
 
 _NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b(?! than\b)", re.IGNORECASE)
+_HARDLY_ANY = re.compile(
+    r"\s*(?:hardly|barely|scarcely|no|next to no|very little|little(?! \w+s\b)|(?:very )?few)\b"
+)
 _AS_MUCH = re.compile(r"\bas (?:much|well|often|many)\b|\b(?:more|less|better) than\b")
 
 
 def verdict_of(kind: Kind, clause: Clause, times: Times, *, at: datetime) -> Verdict:
     """What a clause of a kind says."""
     verb = clause.verb
-    if verb.mood == "modal" or _is_for_a_while(clause):
+    if verb.mood == "modal" or _is_for_a_while(clause) or _HARDLY_ANY.match(clause.rest):
         return "nothing"
     if verb.mood == "wish":
         if verb.is_over or is_no_more(clause):
