@@ -23,11 +23,13 @@ class Refusals:
         self.told = told
         self._failures: dict[str, ApplicationError] = {}
         self._awaited: Counter[str] = Counter()  # how many updates of a request wait for its answer
+        self._left: set[str] = set()  # whose senders do not
 
     @contextmanager
     def awaited(self, request_id: str) -> Iterator[None]:
         """For the time in which an update waits for the answer to a request."""
         self._awaited += Counter((request_id,))
+        self._left.discard(request_id)
         try:
             yield
         finally:
@@ -36,6 +38,15 @@ class Refusals:
     def is_awaited(self, request_id: str) -> bool:
         """Whether an update waits for the answer."""
         return request_id in self._awaited
+
+    def leave(self, request_id: str) -> None:
+        """The request came by signal: the sender of an update has given up waiting for it."""
+        if self.is_awaited(request_id):
+            self._left.add(request_id)
+
+    def is_heard(self, request_id: str) -> bool:
+        """Whether an update waits for the answer, and its sender as well."""
+        return self.is_awaited(request_id) and request_id not in self._left
 
     def tell(self, request_id: str, why: str) -> None:
         """Nobody hears an answer, so the status tells why; the log does not, as it may quote the payload."""

@@ -28,6 +28,7 @@ from mnestic.workflows.request_queue import RequestQueue
 _RECEIPTS_KEPT = 100  # older ones are found in the wait's row
 _EARLY = "early-signals"  # the patch: runs before it refuse a signal that names the next wait
 _ORDER = "requests-in-order"  # the patch: runs before it put what they put back behind the others
+_SENDERS = "senders-of-kept"  # the patch: in runs before it all that was kept has come by signal
 LATE = "late-requests"  # the patch: in runs before it what is handled at once with the deadline is in time
 
 
@@ -115,7 +116,7 @@ class ResumeInbox:
             waits_on = request.wait_id is None and self._taken is not None
             if not (waits_on or request.wait_id == self.next_wait_id or self._is_kept(request)):
                 self._queue.drop(request)
-                self._on_signal(request)
+                self._receive(request)
 
     def try_again(self) -> None:
         """Takes the first request that is kept for the open wait, unless another one is taken."""
@@ -254,6 +255,11 @@ class ResumeInbox:
         raise ApplicationError(moved, type=MOVED)
 
     def _on_signal(self, request: ResumeRequest) -> None:
+        self._refusals.leave(request.request_id)
+        self._receive(request)
+
+    def _receive(self, request: ResumeRequest) -> None:
+        """Takes, keeps or refuses what comes by signal, or was kept for the wait that is open now."""
         if self._is_known(request) or self._is_queued(request):
             taken = self._taken is not None and self._taken.request_id == request.request_id
             self._taken_by_signal |= taken  # its sender has given up waiting for the update
@@ -270,7 +276,8 @@ class ResumeInbox:
         else:
             why = self._refusal(request)
         if why is None:
-            self._take(request, by_signal=True)
+            by_update = self._refusals.is_heard(request.request_id) and workflow.patched(_SENDERS)
+            self._take(request, by_signal=not by_update)
         else:
             self._refuse_signal(request, why)
 
@@ -279,7 +286,7 @@ class ResumeInbox:
         why = self._over_by(receipt)
         if self._refusals.is_awaited(request.request_id):
             self._refusals.note(request.request_id, self._refused(why))
-        elif request.wait_id is not None or self._put_back(request) is not None:
+        elif request.wait_id is not None or self._keep(request, first=workflow.patched(_ORDER)):
             self._refuse_signal(request, why)
 
     def _over_by(self, receipt: ResumeReceipt | None) -> str:
@@ -349,10 +356,6 @@ class ResumeInbox:
         if self._ended is not None:
             return f"the job is {self._ended}"
         return None
-
-    def _put_back(self, request: ResumeRequest) -> str | None:
-        """Keeps what was taken, before those that came after it."""
-        return self._keep(request, first=workflow.patched(_ORDER))
 
     def _keep(self, request: ResumeRequest, *, first: bool = False) -> str | None:
         """Keeps the request for later; returns why not, if there is no room."""
