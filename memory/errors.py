@@ -151,14 +151,23 @@ class ResumeRefusedError(RefusedError):
 
 
 class AlreadyWaitingError(RefusedError):
-    """A job waits at one wait at a time; `waits_for` and `key` are those of the first and the second."""
+    """A job waits at one wait at a time; `waits_for` and `key` are those of the first and the second.
 
-    def __init__(self, *, job_id: str, waits_for: str, key: str) -> None:
+    The first one `is_given_up` when nobody waits for it any more, though it is still open.
+    """
+
+    def __init__(self, *, job_id: str, waits_for: str, key: str, is_given_up: bool = False) -> None:
         self.job_id, self.waits_for, self.key = job_id, waits_for, key
-        super().__init__(
+        told = (
             f"job {job_id} waits for {waits_for}, so it cannot wait for {key} at the same time; wait for "
             "one after the other, or make them one wait with an outcome for each"
         )
+        if is_given_up:
+            told = (
+                f"job {job_id} cannot wait for {key}: its wait for {waits_for} was cancelled or timed out "
+                f"in the code, and is still open; wait for {waits_for} again, or end the job"
+            )
+        super().__init__(told)
 
 
 class MemoryDriftedError(RefusedError):

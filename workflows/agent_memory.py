@@ -273,7 +273,8 @@ class AgentMemory(AgentKnowledge):
 
         Raises:
             InvalidInputError: the key is too long, or the form is no JSON Schema.
-            AlreadyWaitingError: another wait of the job is under way; a job has one at a time.
+            AlreadyWaitingError: another wait of the job is under way, or was given up and is still
+                open; a job has one at a time.
         """
         check_wait_key(key)
         if self._waits.open is None:

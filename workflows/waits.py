@@ -98,7 +98,7 @@ class JobWaits:
         self._began_renewed, self._put_off = state.epoch > 0, False
         self._context: ResumptionContext | None = None
         self._key: str | None = None  # of what is waited for in this run
-        self.count = state.waits
+        self.count = self._carried = state.waits
         self.open = state.open_wait
         self.attention = state.attention
         inbox.needs_attention = state.attention is not None
@@ -110,15 +110,26 @@ class JobWaits:
         """Parks until a request or the deadline; returns the wait, who resumed it, and the drift.
 
         Raises:
-            AlreadyWaitingError: another call has not returned yet.
+            AlreadyWaitingError: another call has not returned yet, or left its wait open.
         """
-        if self._key is not None:
-            raise AlreadyWaitingError(job_id=self._keys.job_id, waits_for=self._key, key=terms.key)
+        self._check_is_free(terms.key)
         self._key = terms.key
         try:
             return await self._wait(terms)
         finally:
             self._key = None
+
+    def _check_is_free(self, key: str) -> None:
+        """Whether no other wait is under way, nor open since its call was given up."""
+        given_up = self._key is None
+        waits_for = self._key or (self.open.key if self.open else None)
+        if waits_for is None or (given_up and waits_for == key):
+            return
+        if given_up and self.count == self._carried:  # fails the task, until the code is mended
+            told = f"the job waits for {waits_for}, and its code came to the wait for {key}"
+            raise RuntimeError(f"{told}; a new run has to come to the wait that is open")
+        job_id = self._keys.job_id
+        raise AlreadyWaitingError(job_id=job_id, waits_for=waits_for, key=key, is_given_up=given_up)
 
     async def _wait(self, terms: WaitTerms) -> tuple[OpenWait, ResumeRequest | None, Restored]:
         modern, self._put_off = is_of_this_version(), False
@@ -128,11 +139,6 @@ class JobWaits:
             publish_owner(self._scope)
             self.open = await self._open(terms)
             self._began_renewed = False
-        elif self.open.key != terms.key:  # fails the workflow task, until the code is mended
-            told = (
-                f"the job waits for {self.open.key}, and its code came to the wait for {terms.key}"
-            )
-            raise RuntimeError(f"{told}; a new run has to come to the wait that is open")
         self._context = terms.context
         self._publish()
         self._inbox.open(self.open)
@@ -212,7 +218,7 @@ class JobWaits:
         taken = self._inbox.taken
         if taken is None or not self._inbox.is_doubtful or not workflow.patched(LATE):
             return
-        if await came_late(taken, deadline=self._opened.deadline):
+        if await came_late(taken, wait=self._opened):
             self._inbox.turn_away_late()
 
     async def _restore(

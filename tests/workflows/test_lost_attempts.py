@@ -7,7 +7,7 @@ is run as such an attempt would, under the wait's key, before the workflow asks.
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from temporalio.client import WorkflowHandle
 from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.waits import OpenWaitInput, RestoreInput, WaitActivities
-from mnestic.memory.errors import InvalidInputError, ResumeRefusedError
+from mnestic.memory.errors import InvalidInputError, ResumeRefusedError, SnapshotUnverifiedError
 from mnestic.memory.jobs import JobStatus
 from mnestic.memory.names import RESUME, STATUS, wait_id, wait_operation_key
 from mnestic.memory.operations import Operation
@@ -230,13 +230,20 @@ async def test_a_job_that_is_cancelled_after_a_lost_resume_leaves_its_receipt(
 
 
 @pytest.fixture
+def limit() -> timedelta:
+    """How long the wait is open that a lost attempt opened."""
+    return timedelta(days=1)
+
+
+@pytest.fixture
 async def opened(
-    client: MnesticClient, memory: Memory, handle_of: HandleOf, loop: str
+    client: MnesticClient, memory: Memory, handle_of: HandleOf, loop: str, limit: timedelta
 ) -> SnapshotRef:
     """The snapshot of the first wait of the job `lost`, which an attempt has opened that was lost."""
-    job_id = await client.start_job(
-        parse_plan(loop, source="test"), agent_id="ada", session_id="s1", job_id="lost"
+    plan = parse_plan(
+        loop.replace("1d", f"{limit.seconds}s" if limit.seconds else "1d"), source="test"
     )
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1", job_id="lost")
     started = (await client.describe_job(job_id)).started_at
     wait = wait_id(job_id, 1)
     opened: SnapshotRef = await ActivityEnvironment().run(
@@ -254,7 +261,7 @@ async def opened(
             policy="rebase",
             context=ResumptionContext(cursor_node="turn", plan_decision_id="p"),
             opened_at=started,
-            deadline=started + timedelta(days=1),
+            deadline=started + limit,
         ),
     )
     return opened
@@ -276,6 +283,62 @@ async def test_an_update_that_names_a_wait_which_a_lost_attempt_opened_resumes_i
 
     assert receipt is not None
     assert (receipt.wait_id, receipt.snapshot_sha256) == ("lost/w1", opened.sha256)
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.parametrize("limit", [timedelta(seconds=4)])
+@pytest.mark.parametrize("named", [True, False])
+async def test_a_signal_that_came_in_time_stays_so_in_a_new_run(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    handle_of: HandleOf,
+    until: Callable[..., Awaitable[Any]],
+    limit: timedelta,
+    *,
+    named: bool,
+) -> None:
+    async def is_past() -> bool:
+        return datetime.now(UTC) > job.started_at + limit
+
+    job = await client.describe_job("lost")
+    wait = "lost/w1" if named else None
+    request = ResumeRequest(request_id="r1", wait_id=wait, payload=LAST)
+    await handle_of("lost").signal(RESUME, request)
+    await client.poke_job("lost")  # goes on in a new run before it comes to the wait
+    await until(is_past)
+
+    async with run_worker():
+        await client.wait_for_result("lost")
+
+    (ended,) = (await client.describe_job("lost")).waits
+    assert ended.state == "resumed"
+
+
+@pytest.mark.usefixtures("opened")
+async def test_an_update_for_the_next_wait_that_hears_an_error_does_not_resume_it_later(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    until_state: Callable[[str, str], Awaitable[Any]],
+    rot: Callable[[], None],
+) -> None:
+    rot()
+    sending = asyncio.create_task(
+        client.resume_job("lost", LAST, request_id="r1", wait_id="lost/w1")
+    )
+    await asyncio.sleep(0.5)  # it comes to the workflow before its first line
+
+    async with run_worker():
+        with pytest.raises(SnapshotUnverifiedError):
+            await sending
+        job = await until_state("lost", "needs_attention")
+        rot()
+        await client.resume_job("lost", LAST, request_id="r2")
+        await client.wait_for_result("lost")
+
+    (wait,) = (await client.describe_job("lost")).waits
+    assert job.kept == ()
+    assert wait.receipt is not None
+    assert wait.receipt.request_id == "r2"
 
 
 async def test_an_update_that_names_a_later_wait_is_refused(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -103,6 +103,22 @@ class Both:
         if self._later:
             await workflow.sleep(1)
         await self._memory.wait("payment", timeout=DAY)
+
+
+@workflow.defn(name="GivesUp")
+class GivesUp:
+    """Gives a wait up after a moment, and waits for something, maybe the same."""
+
+    @workflow.init
+    def __init__(self, asked: Asked) -> None:
+        self._memory = AgentMemory(job_id=JOB, scope=asked.scope)
+
+    @workflow.run
+    async def run(self, asked: Asked) -> list[Any]:
+        with suppress(TimeoutError, asyncio.CancelledError):
+            await asyncio.wait_for(self._memory.wait("approval", timeout=DAY), 2)
+        ended = await self._memory.wait(asked.key, timeout=DAY)
+        return [ended.wait_id, ended.outcome]
 
 
 @workflow.defn(name="Forks")
@@ -234,6 +250,40 @@ async def test_a_second_wait_at_the_same_time_is_refused_and_says_what_to_do(
     assert isinstance(cause, ApplicationError)
     assert cause.type == "AlreadyWaitingError"
     assert "job mine waits for approval, so it cannot wait for payment" in str(cause)
+
+
+@pytest.mark.parametrize("how", ["timeout", "cancel"])
+async def test_a_second_wait_after_one_that_was_given_up_is_refused_and_says_what_to_do(
+    run: Run, start: Start, until_state: UntilState, how: str
+) -> None:
+    async with run(GivesUp):
+        handle = await start("GivesUp", key="payment")
+        await until_state(JOB, "waiting")
+        if how == "cancel":
+            await handle.cancel()
+        with pytest.raises(WorkflowFailureError) as failed:
+            await asyncio.wait_for(handle.result(), 30)
+
+    cause = failed.value.cause
+    assert isinstance(cause, ApplicationError)
+    assert cause.type == "AlreadyWaitingError"
+    assert "still open; wait for approval again, or end the job" in str(cause)
+
+
+async def test_a_wait_that_was_given_up_is_waited_for_again(
+    client: MnesticClient, run: Run, start: Start, until: Until, until_state: UntilState
+) -> None:
+    async def given_up() -> bool:
+        return any(e.what == "timer_fired" for e in (await client.job_history(JOB)).entries)
+
+    async with run(GivesUp):
+        handle = await start("GivesUp", key="approval")
+        await until_state(JOB, "waiting")
+        await until(given_up)
+        await client.resume_job(JOB, request_id="r1")
+        result = await asyncio.wait_for(handle.result(), 30)
+
+    assert result == [f"{JOB}/w1", "resumed"]
 
 
 async def test_a_workflow_gives_another_one_the_memory_of_its_wait(
