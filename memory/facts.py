@@ -310,6 +310,9 @@ class _History:
         for old in self._active():
             if claim.kind == "corrected":
                 old.close("corrected", at=old.valid_from)
+                ends = draft.valid_to or old.valid_from
+                if claim.valid_from is None and ends >= old.valid_from:  # it was so instead
+                    draft.valid_from, draft.is_dated = old.valid_from, old.is_dated
             else:
                 old.close("superseded", at=claim.begins)
             old.superseded_by, draft.supersedes = draft.id, old.id

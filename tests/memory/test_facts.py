@@ -68,7 +68,7 @@ UNENDED = st.builds(
     claim,
     st.integers(0, 5),
     st.sampled_from(["a", "b", "c"]),
-    st.sampled_from(["affirmed", "reactivated"]),
+    st.sampled_from(["affirmed", "corrected", "reactivated"]),
     number=st.integers(0, 2),
 )
 
@@ -315,6 +315,37 @@ DATED = st.builds(
     number=st.integers(0, 2),
     valid_from=st.one_of(st.none(), st.integers(-2000, 4).map(day)),
 )
+
+
+@pytest.mark.parametrize(
+    ("correction", "began"),
+    [
+        (claim(3, "Ghent", "corrected"), 2),
+        (claim(3, "Ghent", "corrected", valid_from=day(2.5)), 2.5),
+        (claim(3, "Ghent", "corrected", valid_to=day(9)), 2),
+    ],
+    ids=["undated", "dated", "until a day"],
+)
+def test_a_correction_without_a_day_was_so_since_what_it_corrects(
+    correction: Claim, began: float
+) -> None:
+    claims = [claim(1, "Utrecht"), claim(2, "Genk"), correction]
+
+    utrecht, genk, ghent = resolve(claims, owner="o", predicate=PREDICATES["single"])
+
+    assert (utrecht.valid_to, genk.valid_to) == (day(2), genk.valid_from)
+    assert (ghent.valid_from, ghent.supersedes) == (day(began), genk.id)
+
+
+def test_a_correction_that_ends_before_what_it_corrects_begins_when_it_is_said() -> None:
+    claims = [
+        claim(1, "Genk", valid_from=day(90)),
+        claim(2, "Ghent", "corrected", valid_to=day(30)),
+    ]
+
+    _, ghent = resolve(claims, owner="o", predicate=PREDICATES["single"])
+
+    assert (ghent.valid_from, ghent.valid_to) == (day(2), day(30))
 
 
 @given(st.lists(DATED, max_size=8))
