@@ -302,7 +302,7 @@ class _History:
         """Puts a draft into the chain before the one that began after it."""
         draft.close("superseded", at=following.valid_from)
         for one in self.drafts:
-            if one.superseded_by == following.id and one.end == "superseded":
+            if one.superseded_by == following.id:
                 one.superseded_by, draft.supersedes = draft.id, one.id
         draft.superseded_by, following.supersedes = following.id, draft.id
 
@@ -330,7 +330,8 @@ class _History:
 
     def _yield(self, draft: _Draft, *, to: _Draft) -> None:
         """Makes way for a draft that is reactivated: what began before it was so until then."""
-        if draft.status == "active" and draft.valid_from < to.valid_from:
+        is_earlier = draft.valid_from < to.valid_from
+        if is_earlier and draft.end in {None, "superseded", "ended"}:
             for one in self.drafts:  # the link goes to what it takes the place of now
                 one.superseded_by = None if one.superseded_by == to.id else one.superseded_by
             draft.close("superseded", at=to.valid_from)

@@ -72,6 +72,14 @@ UNENDED = st.builds(
     number=st.integers(0, 2),
 )
 
+SAID = st.builds(
+    claim,
+    st.integers(0, 5),
+    st.sampled_from(["a", "b", "c"]),
+    st.sampled_from(["affirmed", "corrected"]),
+    number=st.integers(0, 2),
+)
+
 CASES = {
     "a day that was before what began later": (
         [
@@ -234,6 +242,22 @@ CASES = {
             ("Malmö", "active", None, None),
         ],
     ),
+    "reactivated what was undone: what came before it is so until then": (
+        [
+            claim(0, "Utrecht"),
+            claim(1, "Ghent"),
+            claim(2, "Malmö"),
+            claim(3, "Ghent", "reactivated"),
+            claim(4, "Utrecht"),
+            claim(5, "Malmö", "reactivated"),
+        ],
+        [
+            ("Utrecht", "archived", "superseded", 1),
+            ("Ghent", "archived", "superseded", 2),
+            ("Malmö", "active", None, None),
+            ("Utrecht", "archived", "undone", 4),
+        ],
+    ),
     "reactivated after an end": (
         [claim(1, "Ghent"), claim(2, None, "ended"), claim(3, "Ghent", "reactivated")],
         [("Ghent", "active", None, None)],
@@ -377,7 +401,7 @@ def test_a_predicate_with_one_object_never_has_two_at_a_time(claims: list[Claim]
     )
 
 
-@given(st.lists(st.one_of(DATED, UNENDED), max_size=12))
+@given(st.one_of(st.lists(UNENDED, max_size=12), st.lists(st.one_of(DATED, SAID), max_size=12)))
 def test_what_nobody_ended_leaves_no_time_without_an_object(claims: list[Claim]) -> None:
     facts = resolve(claims, owner="o", predicate=PREDICATES["single"])
 
