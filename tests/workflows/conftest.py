@@ -2,23 +2,37 @@
 
 import asyncio
 import time
+import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from temporalio.client import WorkflowHandle
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.update.v1 import UpdateRef
+from temporalio.api.workflowservice.v1 import PollWorkflowExecutionUpdateRequest
+from temporalio.client import (
+    Client,
+    Interceptor,
+    OutboundInterceptor,
+    StartWorkflowUpdateInput,
+    WorkflowHandle,
+    WorkflowUpdateHandle,
+)
 from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.service import RPCError, RPCStatusCode
 
 from mnestic.memory.inbox import InboxReport
 from mnestic.memory.names import inbox_workflow_id, job_workflow_id
+from mnestic.memory.ports import Memory
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 from mnestic.workflows.agent_inbox import AgentInbox, InboxInput
 
 PLANS = Path(__file__).parent / "plans"
 Until = Callable[..., Awaitable[Any]]
+ResumeAhead = Callable[..., Awaitable[asyncio.Task[Any]]]
 HandleOf = Callable[[str], WorkflowHandle[Any, Any]]
 
 
@@ -52,6 +66,62 @@ def until() -> Until:
         return found
 
     return until
+
+
+class SentUpdates(Interceptor):
+    """The updates that a client has sent, by workflow id and update id."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, str]] = []
+
+    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - Temporal's name
+        """Notes each update before it goes on."""
+        sent = self.sent
+
+        class Noting(OutboundInterceptor):
+            async def start_workflow_update(
+                self,
+                input: StartWorkflowUpdateInput,  # noqa: A002
+            ) -> WorkflowUpdateHandle[Any]:
+                input.update_id = input.update_id or uuid.uuid4().hex
+                sent.append((input.id, input.update_id))
+                return await super().start_workflow_update(input)
+
+        return Noting(next)
+
+
+@pytest.fixture
+def resume_ahead(client: MnesticClient, memory: Memory, until: Until) -> ResumeAhead:
+    """Sends a resume by update, and returns once Temporal has it, though no worker is up."""
+    updates = SentUpdates()
+    config = client.temporal.config()
+    config["interceptors"] = [*config["interceptors"], updates]
+    sender = MnesticClient(
+        Client(**config), memory, settings=client.settings, endpoints=client.endpoints
+    )
+
+    async def is_there() -> bool:
+        for workflow_id, update_id in updates.sent:
+            execution = WorkflowExecution(workflow_id=workflow_id)
+            ref = UpdateRef(workflow_execution=execution, update_id=update_id)
+            asked = PollWorkflowExecutionUpdateRequest(
+                namespace=client.temporal.namespace, update_ref=ref
+            )
+            try:
+                await client.temporal.workflow_service.poll_workflow_execution_update(asked)
+            except RPCError as error:
+                if error.status is not RPCStatusCode.NOT_FOUND:
+                    raise
+            else:
+                return True
+        return False
+
+    async def send(*args: Any, **fields: Any) -> asyncio.Task[Any]:
+        sending = asyncio.create_task(sender.resume_job(*args, **fields))
+        await until(is_there)
+        return sending
+
+    return send
 
 
 @pytest.fixture

@@ -163,13 +163,14 @@ async def test_late_signals_that_name_no_wait_are_taken_in_their_order(
 
 
 async def test_an_update_after_the_deadline_is_refused(
-    client: MnesticClient, run_worker: RunWorker, parked: str, pass_deadline: PassDeadline
+    client: MnesticClient,
+    run_worker: RunWorker,
+    parked: str,
+    pass_deadline: PassDeadline,
+    resume_ahead: Callable[..., Awaitable[asyncio.Task[Any]]],
 ) -> None:
     await pass_deadline(parked)
-    sending = asyncio.create_task(
-        client.resume_job(parked, request_id="r1", wait_id=f"{parked}/w1")
-    )
-    await asyncio.sleep(0.5)
+    sending = await resume_ahead(parked, request_id="r1", wait_id=f"{parked}/w1")
 
     async with run_worker():
         with pytest.raises(ResumeRefusedError, match=f"wait {parked}/w1 is"):

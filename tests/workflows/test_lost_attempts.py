@@ -28,6 +28,7 @@ from mnestic.starter.plans import parse_plan
 
 StartWaiting = Callable[..., Awaitable[str]]
 Lose = Callable[..., Awaitable[Restored]]
+ResumeAhead = Callable[..., Awaitable[asyncio.Task[Any]]]
 HandleOf = Callable[[str], WorkflowHandle[Any, Any]]
 FIRST = {"text": "first", "last": False}
 LAST = {"text": "second", "last": True}
@@ -271,11 +272,9 @@ async def test_an_update_that_names_a_wait_which_a_lost_attempt_opened_resumes_i
     client: MnesticClient,
     run_worker: Callable[[], AbstractAsyncContextManager[None]],
     opened: SnapshotRef,
+    resume_ahead: ResumeAhead,
 ) -> None:
-    sending = asyncio.create_task(
-        client.resume_job("lost", LAST, request_id="r1", wait_id="lost/w1")
-    )
-    await asyncio.sleep(0.5)  # it comes to the workflow before its first line
+    sending = await resume_ahead("lost", LAST, request_id="r1", wait_id="lost/w1")
 
     async with run_worker():
         receipt = await sending
@@ -320,12 +319,10 @@ async def test_an_update_for_the_next_wait_that_hears_an_error_does_not_resume_i
     run_worker: Callable[[], AbstractAsyncContextManager[None]],
     until_state: Callable[[str, str], Awaitable[Any]],
     rot: Callable[[], None],
+    resume_ahead: ResumeAhead,
 ) -> None:
     rot()
-    sending = asyncio.create_task(
-        client.resume_job("lost", LAST, request_id="r1", wait_id="lost/w1")
-    )
-    await asyncio.sleep(0.5)  # it comes to the workflow before its first line
+    sending = await resume_ahead("lost", LAST, request_id="r1", wait_id="lost/w1")
 
     async with run_worker():
         with pytest.raises(SnapshotUnverifiedError):
@@ -356,14 +353,14 @@ async def test_an_update_for_the_wait_that_comes_next_goes_along_into_a_new_run(
     client: MnesticClient,
     run_worker: Callable[[], AbstractAsyncContextManager[None]],
     handle_of: HandleOf,
+    resume_ahead: ResumeAhead,
 ) -> None:
     job_id = await client.start_job(
         parse_plan(SLOW, source="test"), agent_id="ada", session_id="s1", job_id="slow"
     )
     first = (await handle_of(job_id).describe()).run_id
     await client.poke_job(job_id)  # goes on in a new run before it opens a wait
-    sending = asyncio.create_task(client.resume_job(job_id, LAST, wait_id="slow/w1"))
-    await asyncio.sleep(0.5)
+    sending = await resume_ahead(job_id, LAST, wait_id="slow/w1")
 
     async with run_worker():
         receipt = await sending
