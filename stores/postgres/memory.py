@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError, InvalidInputError
 from mnestic.memory.operations import LedgerEntry, Operation
+from mnestic.stores.postgres.agent_settings import PostgresSettingStore
 from mnestic.stores.postgres.connections import drop_closed, pipelined
 from mnestic.stores.postgres.entries import PostgresEntryStore
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
@@ -68,6 +69,7 @@ class PostgresTransaction:
         self.resources = PostgresResourceStore(unit)
         self.plans = PostgresPlanStore(unit)
         self.usage = PostgresUsageStore(unit)
+        self.settings = PostgresSettingStore(unit)
         self.tool_results = PostgresToolResultStore(unit)
 
     async def now(self) -> datetime:

@@ -292,6 +292,9 @@ class UsageRow(Table, table=True):
     input_tokens: int = Field(sa_type=BigInteger)
     output_tokens: int = Field(sa_type=BigInteger)
     cost_usd: Decimal | None = Field(default=None, sa_column=Column(Numeric, nullable=True))
+    injected_tokens: int = Field(
+        default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
+    )
     created_at: datetime = instant()
 
 

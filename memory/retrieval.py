@@ -1,0 +1,173 @@
+"""Retrieval: a question, what is found for it, and the policy by which it is weighed.
+
+It stands apart from how the score is worked out (`memory/ranking.py`), since every way in speaks these
+values: the client, the command line, jobs and auto-retrieval.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+
+from mnestic.memory.canonical import check_text
+from mnestic.memory.entries import Entry, EntryStatus, EntryType
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.predicates import Category
+
+Mode = Literal["hybrid", "semantic", "text"]
+PresetName = Literal["mnestic", "leonidas"]
+LONGEST_QUESTION = 10_000  # characters
+MOST_RESULTS = 1000
+
+_Weight = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
+_Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class RetrievalPolicy(BaseModel):
+    """Every weight of retrieval; how each signal is worked out stands in `memory/ranking.py`.
+
+    Signals are absolute: what one says of an entry does not depend on what else was found, so a score
+    means the same for every question.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    semantic: _Weight = Field(0.4, description="What it means is near what is asked")
+    lexical: _Weight = Field(0.6, description="It has the words of the question (BM25)")
+    beside: _Weight = Field(
+        0.4, description="Share of their own that turns lend to those beside them"
+    )
+    near: _Weight = Field(0.2, description="Likewise to those two turns away")
+    related: _Weight = Field(
+        0.2, description="Likewise to entries that are related (graph, one hop)"
+    )
+    session: _Weight = Field(0.3, description="Its session speaks of what is asked")
+    speaker: _Weight = Field(0.3, description="Who said it is named in the question")
+    subject: _Weight = Field(0.3, description="Whom it is about is named in the question")
+    tag: _Weight = Field(0.3, description="It has a tag or an alias that the question names")
+    time: _Weight = Field(0.3, description="It is of the time that the question names")
+    recency: _Weight = Field(0.03, description="It is of the last days before the question")
+    mention: _Weight = Field(0.1, description="It names a time, and the question asks for one")
+    question: _Weight = Field(0.1, description="Taken off what asks, instead of telling")
+    importance: _Weight = Field(0.0, description="Its importance, as a part of relevance")
+
+    least_cosine: float = Field(0.1, ge=-1, le=1, description="Cosine that says nothing")
+    full_cosine: float = Field(0.7, gt=-1, le=1, description="Cosine that says all")
+    full_words: float = Field(1.5, gt=0, description="BM25, of what the words weigh, that says all")
+    recent_days: float = Field(7, gt=0, description="Days that count as recent")
+
+    sort_by_relevance: _Share = Field(1.0, description="Weight of the score in the order")
+    sort_by_importance: _Share = Field(0.0, description="Weight of the importance in the order")
+    min_score: _Share = Field(0.1, description="Results below this score are left out")
+    least_share: _Share = Field(
+        0.3, description="So are those that say less than this share of what the best one says"
+    )
+    midpoint: float = Field(0.41, description="What the best one says where the score is 0.5")
+    slope: float = Field(9.7, gt=0, description="How fast the score grows there")
+    pool: int = Field(200, ge=10, le=5000, description="Entries that each source brings at first")
+    lending: int = Field(
+        50, ge=0, le=500, description="Entries, the best ones, that lend to others"
+    )
+
+    @model_validator(mode="after")
+    def _has_a_range(self) -> Self:
+        if self.full_cosine <= self.least_cosine:
+            raise ValueError("full_cosine is above least_cosine")
+        return self
+
+
+PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
+    {
+        "mnestic": RetrievalPolicy(),
+        "leonidas": RetrievalPolicy(
+            semantic=0.4,
+            lexical=0.3,
+            time=0.2,
+            recency=0.2,
+            importance=0.1,
+            beside=0,
+            near=0,
+            related=0,
+            session=0,
+            speaker=0,
+            subject=0,
+            tag=0,
+            mention=0,
+            question=0,
+            sort_by_relevance=0.7,
+            sort_by_importance=0.3,
+        ),
+    }
+)
+
+
+def _text(text: str) -> str:
+    try:
+        check_text(text, what="the question")
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+    if not text.strip():
+        raise ValueError("is empty; say what to look for")
+    if len(text) > LONGEST_QUESTION:
+        raise ValueError(f"has {len(text)} characters, the limit is {LONGEST_QUESTION}")
+    return text
+
+
+class RetrievalQuery(BaseModel):
+    """What is asked of an agent's memory, and what may come back.
+
+    What was superseded, ended or deleted, what has expired and what is archived does not come back,
+    unless `as_of` or `statuses` ask for it. `as_of` answers with what was known at that moment.
+    `since` is included, `until` is not. Words such as "last week" are of the week before `asked_at`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: Annotated[str, AfterValidator(_text)]
+    mode: Mode = "hybrid"
+    limit: int = Field(10, ge=1, le=MOST_RESULTS)
+    min_score: _Share | None = None
+    entry_types: tuple[EntryType, ...] = ()
+    categories: tuple[Category, ...] = ()
+    tags: tuple[str, ...] = ()
+    subject: str | None = None
+    session_id: str | None = None
+    channel: str | None = None
+    statuses: tuple[EntryStatus, ...] = ("active",)
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    as_of: AwareDatetime | None = None
+    asked_at: AwareDatetime | None = None
+
+
+class RetrievedEntry(BaseModel):
+    """An entry that answers a question.
+
+    `score`, 0 to 1, is how sure it is that it does; `signals` is what each part added to it, before the
+    score was made of their sum.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    entry: Entry
+    score: float
+    signals: dict[str, float]
+
+
+class Retrieval(BaseModel):
+    """What was found, the best first.
+
+    `words` are those that were looked for, as they are stored, with how telling each is; `names` those
+    that were taken as whom it is about; `misspelt` words that were replaced by what is known;
+    `period` the time that the question names.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    found: tuple[RetrievedEntry, ...] = ()
+    words: dict[str, float] = {}
+    names: tuple[str, ...] = ()
+    misspelt: dict[str, str] = {}
+    period: tuple[datetime, datetime] | None = None

@@ -1,0 +1,44 @@
+"""What is set for an agent at run time, in Postgres."""
+
+from typing import Any
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from mnestic.stores.postgres.retrieval_tables import SettingRow
+from mnestic.stores.postgres.tables import table
+from mnestic.stores.postgres.unit import Unit
+
+SETTING = table(SettingRow)
+
+
+class PostgresSettingStore:
+    """Implements `mnestic.memory.ports.SettingStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def read(self) -> dict[str, Any]:
+        """See the port."""
+        found = select(SETTING.c.name, SETTING.c.value).where(self._unit.owned(SETTING))
+        return {row.name: row.value for row in await self._unit.rows(found)}
+
+    async def put(self, name: str, value: Any) -> None:
+        """See the port."""
+        added = insert(SETTING).values(
+            **self._unit.owner, name=name, value=value, updated_at=func.now()
+        )
+        await self._unit.run(
+            added.on_conflict_do_update(
+                index_elements=["tenant_id", "agent_id", "name"],
+                set_={"value": added.excluded.value, "updated_at": func.now()},
+            )
+        )
+        self._unit.wrote("setting.put", name)
+
+    async def reset(self, name: str) -> None:
+        """See the port."""
+        await self._unit.run(
+            delete(SETTING).where(self._unit.owned(SETTING), SETTING.c.name == name)
+        )
+        self._unit.wrote("setting.reset", name)
