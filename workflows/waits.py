@@ -44,11 +44,11 @@ from mnestic.workflows.publishing import (
     publish_running,
     publish_waiting,
 )
+from mnestic.workflows.renewals import JobRenewal
 from mnestic.workflows.resumes import LATE, ResumeInbox
 
 _TRY_AGAIN = timedelta(days=1)
 _KEPT = "kept-requests"  # the patch: runs before it end a wait that needs attention by its timeout
-_DRAIN = timedelta(seconds=10)  # how long a new run is put off for handlers that are still at work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,10 +92,12 @@ class JobWaits:
             renew: Continues as new; None if the workflow stays in one run.
         """
         self._scope, self._keys = scope, keys
-        self._inbox, self._controls, self._renew = inbox, controls, renew
+        self._inbox, self._controls = inbox, controls
+        self._renewal = JobRenewal(
+            inbox=inbox, controls=controls, renew=renew, began_renewed=state.epoch > 0
+        )
         self._lock = asyncio.Lock()  # the deadline does not move while the wait ends
         self._extended = False
-        self._began_renewed, self._put_off = state.epoch > 0, False
         self._context: ResumptionContext | None = None
         self._key: str | None = None  # of what is waited for in this run
         self.count = self._carried = state.waits
@@ -132,13 +134,14 @@ class JobWaits:
         raise AlreadyWaitingError(job_id=job_id, waits_for=waits_for, key=key, is_given_up=given_up)
 
     async def _wait(self, terms: WaitTerms) -> tuple[OpenWait, ResumeRequest | None, Restored]:
-        modern, self._put_off = is_of_this_version(), False
+        modern = is_of_this_version()
+        self._renewal.comes_to_a_wait()
         if self.open is None:
-            if self._is_renewal_due(suggestion_counts=True):
-                await self._go_on_in_a_new_run(patient=modern)
+            if self._renewal.is_due(suggestion_counts=True):
+                await self._renewal.go_on(patient=modern)
             publish_owner(self._scope)
             self.open = await self._open(terms)
-            self._began_renewed = False
+            self._renewal.has_opened_a_wait()
         self._context = terms.context
         self._publish()
         self._inbox.open(self.open)
@@ -190,8 +193,8 @@ class JobWaits:
     ) -> tuple[ResumeRequest | None, Restored]:
         """Waits for a request or the deadline, and restores; parks again if that is refused."""
         while True:
-            if self._is_renewal_due(suggestion_counts=modern):
-                await self._go_on_in_a_new_run(patient=True)
+            if self._renewal.is_due(suggestion_counts=modern):
+                await self._renewal.go_on(patient=True)
             if self._controls.paused:
                 await self._hold(modern=modern)
                 continue
@@ -273,7 +276,7 @@ class JobWaits:
         alarm = None if self._inbox.is_decided else self._alarm(self._opened)
         try:
             await workflow.wait_condition(
-                lambda: not self._controls.paused or self._is_renewal_due(suggestion_counts=modern),
+                lambda: not self._controls.paused or self._renewal.is_due(suggestion_counts=modern),
                 timeout=None if alarm is None else max(alarm - workflow.now(), timedelta(0)),
             )
         except TimeoutError:
@@ -294,44 +297,7 @@ class JobWaits:
 
     def _is_stirred(self, *, modern: bool) -> bool:
         paused = self._controls.paused
-        return paused or self._extended or self._is_renewal_due(suggestion_counts=modern)
-
-    def _is_renewal_due(self, *, suggestion_counts: bool) -> bool:
-        """Whether to go on in a new run: the history is long, a newer build is there, or a poke.
-
-        A run that began so does not ask for a newer build before it has opened a wait: where a
-        person holds the job on its build, there would be no end of new runs.
-        """
-        if self._renew is None or self._put_off or self._inbox.taken is not None:
-            return False
-        info = workflow.info()
-        newer = info.is_target_worker_deployment_version_changed() and not self._began_renewed
-        suggested = suggestion_counts and info.is_continue_as_new_suggested()
-        return self._controls.poked or newer or suggested
-
-    async def _go_on_in_a_new_run(self, *, patient: bool) -> None:
-        """Continues as new once all handlers have ended, unless a request comes first.
-
-        Handlers of the workflow's own that do not end put it off to the next wait, as does a
-        workflow that stays in its run.
-        """
-        assert self._renew is not None
-        if not patient and not workflow.all_handlers_finished():
-            return
-        self._inbox.release()
-        try:
-            if not workflow.all_handlers_finished():
-                await workflow.wait_condition(
-                    lambda: workflow.all_handlers_finished() or self._inbox.taken is not None,
-                    timeout=_DRAIN,
-                )
-        except TimeoutError:
-            workflow.logger.warning("handlers are still at work, so the job stays in its run")
-            self._put_off = True
-        if self._inbox.taken is None and not self._put_off:
-            self._renew()
-            self._put_off = True  # what the job carries was too large
-        self._inbox.hold()
+        return paused or self._extended or self._renewal.is_due(suggestion_counts=modern)
 
     def _publish(self, *, unanswered: ResumeRequest | None = None) -> None:
         wait = self._opened
