@@ -276,7 +276,7 @@ def _misfit(payload: Any, form: dict[str, Any] | None) -> str | None:
 
 
 def extension_refusal(
-    request: ExtendRequest, *, open_wait: OpenWait | None, now: datetime, ends: bool
+    request: ExtendRequest, *, open_wait: OpenWait | None, now: datetime, ends: str | None
 ) -> str | None:
     """Why a wait cannot get the deadline that is asked for, or None if it can.
 
@@ -284,14 +284,14 @@ def extension_refusal(
         request: What is asked for.
         open_wait: The wait that is open, if one is.
         now: By the job's clock.
-        ends: Whether the open wait is being resumed, or its time is up.
+        ends: How the open wait ends, if it is being resumed, or its time is up.
     """
     if open_wait is None:
         return "it is not waiting"
     if request.wait_id not in (None, open_wait.wait_id):
         return f"it waits at {open_wait.wait_id}, not at {request.wait_id}"
-    if ends:
-        return f"wait {open_wait.wait_id} is just ending"
+    if ends is not None:
+        return f"wait {open_wait.wait_id} {ends}"
     if request.until < open_wait.deadline:
         return f"the deadline is {open_wait.deadline.isoformat()} already; give a later one"
     if request.until > now + _LONGEST_WAIT:

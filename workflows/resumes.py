@@ -191,6 +191,12 @@ class ResumeInbox:
         """Lets go of updates that still wait for a receipt: the job is over."""
         self._ended = outcome
 
+    def is_past(self) -> bool:
+        """Whether the open wait's deadline has passed, and counts."""
+        if self._wait is None or self.needs_attention:
+            return False
+        return workflow.now() >= self._wait.deadline
+
     async def next_request(
         self, alarm: datetime | None, *, stirred: Callable[[], bool], summary: str
     ) -> bool:
@@ -211,7 +217,7 @@ class ResumeInbox:
         """The update's validator: what it refuses leaves no trace in the history."""
         if self._is_known(request) or self._is_queued(request) or self._is_expected(request):
             return
-        self._check_update(request, is_late=self._is_past())
+        self._check_update(request, is_late=self.is_past())
 
     def _check_update(self, request: ResumeRequest, *, is_late: bool) -> None:
         request = self._as_kept(request)
@@ -229,7 +235,7 @@ class ResumeInbox:
     async def _on_update(self, request: ResumeRequest) -> ResumeReceipt:
         await workflow.wait_condition(lambda: not self._is_expected(request))
         if not self._is_known(request) and not self._is_queued(request):
-            self._check_update(request, is_late=self._is_past() and workflow.patched(LATE))
+            self._check_update(request, is_late=self.is_past() and workflow.patched(LATE))
             if self._is_for_the_next(request):
                 self._keep(request)
             else:
@@ -305,7 +311,7 @@ class ResumeInbox:
     def _take(self, request: ResumeRequest, *, by_signal: bool = False) -> None:
         self._refusals.forget(request.request_id)
         self._taken, self._taken_by_signal = request, by_signal
-        self.is_doubtful = by_signal and self._is_past()
+        self.is_doubtful = by_signal and self.is_past()
 
     def _refused(self, why: str) -> ApplicationError:
         told = f"job {self._job_id} was not resumed: {why}"
@@ -368,12 +374,6 @@ class ResumeInbox:
         """Whether it is kept for a later wait."""
         kept = self._queue.find(request.request_id)
         return kept is not None and not self._is_kept(kept)
-
-    def _is_past(self) -> bool:
-        """Whether the open wait's deadline has passed, and counts."""
-        if self._wait is None or self.needs_attention:
-            return False
-        return workflow.now() >= self._wait.deadline
 
     def _is_kept(self, queued: ResumeRequest) -> bool:
         """Whether the open wait could not be restored for it."""

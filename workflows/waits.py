@@ -48,6 +48,7 @@ from mnestic.workflows.renewals import JobRenewal
 from mnestic.workflows.resumes import LATE, ResumeInbox
 
 _TRY_AGAIN = timedelta(days=1)
+_LATE_EXTENSIONS = "late-extensions"  # the patch: runs before it extend a wait whose time is up
 _KEPT = "kept-requests"  # the patch: runs before it end a wait that needs attention by its timeout
 
 
@@ -105,7 +106,7 @@ class JobWaits:
         self.attention = state.attention
         inbox.needs_attention = state.attention is not None
         inbox.next_wait_id = wait_id(keys.job_id, self.count + 1)
-        workflow.set_update_handler(EXTEND_WAIT, self._on_extend, validator=self._check_extend)
+        workflow.set_update_handler(EXTEND_WAIT, self._on_extend, validator=self._validate_extend)
         workflow.set_query_handler(RESUMPTION_CONTEXT, self._on_resumption_context)
 
     async def wait(self, terms: WaitTerms) -> tuple[OpenWait, ResumeRequest | None, Restored]:
@@ -319,18 +320,24 @@ class JobWaits:
         assert self.open is not None
         return self.open
 
-    def _check_extend(self, request: ExtendRequest) -> None:
+    def _validate_extend(self, request: ExtendRequest) -> None:
         """The update's validator: what it refuses leaves no trace in the history."""
-        why = extension_refusal(
-            request, open_wait=self.open, now=workflow.now(), ends=self._inbox.is_decided
-        )
+        is_late = self._inbox.is_past() and not self._lock.locked()  # else another one may count
+        self._check_extend(request, is_late=is_late)
+
+    def _check_extend(self, request: ExtendRequest, *, is_late: bool) -> None:
+        ends = "is just ending" if self._inbox.is_decided else None
+        if is_late:
+            ends = "is over, its time was up"
+        why = extension_refusal(request, open_wait=self.open, now=workflow.now(), ends=ends)
         if why is not None:
             told = f"job {self._keys.job_id}: {why}"
             raise ApplicationError(told, type="InvalidInputError", non_retryable=True)
 
     async def _on_extend(self, request: ExtendRequest) -> WaitExtended:
         async with self._lock:
-            self._check_extend(request)
+            is_late = self._inbox.is_past() and workflow.patched(_LATE_EXTENSIONS)
+            self._check_extend(request, is_late=is_late)
             wait = self._opened
             if request.until == wait.deadline:
                 return WaitExtended(wait_id=wait.wait_id, deadline=wait.deadline)

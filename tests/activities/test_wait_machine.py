@@ -201,7 +201,7 @@ class WaitMachine(WaitModel):
         request = ExtendRequest(until=wait.open.deadline + timedelta(days=days))
         is_open = wait.state == "waiting"
         why = extension_refusal(
-            request, open_wait=wait.open if is_open else None, now=NOON, ends=False
+            request, open_wait=wait.open if is_open else None, now=NOON, ends=None
         )
         assert (why is None) == (is_open and days >= 0)
         if is_open and days <= 0:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from mnestic.workflows.agent_inbox import AgentInbox, InboxInput
 
 PLANS = Path(__file__).parent / "plans"
 Until = Callable[..., Awaitable[Any]]
+SendAhead = Callable[..., Awaitable[asyncio.Task[Any]]]
 ResumeAhead = Callable[..., Awaitable[asyncio.Task[Any]]]
 HandleOf = Callable[[str], WorkflowHandle[Any, Any]]
 
@@ -91,8 +92,8 @@ class SentUpdates(Interceptor):
 
 
 @pytest.fixture
-def resume_ahead(client: MnesticClient, memory: Memory, until: Until) -> ResumeAhead:
-    """Sends a resume by update, and returns once Temporal has it, though no worker is up."""
+def send_ahead(client: MnesticClient, memory: Memory, until: Until) -> SendAhead:
+    """Sends an update by a client, and returns once Temporal has it, though no worker is up."""
     updates = SentUpdates()
     config = client.temporal.config()
     config["interceptors"] = [*config["interceptors"], updates]
@@ -116,10 +117,22 @@ def resume_ahead(client: MnesticClient, memory: Memory, until: Until) -> ResumeA
                 return True
         return False
 
-    async def send(*args: Any, **fields: Any) -> asyncio.Task[Any]:
-        sending = asyncio.create_task(sender.resume_job(*args, **fields))
+    async def send(
+        call: Callable[[MnesticClient], Coroutine[Any, Any, Any]],
+    ) -> asyncio.Task[Any]:
+        sending = asyncio.create_task(call(sender))
         await until(is_there)
         return sending
+
+    return send
+
+
+@pytest.fixture
+def resume_ahead(send_ahead: SendAhead) -> ResumeAhead:
+    """Sends a resume by update, and returns once Temporal has it, though no worker is up."""
+
+    async def send(*args: Any, **fields: Any) -> asyncio.Task[Any]:
+        return await send_ahead(lambda sender: sender.resume_job(*args, **fields))
 
     return send
 

@@ -10,7 +10,7 @@ import pytest
 from temporalio.client import WorkflowHandle
 from temporalio.testing import TimeSkipper
 
-from mnestic.memory.errors import ResumeRefusedError
+from mnestic.memory.errors import InvalidInputError, ResumeRefusedError
 from mnestic.memory.jobs import JobResult, JobStatus
 from mnestic.memory.names import RESUME, STATUS
 from mnestic.memory.waits import ResumeRequest
@@ -174,6 +174,23 @@ async def test_an_update_after_the_deadline_is_refused(
 
     async with run_worker():
         with pytest.raises(ResumeRefusedError, match=f"wait {parked}/w1 is"):
+            await sending
+
+    assert (await client.describe_job(parked)).waits[0].state == "timed_out"
+
+
+async def test_an_extension_after_the_deadline_is_refused(
+    client: MnesticClient,
+    run_worker: RunWorker,
+    parked: str,
+    pass_deadline: PassDeadline,
+    send_ahead: Callable[..., Awaitable[asyncio.Task[Any]]],
+) -> None:
+    await pass_deadline(parked)
+    sending = await send_ahead(lambda sender: sender.extend_wait(parked, by=timedelta(days=7)))
+
+    async with run_worker():
+        with pytest.raises(InvalidInputError, match=f"wait {parked}/w1 is over, its time was up"):
             await sending
 
     assert (await client.describe_job(parked)).waits[0].state == "timed_out"
