@@ -235,7 +235,7 @@ class _History:
                 draft = before
 
     def _close(self, claim: Claim) -> None:
-        for draft in self._named(claim, self._active()):
+        for draft in self._named(claim, self._active()) or self._meant(claim):
             is_earlier = (
                 draft.is_dated and claim.valid_to and _latest(claim.valid_to) < draft.valid_from
             )
@@ -246,6 +246,12 @@ class _History:
             else:
                 draft.close("corrected", at=draft.valid_from)
             draft.claims.append(claim.id)
+
+    def _meant(self, claim: Claim) -> list[_Draft]:
+        """What "the move" means, where there is one such: "move to Antwerp"."""
+        start = f"{name_key(claim.object or '')} to "
+        meant = [draft for draft in self._active() if draft.object_key.startswith(start)]
+        return meant if claim.kind == "ended" and len(meant) == 1 else []
 
     def _affirm(self, claim: Claim) -> None:
         is_past = claim.valid_to is not None and claim.valid_to <= claim.said_at

@@ -240,6 +240,18 @@ def test_values_of_a_predicate_that_has_many_stand_side_by_side() -> None:
     ]
 
 
+def test_an_end_means_what_it_names_without_its_goal_where_there_is_one_such() -> None:
+    plans = [claim(0, "move to Ghent"), claim(1, "trip to Rome"), claim(2, "trip to Oslo")]
+
+    found = told(*plans, claim(3, "move", "ended"), claim(4, "trip", "ended"), cardinality="multi")
+
+    assert [each[:2] for each in found] == [
+        ("move to Ghent", "archived"),
+        ("trip to Rome", "active"),
+        ("trip to Oslo", "active"),
+    ]
+
+
 def test_a_chain_of_changes_reads_both_ways_without_a_gap() -> None:
     claims = [claim(number, city) for number, city in enumerate("abcab")]
 

@@ -85,8 +85,9 @@ def clauses_of(
     zone = words[0].start
     opaque = False
     for number, head in enumerate(heads):
-        following = heads[number + 1].index if number + 1 < len(heads) else len(words)
-        last = _last_word(words, reader.begin(following))
+        is_last = number + 1 == len(heads)
+        following = len(words) if is_last else reader.begin(heads[number + 1].index)
+        last = _last_word(words, following)
         if (
             head.verb.lemma in _TEACHING
             and words[last + 1 : last + 2]
@@ -184,12 +185,11 @@ class _Reader:
             return self._relative(index)
         if word.low in _LINKS or word.low in _MARKS:
             return None
-        found = self._subjects.at(index)
+        dropped = self._dropped(index, before, link)
+        found = None if dropped else self._subjects.at(index)
         if found is None:
-            return self._elided(index, before, link)
+            return dropped or self._elided(index, before, link)
         subject, place = found
-        if place >= len(self._words):
-            return None
         if link == "and" and before is not None:  # "I love Rome and I …": who goes with "I" is open
             subject = subject.alone()
         person = "noun" if subject.noun else subject.person
@@ -251,6 +251,18 @@ class _Reader:
         if verb is None:
             return None
         return _Head(Subject(tuple(names[:1]), noun), verb, index, "which")
+
+    def _dropped(self, index: int, before: _Head | None, link: str) -> _Head | None:
+        """As in "Sold my car": what is "my" tells that the speaker is the one."""
+        low = self._words[index].low
+        if before is not None or link or not any(form == "past" for _, form in FORMS.get(low, ())):
+            return None
+        verb = verb_at(self._words, index, person="first")
+        owner = [word.low for word in self._words[index + 1 : index + 2]]
+        if verb is None or verb.tense != "past" or owner not in (["my"], ["our"]):
+            return None
+        subject = Subject((self._cast.speaker,), person="first", is_plural=owner == ["our"])
+        return _Head(subject, verb, index, link)
 
     def _elided(self, index: int, before: _Head | None, link: str) -> _Head | None:
         """As in "… and work at Acme": the subject of the clause before goes on."""

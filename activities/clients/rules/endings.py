@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mnestic.activities.clients.rules.patterns import NAME, PLACE
-from mnestic.activities.clients.rules.phrases import verb_phrase
+from mnestic.activities.clients.rules.phrases import proper_name, verb_phrase
 from mnestic.activities.clients.rules.verbs import GERUNDS
-from mnestic.memory.claims import Span
+from mnestic.memory.claims import ClaimKind, Span
 from mnestic.memory.extraction import Extracted
 
 _INTENTIONS = ("plans", "wants")
@@ -45,6 +45,29 @@ _DROPPED = re.compile(
     rf"\b(?:[Tt]he|[Mm]y|[Oo]ur|[Tt]hat) (?:(?:plans? to )?move to (?P<home>{PLACE})"
     rf"|(?:plans? (?:for|to|of) (?:a |the |our )?)?(?:(?:go|travel|fly) to|{_TRIP} (?:to|in)|visit) (?P<goal>{PLACE})"
     rf"|(?P<name>{PLACE}) {_TRIP}|plans? (?:to|for|of) (?P<deed>[a-z][a-z' -]{{2,40}}?)){_IS_OFF}"
+)
+_OFFERED = re.compile(
+    rf"\b(?:[Tt]he|[Mm]y|[Tt]hat) (?P<name>{NAME}) (?:job|position|role|offer|gig|internship)(?: offer)?{_IS_OFF}"
+)
+_NO_WEDDING = re.compile(
+    rf"\b(?:[Tt]he|[Oo]ur|[Mm]y) wedding(?={_IS_OFF}|'s (?:off|cancel(?:l?ed)|called off)\b)|\b(?:cancel(?:l?ed)|called off) (?:the|our) wedding\b(?! \w+ for\b)"
+)
+_NO_PLACE = re.compile(rf"(?:\A|[.,;!] |\b(?:and|but|so) )(?P<name>{PLACE})(?={_IS_OFF})")
+# What somebody says about a thing by its name alone: none of what was said of it is so.
+_NEVER_SO = re.compile(
+    r"\b(?:kidding|joking|lied|lying|wrong|mistaken|fibbing|messing with you|(?:forget|ignore|disregard) what (?:I|[Ww]e) said) about "
+    rf"(?:(?:the|my|our|moving|going|living|working|being|flying|travelling|marrying|visiting|quitting|leaving|to|in|at|for|from|with) )*(?P<name>{NAME})"
+    rf"|\b(?:I|[Ww]e) (?:actually )?meant [^,.;!?|]{{1,40}}, not (?:(?:in|at|to|for) )?(?P<other>{NAME})"
+    rf"|\bnot (?:(?:in|at|to|for) )?(?P<third>{NAME}),? (?:I|[Ww]e) meant\b"
+)
+_OF_ANYTHING = (
+    "lives_in",
+    "employer",
+    "studies_at",
+    "visited",
+    "engaged_to",
+    "married_to",
+    "partner",
 )
 _DECIDED = re.compile(
     r"\b(?:I|[Ww]e)(?:'ve| have)?(?: just| both| now| finally)? (?:decided against|changed (?:my|our) minds? about|"
@@ -102,8 +125,28 @@ def dropped_in(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
         else:
             name = verb_phrase(match["deed"])
         yield from _over(name, match, start=start, speaker=speaker)
+    for match in _NO_PLACE.finditer(sentence):
+        for deed in ("trip", "move") if proper_name(match["name"]) else ():
+            plan = f"{deed} to {_plain(match['name'])}"
+            yield from _over(plan, match, start=start, speaker=speaker)
+    for match in _NO_WEDDING.finditer(sentence):
+        yield _told("ended", "wedding_date", None, match, start=start, speaker=speaker)
+    for match in _OFFERED.finditer(sentence):
+        yield _told("ended", "employer", match["name"], match, start=start, speaker=speaker)
+        yield _told("ended", "starts_work_on", None, match, start=start, speaker=speaker)
     for match in _DECIDED.finditer(sentence):
         yield from _over(_plan_of(match["doing"]), match, start=start, speaker=speaker)
+
+
+def never_so(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
+    """Of what is taken back by its name alone, as in "Just kidding about Paris": whatever was said of it."""
+    for match in _NEVER_SO.finditer(sentence):
+        name = proper_name(match["name"] or match["other"] or match["third"])
+        for predicate in _OF_ANYTHING if name else ():
+            yield _told("retracted", predicate, name, match, start=start, speaker=speaker)
+        for predicate in _INTENTIONS if name else ():
+            for plan in (f"trip to {name}", f"move to {name}"):
+                yield _told("retracted", predicate, plan, match, start=start, speaker=speaker)
 
 
 def lost_in(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
@@ -136,11 +179,23 @@ def _over(
 ) -> Iterator[Extracted]:
     if name is None:
         return
-    span = Span(start=start + match.start(), end=start + match.end())
     for predicate in _INTENTIONS:
-        yield Extracted(kind="ended", subject=speaker, predicate=predicate, object=name, span=span)
+        yield _told("ended", predicate, name, match, start=start, speaker=speaker)
     if name.startswith("trip to "):
-        yield Extracted(kind="ended", subject=speaker, predicate="travel_date", span=span)
+        yield _told("ended", "travel_date", None, match, start=start, speaker=speaker)
+
+
+def _told(  # noqa: PLR0917 - what is over, as a claim is told
+    kind: ClaimKind,
+    predicate: str,
+    value: str | None,
+    match: re.Match[str],
+    *,
+    start: int,
+    speaker: str,
+) -> Extracted:
+    span = Span(start=start + match.start(), end=start + match.end())
+    return Extracted(kind=kind, subject=speaker, predicate=predicate, object=value, span=span)
 
 
 def _plain(place: str) -> str:

@@ -12,13 +12,15 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from mnestic.activities.clients.rules.clauses import clauses_of
-from mnestic.activities.clients.rules.endings import dropped_in, lost_in, undone
+from mnestic.activities.clients.rules.endings import dropped_in, lost_in, never_so, undone
 from mnestic.activities.clients.rules.lexing import words_of
 from mnestic.activities.clients.rules.meanings import Setting, meanings_of
 from mnestic.activities.clients.rules.occasions import occasions_of
+from mnestic.activities.clients.rules.pasted import mask_pasted
+from mnestic.activities.clients.rules.patterns import NAME
 from mnestic.activities.clients.rules.people import Bond, Cast
 from mnestic.activities.clients.rules.phrases import proper_name
-from mnestic.activities.clients.rules.sentences import Sentence, mask_quotes, sentences_of
+from mnestic.activities.clients.rules.sentences import Sentence, mask_lead_ins, sentences_of
 from mnestic.activities.clients.rules.tool_results import claims_of_result
 from mnestic.activities.clients.rules.voices import own_voice
 from mnestic.memory.claims import Span, name_key
@@ -33,6 +35,12 @@ _MENDS = re.compile(
 )
 
 
+# Of a company that is named like a person.
+_FIRM = re.compile(
+    rf"\b[Ww]ork(?:s|ed|ing)? (?:at|for) (?P<work>{NAME})|\b(?P<firm>{NAME})(?: (?:has|have|employs) (?:[\w,.]+ ){{1,3}}(?:employees|staff|offices|stores|branches|customers|engineers)\b"
+    r"| (?:is|are) (?:hiring|an? (?:\w+ ){0,2}(?:company|startup|start-up|firm|brand|bank|agency))\b| (?:Ltd|Inc|GmbH|AG|LLC|Corp|PLC|BV)\b|'s (?:CEO|HQ|headquarters|stock|shares|customers|products?)\b)"
+)
+_AGAIN = re.compile(r"\b(?:every|each|most)\s\Z", re.IGNORECASE)
 _LASTING = frozenset(
     "parent child sibling grandparent grandchild cousin aunt_or_uncle in_law niece_or_nephew".split()
 )
@@ -90,14 +98,18 @@ def claims_of_turn(turn: Turn) -> tuple[Extracted, ...]:
 
 
 def _of_message(turn: Turn) -> list[Extracted]:
-    masked = mask_quotes(turn.content)
+    masked = mask_lead_ins(mask_pasted(turn.content))
     sentences = sentences_of(masked)
     if not any(sentence.is_stated for sentence in sentences):
         return []
     words = [words_of(masked, sentence.start, sentence.end) for sentence in sentences]
     cast = Cast(words, speaker=turn.speaker)
     setting = Setting(turn.at, cast, mends=bool(_MENDS.search(masked)))
-    dates = find_dates(masked)
+    dates = [
+        date
+        for date in find_dates(masked)
+        if not _AGAIN.search(masked, max(0, date.start - 9), date.start)
+    ]
     starts = [date.start for date in dates]
     claims: list[Extracted] = []
     voices = own_voice(words, text=masked, speaker=turn.speaker)
@@ -112,8 +124,14 @@ def _of_message(turn: Turn) -> list[Extracted]:
                 said += occasions_of(clause, setting)
             claims += undone(said, text, start=sentence.start)
             claims += dropped_in(text, sentence.start, turn.speaker)
+            claims += never_so(text, sentence.start, turn.speaker)
             claims += _called(text, sentence.start, turn.speaker)
-    return list(_of_people(claims, cast))
+    firms = {name_key(found["work"] or found["firm"]) for found in _FIRM.finditer(masked)}
+    return [
+        each
+        for each in _of_people(claims, cast)
+        if not firms or name_key(each.subject) not in firms
+    ]
 
 
 def _called(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
@@ -162,12 +180,18 @@ def _once(claims: Iterable[Extracted]) -> Iterator[Extracted]:
     """Each claim once, and none of what the same turn says to be otherwise."""
     seen: set[tuple[str, ...]] = set()
     told = list(claims)
+    never = {_what(each) for each in told if each.kind == "retracted"}
+    told = [each for each in told if each.kind != "affirmed" or _what(each) not in never]
     affirmed = {
         (name_key(each.subject), each.predicate) for each in told if each.kind == "affirmed"
     }
     for each in told:
-        key = (each.kind, name_key(each.subject), each.predicate, name_key(each.object or ""))
+        key = (each.kind, *_what(each))
         is_moot = each.kind == "ended" and each.object is None and key[1:3] in affirmed
         if key not in seen and not is_moot:
             seen.add(key)
             yield each
+
+
+def _what(claim: Extracted) -> tuple[str, str, str]:
+    return name_key(claim.subject), claim.predicate, name_key(claim.object or "")

@@ -111,6 +111,19 @@ PROFESSIONS = frozenset(
     "statistician steward stewardess surgeon surveyor tailor teacher technician therapist tiler "
     "translator tutor veterinarian vet waiter waitress welder writer author retiree".split()
 )
+# Before a profession they say how somebody is at it, or for how long, and not what they are.
+JUDGED = frozenset(
+    "good great bad terrible big horrible awful decent lousy lovely amazing better best worse worst real total complete "
+    "natural born self-proclaimed self-appointed self-styled so-called designated unpaid backseat armchair amateur hobby "
+    "weekend aspiring budding wannabe would-be failed frustrated former ex part little bit secret fake couch sofa "
+    "walking human world's hopeless useless brilliant fantastic".split()
+)
+# No place that anybody lives in.
+NOWHERE = frozenset(
+    "narnia hogwarts gotham wakanda westeros middle-earth mordor neverland atlantis oz wonderland asgard tatooine rivendell "
+    "winterfell moon mars jupiter saturn venus pluto heaven hell earth space limbo utopia eden valhalla azeroth hyrule "
+    "springfield bedrock zion matrix shire fantasia camelot mordor jumanji panem zootopia whoville paradise purgatory".split()
+)
 NO_ALLERGENS = MONTHS_AND_DAYS | frozenset(
     "people work exercise mornings stupidity drama nonsense housework chores homework bullshit talk waiting "
     "politics meetings commitment responsibility fun idiots fools rules paperwork bureaucracy effort sports kids "

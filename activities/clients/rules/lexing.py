@@ -10,6 +10,13 @@ from mnestic.activities.clients.rules.verbs import FORMS
 
 _WORD = re.compile(r"[^\W_][^\W_]*(?:['&+.-][^\W_]+)*\.?(?<!\.)|_+|[^\w\s]")
 _ENDINGS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
+# As they are written in haste; "ill", "id", "were", "its" and "wed" are words of their own.
+_UNMARKED = {
+    "im": "i'm", "ive": "i've", "youre": "you're", "youve": "you've", "hes": "he's", "shes": "she's", "theyre": "they're",
+    "theyve": "they've", "weve": "we've", "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "isnt": "isn't",
+    "arent": "aren't", "wasnt": "wasn't", "werent": "weren't", "havent": "haven't", "hasnt": "hasn't", "hadnt": "hadn't",
+    "cant": "can't", "couldnt": "couldn't", "wouldnt": "wouldn't", "shouldnt": "shouldn't", "wont": "won't", "aint": "ain't",
+}  # fmt: skip
 _NOT = {"can't": "can", "won't": "will", "shan't": "shall", "cannot": "can"}
 _IS = frozenset("name he she it that there here who what where how".split())  # noqa: SIM905
 _AFTER_HAS = frozenset({"been", "got", "had"})
@@ -69,12 +76,18 @@ def words_of(text: str, start: int, end: int) -> list[Word]:
     """The words and marks of a part of a text whose apostrophes are straight."""
     words: list[Word] = []
     for match in _WORD.finditer(text, start, end):
-        word = match[0]
+        word = _marked(match[0])
         if ("'" in word and len(word) > 2) or word.lower() == "cannot":  # noqa: PLR2004 - a letter, and an apostrophe with its ending
             words += _taken_apart(word, match.start(), match.end())
         else:
             words.append(Word(word, word.lower(), match.start(), match.end()))
     return _with_is(words)
+
+
+def _marked(word: str) -> str:
+    """A word with its apostrophe, which somebody left out."""
+    marked = _UNMARKED.get(word.lower())
+    return word if marked is None else f"{word[0]}{marked[1:]}"
 
 
 def _taken_apart(word: str, start: int, end: int) -> list[Word]:

@@ -14,6 +14,7 @@ from mnestic.activities.clients.rules.lexicon import (
     LANGUAGES,
     NO_ALLERGENS,
     NOT_NAMES,
+    NOWHERE,
 )
 from mnestic.activities.clients.rules.patterns import BY_VERB, HABIT, Pattern, Reading
 from mnestic.activities.clients.rules.people import Cast
@@ -28,6 +29,7 @@ from mnestic.memory.numbers import number_of
 _INSTEAD = re.compile(
     r",?\s(?:and |but )?not (?:(?:in|at|on|to|for|as|the|an?) )*(?P<y>[^\W_][^,.;|()]{0,40})"
 )
+_RATHER = re.compile(r",?\s(?:but|rather)(?= (?:in|at|for|as)\b)")
 # What will be so from a day on; of the rest, what is so today would seem to be over.
 _LATER: Mapping[str, Verdict] = {"employer": "is", "job_title": "is", "lives_in": "planned"}
 _NOW = re.compile(r"\b(?:now|nowadays|these days|any ?more)\b", re.IGNORECASE)
@@ -37,6 +39,7 @@ _LISTED = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
 _GOING = re.compile(r"([a-z]+ing)\b")
 _ALONE = re.compile(r"(?:$|[,.|!;]|any ?more|any longer|now\b)")
 _OPPOSITES = {"likes": "dislikes", "dislikes": "likes", "eats": "avoids"}
+_PLACES = frozenset({"lives_in", "lived_in", "born_in", "comes_from", "visited"})
 _MEAT = frozenset("fish meat chicken beef pork lamb turkey bacon salmon steak seafood".split())  # noqa: SIM905
 
 
@@ -102,13 +105,9 @@ class _Fact:
     setting: Setting
 
     def claims(self) -> Iterator[Extracted]:
-        verdict = verdict_of(self.pattern.kind, self.clause, self.times, at=self.setting.at)
-        if verdict == "denied" and is_no_more(self.clause):
-            verdict = "ended"
-        if verdict == "is" and self.clause.verb.tense == "future":
-            verdict = _LATER.get(self.pattern.predicate, "nothing")
-        if verdict == "is" and (self._is_of_a_day() or self._is_count()):
-            verdict = "nothing"
+        verdict = self._verdict()
+        if verdict == "denied":
+            yield from self._rather()
         values = [] if verdict == "nothing" else self._values()
         for subject in self._subjects() if values else ():
             for value in values:
@@ -117,6 +116,16 @@ class _Fact:
             if verdict == "is":
                 yield from self._more(subject, values)
                 yield from self._instead(subject)
+
+    def _verdict(self) -> Verdict:
+        """What the clause says, given also what it is about."""
+        found = verdict_of(self.pattern.kind, self.clause, self.times, at=self.setting.at)
+        if found == "denied" and is_no_more(self.clause):
+            return "ended"
+        if found == "is" and self.clause.verb.tense == "future":
+            found = _LATER.get(self.pattern.predicate, "nothing")
+        is_open = found == "is" and (self._is_of_a_day() or self._is_count())
+        return "nothing" if is_open else found
 
     def _is_of_a_day(self) -> bool:
         """As in "I'm together with Anna today": who is a couple is one since a day, not on one."""
@@ -149,7 +158,7 @@ class _Fact:
         return [
             value
             for value in read_values(text, pattern.reading, predicate=pattern.predicate)
-            if pattern.kind != "self" or _can_be(self.setting.cast.speaker, value)
+            if pattern.kind != "self" or can_be(self.setting.cast.speaker, value)
         ]
 
     def _said(self, verdict: Verdict, subject: str, value: str | None) -> Iterator[Extracted]:
@@ -251,6 +260,16 @@ class _Fact:
             for diet in ("vegetarian", "vegan"):
                 yield claim(self.clause, subject, "diet", diet, kind="ended")
 
+    def _rather(self) -> Iterator[Extracted]:
+        """As in "I don't live in Bonn but in Cologne": the second is so."""
+        found = _RATHER.search(self.clause.rest)
+        match = found and self.match.re.match(self.clause.rest, found.end())
+        if match and self.pattern.object in match.groupdict():
+            text = match[self.pattern.object] or ""
+            for value in read_values(text, self.pattern.reading, predicate=self.pattern.predicate):
+                for subject in self._subjects():
+                    yield claim(self.clause, subject, self.pattern.predicate, value)
+
     def _instead(self, subject: str) -> Iterator[Extracted]:
         """As in "In Ghent, not in Bruges": the second was never so."""
         match, predicate = _INSTEAD.search(self.clause.rest), self.pattern.predicate
@@ -278,10 +297,11 @@ def read_values(text: str, reading: Reading, *, predicate: str) -> list[str]:
         parts = (part.strip().removeprefix("the ") for part in _LISTED.split(text))
         return [part for part in parts if part]
     value = {"name": proper_name, "phrase": phrase}.get(reading, str.strip)(text)
-    return [value] if value else []
+    is_nowhere = predicate in _PLACES and value and value.casefold() in NOWHERE
+    return [value] if value and not is_nowhere else []
 
 
-def _can_be(speaker: str, name: str) -> bool:
+def can_be(speaker: str, name: str) -> bool:
     """Whether a speaker can be called so: one whose name is known has a part of it."""
     is_known = speaker[:1].isupper() and speaker.casefold() not in NOT_NAMES
     own, said = ({*each.casefold().split()} for each in (speaker, name))

@@ -5,10 +5,11 @@ They stand apart from the patterns because a date, or two people together, is th
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mnestic.activities.clients.rules.clauses import Clause
 from mnestic.activities.clients.rules.lexicon import PETS
-from mnestic.activities.clients.rules.meanings import Setting, claim, read_values
+from mnestic.activities.clients.rules.meanings import Setting, can_be, claim, read_values
 from mnestic.activities.clients.rules.patterns import BY_NOUN
 from mnestic.activities.clients.rules.times import Times, times_of
 from mnestic.memory.claims import ClaimKind
@@ -24,9 +25,16 @@ _FAVOURITES = {
 }
 _NOTHING_LEFT = re.compile(r"[\s|,.]*(?:$|[,.]|and\b|but\b|so\b|at (?:\d|\w+ (?:o'clock|in the)))")
 _TOGETHER = re.compile(r"(?:all |very |really )?(?:together|a couple|an item|dating|going out)\b")
-_STATUS = re.compile(r"(?P<x>engaged|married|single|divorced|widowed)\b(?! (?:to|life|in the))")
+# A state by itself: "engaged in a debate", "single-minded" and "divorced from reality" are none.
+_STATUS = re.compile(
+    r"(?P<x>engaged|married|single|divorced|widowed)(?![\w'-])(?=[^\w'-]*(?:$|(?:and|but|so|now|again|too|since|for|these days|at the moment|because|already|twice|"
+    r"when|after|until|last|this|young|any ?more|any longer|from [A-Z]|with (?:\w+ )?(?:kids?|child(?:ren)?|sons?|daughters?|baby))\b)|\s*[^\w\s'-])"
+)
 _NAMED = re.compile(r"(?:called|named)\s+(?P<x>[A-Z][\w-]*)")
 _SPLIT = re.compile(r"(?:up|separated|divorced)\b(?! with)")
+_SHIFTED = re.compile(
+    r"\s*(?:moved|pushed|rescheduled|postponed|brought forward|shifted|delayed)(?: back| forward)?(?: to)?\s*(?:until |till )?\|"
+)
 _ABOUT = re.compile(r"(?P<what>capital|price|version) of (?P<of>[A-Z][\w -]{1,40})$")
 _VALUE = re.compile(r"\s*(?P<x>[^\s|,;!?()_][^|,;!?()_]{0,40}?)(?:\.?\s*$|[,;|])")
 _NEW = re.compile(r"^(?:new|current|own|real|actual) ", re.IGNORECASE)
@@ -117,6 +125,10 @@ def _of_noun(clause: Clause, times: Times, setting: Setting) -> Iterator[Extract
     about, value = _ABOUT.match(clause.subject.noun), _VALUE.match(clause.rest)
     if is_now and not names and about and value:
         yield claim(clause, about["of"], about["what"], value["x"])
+    if clause.verb.lemma in {"be", "get"} and _SHIFTED.match(clause.rest):
+        clause = replace(clause, verb=replace(clause.verb, lemma="move", tense="future"))
+        times = times_of(clause, setting.at)
+        times = replace(times, on=times.on or times.until)
     yield from _date_of_noun(clause, times, setting)
 
 
@@ -125,8 +137,8 @@ def _attribute(clause: Clause, setting: Setting, kind: ClaimKind) -> Iterator[Ex
         match, value = noun.match(_NEW.sub("", clause.subject.noun)), rest.match(clause.rest)
         if not match or not value:
             continue
-        if predicate == "full_name" and clause.subject.names[0] != setting.cast.speaker:
-            return  # of somebody else, the name is who it is
+        if predicate == "full_name" and not _is_own_name(value["x"], clause, setting):
+            return
         name = predicate
         if predicate == "favourite":
             what = match["what"].casefold()
@@ -137,6 +149,12 @@ def _attribute(clause: Clause, setting: Setting, kind: ClaimKind) -> Iterator[Ex
         for each in values:
             yield claim(clause, clause.subject.names[0], name, each, kind=kind)
         return
+
+
+def _is_own_name(name: str, clause: Clause, setting: Setting) -> bool:
+    """Whether a name can be the speaker's; of somebody else, the name is who it is."""
+    speaker = setting.cast.speaker
+    return clause.subject.names[0] == speaker and can_be(speaker, name)
 
 
 def _is_favourite(clause: Clause, setting: Setting) -> Iterator[Extracted]:

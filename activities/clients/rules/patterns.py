@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from mnestic.activities.clients.rules.lexicon import (
     EVENTS,
     INSTRUMENTS,
+    JUDGED,
     LANGUAGES,
     NATIONALITIES,
     ORGANISATIONS,
@@ -64,7 +65,7 @@ def _any(words: Iterable[str]) -> str:
 
 
 _U = "A-Z\u00c0-\u00de\u0100-\u017f"
-_CAP = rf"(?!I\b)[{_U}][\w&.-]*(?<![.-])(?!\w)"
+_CAP = rf"(?!(?:I|Im|Ive|Id|Ill)\b)[{_U}][\w&.-]*(?<![.-])(?!\w)"
 PLACE = _PLACE = (
     rf"(?:the )?(?:(?:St|Ste|Mt|Ft)\. )?(?!(?:St|Ste|Mt|Ft)\.){_CAP}(?:[ -](?:(?:de|del|la|le|upon|am|an der|of|the) )?{_CAP}){{0,3}}(?!'s|\w)"
 )
@@ -74,11 +75,11 @@ _ORG = (
     rf"(?:the |a |an )?(?:{_CAP}(?:'s)?(?: (?:of |and |& )?{_CAP}){{0,3}}(?: {_ORGHEAD}\b)?"
     rf"|(?<=a |e |n )(?:[a-z-]+ ){{0,2}}{_ORGHEAD}\b)"
 )
-_JOBWORD = r"(?:(?!no\b|hardly\b|a\b|an\b|of\b|in\b|with\b|for\b|and\b|at\b|on\b|my\b|your\b|the\b|as\b|good\b|great\b|bad\b|terrible\b|big\b)[A-Za-z-]+ )"
+_JOBWORD = rf"(?:(?!no\b|hardly\b|a\b|an\b|of\b|in\b|with\b|for\b|and\b|at\b|on\b|my\b|your\b|the\b|as\b|(?:{_any(JUDGED)})\b)[A-Za-z-]+ )"
 _JOB = (
-    rf"(?:{_JOBWORD}{{0,3}}(?:{_any(PROFESSIONS)})\b(?!'|-)(?: of [a-z]+)?"
+    rf"(?:{_JOBWORD}{{0,3}}(?:{_any(PROFESSIONS)})\b(?!'|-)(?! of (?:the|my|his|her|our|this|all|every)\b)(?: of [a-z]+)?"
     r"|(?:deputy |acting |assistant )?(?:head|director|dean|chief|chair|vice president|vp) of [a-z]+(?: [a-z]+)?"
-    r"|(?:CEO|CTO|CFO|COO|headteacher|head teacher|team lead(?:er)?|project lead|product owner|intern|trainee|apprentice|phd student)\b)"
+    r"|(?:CEO|CTO|CFO|COO|headteacher|head teacher|team lead(?:er)?|project lead|product owner|intern|trainee|apprentice|phd student)\b(?! of (?!{_CAP})))"
 )
 _PET = rf"(?:{_any(PETS)})"
 _DIET = (
@@ -112,7 +113,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("come", rf"(?:originally )?from (?P<x>{_PLACE})", "comes_from", "habit", reading="name"),
     # Who somebody is
     Pattern("be", rf"(?:turning )?(?P<x>(?!one\b(?! years?\b)){CARDINAL})(?: years? old| years of age|(?=\s*(?:$|[,.|!;]|now\b|and\b|but\b|today\b|already\b)))", "age", reading="text"),
-    Pattern("turn", rf"(?P<x>{CARDINAL})(?=\s*(?:$|[,.|!]|years old\b|and\b|but\b|so\b))", "age", "event", reading="text"),
+    Pattern("turn", rf"(?P<x>{CARDINAL})(?=\s*(?:the\s*\||$|[,.|!]|years old\b|and\b|but\b|so\b))", "age", "event", reading="text"),
     Pattern("be", rf"born[\s|]+in (?P<x>{_PLACE})", "born_in", "event", reading="name"),
     Pattern("be", rf"(?:an? )?(?P<x>(?i:{_any(NATIONALITIES)}))(?: citizen)?{_END}", "nationality", reading="text"),
     Pattern("be", rf"(?P<x>{_NAME})(?=\s*(?:$|,\s*(?:nice|by the way|and I|your)))", "preferred_name", "self", reading="name"),

@@ -171,6 +171,17 @@ def _subject(owner: str, title: str, kin: Kin, *, names: tuple[str, ...]) -> str
     return names[0] if kin.is_close else f"{names[0]} ({title} of {owner})"
 
 
+def _is_told_of(words: Sequence[Word], index: int) -> bool:
+    """Whether a word says what somebody is who was just named, as in "Carol is a retired teacher"."""
+    start = index
+    while start and index - start < 4 and words[start].low not in {"a", "an"}:  # noqa: PLR2004
+        start -= 1
+    if start < 2 or words[start].low not in {"a", "an"} or words[start - 1].low not in _IS:  # noqa: PLR2004
+        return False
+    who = words[start - 2]
+    return who.low in {"he", "she"} or who.low in KIN or bool(name_at(words, start - 2)[0])
+
+
 class Cast:
     """Everybody whom a message speaks of.
 
@@ -288,7 +299,8 @@ class Cast:
         if name:
             self._read_name(words, index, place)
             return place
-        if word.low in PEOPLE and index and words[index - 1].low not in {"my", "our", "'s"}:
+        is_new = index and words[index - 1].low not in {"my", "our", "'s"}
+        if word.low in PEOPLE and is_new and not _is_told_of(words, index):
             gender: Gender = "m" if word.low in _MEN else "f" if word.low in _WOMEN else ""
             self._mentions.append(_Mention(f"the {word.low}", gender, word.start, is_person=False))
         return index + 1

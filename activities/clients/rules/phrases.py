@@ -15,7 +15,7 @@ _STOP = re.compile(
     r"although|without|about|very|really|a lot|lots|much|more|most|best|lately|these|those|all|around|along|out|"
     r"up|over|once|twice|(?:a|three|four|five|six|seven) (?:day|week|month|year|times)|per|and|or|together|"
     r"alone|often|daily|regularly|sometimes|especially|like|here|there|never|not|until|everywhere|back|first|"
-    r"last|am|is|are|was|were|will|would|can|could|do|does|did|has|have|had|ever|well|though|anyway|honestly|"
+    r"last|so+|ve+ry+|mu+ch+|am|is|are|was|were|will|would|can|could|do|does|did|has|have|had|ever|well|though|anyway|honestly|"
     r"by the way|btw|lol|haha|please|right|after all|for sure|of course)\b",
     re.IGNORECASE,
 )
@@ -39,7 +39,7 @@ _POINTING = frozenset(
 )
 _VAGUE = frozenset(
     "things thing stuff lot lots idea ideas way ways part parts time times fact look sound sounds point kind "
-    "sort place places day days people person moment moments feeling vibe more less much out".split()
+    "sort option options choice choices version number answer place places day days people person moment moments feeling vibe more less much out".split()
 )
 _NOT_DOING = frozenset(
     "thing something anything nothing everything morning evening king ring spring string wedding being having "

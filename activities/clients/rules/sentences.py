@@ -1,4 +1,4 @@
-"""Which sentences of a message state something: no question, quotation, supposition, joke or order.
+"""Which sentences of a message state something: no question, supposition, order, or what is taken back.
 
 It stands before everything else, since what is left out here can never become a fact.
 """
@@ -8,38 +8,9 @@ It stands before everything else, since what is left out here can never become a
 import re
 from typing import NamedTuple
 
+from mnestic.activities.clients.rules.genres import is_report
 from mnestic.memory.sentences import split_sentences
 
-_STRAIGHT = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " ", "\u202f": " "})
-_QUOTED = re.compile(
-    r"```(?s:.*?)(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*|\"[^\"\n]*(?:\"|$)|“[^”\n]*(?:”|$)|«[^»\n]*(?:»|$)|„[^“”\n]*(?:[“”]|$)"
-    r"|(?<![\w'])'(?=\w)[^'\n]{0,80}(?:'\w[^'\n]{0,80}){0,4}'(?!\w)|‘[^\n']{0,300}'(?!\w)",
-    re.MULTILINE,
-)
-_TITLE = re.compile(
-    r"[\"“‘'«„]((?:[A-Z\d][\w-]*|of|the|to|and|in|a|de|la)(?: (?:[A-Z\d][\w-]*|of|the|to|and|in|a|de|la)){0,5})[\"”’'»“]\Z"
-)
-_BEFORE_TITLE = re.compile(r"(?:\b(?:called|named|is|titled)|\w's) *\Z", re.IGNORECASE)
-_INJECTION = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:instructions?|prompts?|rules|messages|guidelines|context|above)\b"
-    r"|\bsystem (?:prompt|message|override)\b|^[ \t]*(?:system|assistant|developer)\s*:|\byou are now\b|\bnew instructions?\b"
-    r"|<\/?\s*(?:system|instructions?|memory)\b|\[/?(?:system|inst)\]|\b(?:store|save|write|add|record) (?:this |the following |that )?(?:\w+ )?(?:in|to|into) (?:your |the )?(?:long[- ]term )?memory\b"
-    r"|\bjailbreak\b|\bdeveloper mode\b|\bas an ai\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-_JOKE = re.compile(
-    r"(?<!not )(?<!no )(?<!aren't )\b(?:kidding|joking|pulling your leg|april fools?|just a joke|as a joke|was a joke|is a joke|for a laugh|sarcasm|sarcastic(?:ally)?|j/k|jk)\b(?! aside)"
-    r"|(?:^|\s)/s(?:\s|$)|[😜🤪😝🙃]|\b(?:I|we) (?:lied|made (?:that|it|this) up|am making this up)\b|\bnot really true\b|\bnone of (?:that|this|it) is true\b",
-    re.IGNORECASE,
-)
-_FICTION = re.compile(
-    r"\b(?:imagine|suppose|supposing|pretend(?:ing)?|hypothetical(?:ly)?|role[- ]?play(?:ing)?|let's say|let us say|just say|say for example|in (?:my|a|the|an|this|that|some|another) (?:wildest )?(?:dreams?|novel|story|film|movie|game|book|play|script|song|poem|scenario|example|parallel|alternate|perfect|ideal|different)|"
-    r"picture (?:this|me|us|it)|envision|visuali[sz]e|thought experiment|fantasi[sz]e|(?:ideal|dream|perfect|fantasy) \w+ ?:|"
-    r"I (?:dreamt|dreamed)|had a dream|fictional|my character|the character|the main character|in another life|in a past life|once upon a time|"
-    r"lyrics|the song goes|the poem|for example|for instance|such as when|translate|proofread|rewrite|paraphrase|summari[sz]e|draft)\b|\be\.g\."
-    r"|\b(?<![\w,] )(?:let's |let us )?assum(?:e|ing)\b",
-    re.IGNORECASE,
-)
 _DOUBT = re.compile(
     r"\b(?:if|unless|whether|maybe|perhaps|possibly|probably|presumably|allegedly|apparently|supposedly|reportedly|"
     r"rumou?rs?|might|may(?= (?:be|have|well|not|or)\b)|as though|or so|not sure|unsure|no idea|in theory|would have|could have|should have|almost|nearly(?! \w+ (?:days|weeks|months|years))|"
@@ -60,20 +31,24 @@ _ALMOST_LENGTH = re.compile(
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(
-    r"\b(?:scratch that|never mind|nevermind|strike that|forget (?:that|it|what I (?:just )?said)|that(?:'s| is| was) (?:not true|wrong|a lie|nonsense)|"
-    r"on second thoughts?|(?:actually|wait|hmm|oh|er|um|no),? no\b(?! (?:longer|more|one))|I take (?:that|it) back|ignore (?:that|what I (?:just )?said)|scrap that|disregard that|as if(?=\s*[.!…]*\Z))\b"
+    r"\b(?:scratch that|never mind|nevermind|strike that|forget (?:(?:that|it)(?! (?:I|we|my|our|the|he|she|they)\b)|what I (?:just )?said(?! about\b))|that(?:'s| is| was) (?:not true|wrong|a lie|nonsense)|"
+    r"on second thoughts?|(?:actually|wait|hmm|oh|er|um|no),? no\b(?! (?:longer|more|one))|I take (?:that|it) back|ignore (?:that(?! (?:I|we|my|our)\b)|what I (?:just )?said(?! about\b))|scrap that|disregard that|as if(?=\s*[.!…]*\Z))\b"
     r"|\b(?<![\w,;:] )(?:not|psych|sike|as if)\s*[.!…]+\s*\Z|\bsaid (?:no one|nobody) ever\b|\bscratch (?:all )?that\b",
     re.IGNORECASE,
 )
 _ORDER = re.compile(
-    r"\s*(?:please |kindly )?(?:remember|note|remind|assume|write|say|tell|repeat|answer|reply|act|treat|mark|set|update|delete|save|store|make sure|don't forget|do not forget)\b",
+    r"\s*(?:please |kindly )?(?:(?:stop|quit) (?:saying|telling|thinking|pretending|assuming|writing)|forget|ignore|don'?t (?:say|tell|think|assume|write|believe)|remember|note|remind|assume|write|say|tell|repeat|answer|reply|act|treat|mark|set|update(?!s?:)|delete|save|store|make sure|don't forget|do not forget)\b",
     re.IGNORECASE,
 )
 _OWN_NOTE = re.compile(
     r"\s*(?:please )?(?:remember|note|don't forget|do not forget)(?: that)? (?=(?:I|I'm|I've|my)\b)",
     re.IGNORECASE,
 )
-_LETTER = re.compile(r"[^\n.!?]|[.!?](?!\W?\Z)")  # the mark at the end still ends the sentence
+# Words that put right what was just said, without a clause of their own: "Actually 32.", "No, Tuesday."
+_MENDED = re.compile(
+    r"\W*(?i:actually|no|nope|sorry|oops|correction|make (?:that|it)|I mean|I meant|or rather|rather|wait|typo)[,:]? (?:sorry |no |wait )?(?:(?:in|at|on|the|an?|it's) )*"
+    r"(?:\d[\w.:/]*|[A-Z][\w'-]+|[a-z]+(?:teen|ty|th|st|nd|rd)\b(?:-[a-z]+)?)(?: (?:of )?[A-Z\d][\w'-]*){0,2}(?=\W*\Z|[,;:(.]| -)"
+)
 _LONGEST = 1200
 _ASKED = re.compile(r"[?？؟][\"'”’»)\]\s\W]*$")
 
@@ -100,26 +75,13 @@ class Sentence(NamedTuple):
     is_stated: bool
 
 
-def mask_quotes(content: str) -> str:
-    """The message with straight apostrophes; what it quotes is blanked, place for place.
-
-    A title, such as a name in quotation marks after "called", is not speech and stays. What only leads up to
-    what the speaker says is so, such as "it turns out", goes.
-    """
-    masked = _QUOTED.sub(_masked, content.translate(_STRAIGHT))
+def mask_lead_ins(masked: str) -> str:
+    """The message without what only leads up to what is so, such as "it turns out", place for place."""
     if not any(
         sign in masked for sign in _LEADS
     ):  # most have none, and looking for them all takes time
         return masked
     return _LEAD_IN.sub(lambda found: " " * len(found[0]), masked)
-
-
-def _masked(match: re.Match[str]) -> str:
-    quoted = match[0]
-    title = _TITLE.match(quoted)
-    if title and _BEFORE_TITLE.search(match.string, max(0, match.start() - 12), match.start()):
-        return f" {title[1]} ".ljust(len(quoted))
-    return _LETTER.sub("_", quoted)
 
 
 def sentences_of(masked: str) -> list[Sentence]:
@@ -128,7 +90,7 @@ def sentences_of(masked: str) -> list[Sentence]:
     None of them states anything when the message is told as a joke or a story, or gives orders to
     whoever reads it. One that is too long to be a sentence states nothing either.
     """
-    is_serious = not any(sign.search(masked) for sign in (_INJECTION, _JOKE, _FICTION))
+    is_serious = is_report(masked)
     found: list[Sentence] = []
     place = 0
     for text in split_sentences(masked):
@@ -139,6 +101,8 @@ def sentences_of(masked: str) -> list[Sentence]:
             found = [each._replace(is_stated=False) for each in found]
             found.append(Sentence(start, start + back.end(), is_stated=False))
             text, start = text[back.end() :], start + back.end()  # noqa: PLW2901 - what follows it
+        if found and _MENDED.match(text):
+            found[-1] = found[-1]._replace(is_stated=False)
         own = _OWN_NOTE.match(text)
         is_stated = is_serious and len(text) <= _LONGEST and _is_statement(text, is_own=bool(own))
         found.append(Sentence(start + (own.end() if own else 0), place, is_stated))

@@ -20,7 +20,7 @@ _OTHERS = frozenset(
 )
 _STARTS_NOUN = frozenset("the a an this that my our his her your their".split())
 _VERBS_AFTER_NOUNS = frozenset(
-    "is are was were has have had will would can goes starts ends takes used".split()
+    "is are was were has have had will would can got gets goes starts ends takes used".split()
 )
 _ENDS_NOUN = frozenset(
     ", ; : ( ) . ! … - and but so because since while when if or that which who then yet".split()

@@ -43,7 +43,8 @@ class VerbGroup:
     """A verb, and all that is said by the words around it.
 
     `following` is the word after it; `phrase` is where a planned or wished verb stands. `is_over` is
-    "no longer"; `is_never` is "never"; `has_begun` is "started to"; `governor` is the verb that plans.
+    "no longer"; `is_never` is "never"; `has_begun` is "started to"; `is_remote` is "had lived",
+    before something else that is past; `governor` is the verb that plans.
     """
 
     lemma: str
@@ -55,6 +56,7 @@ class VerbGroup:
     is_never: bool = False
     is_over: bool = False
     is_perfect: bool = False
+    is_remote: bool = False
     is_progressive: bool = False
     has_begun: bool = False
     governor: str = ""
@@ -284,6 +286,7 @@ def _group(
         is_never=state.never,
         is_over=state.over,
         is_perfect=state.perfect,
+        is_remote=state.perfect and state.past,
         is_progressive=state.progressive,
         has_begun=state.begun,
         governor=state.governor,

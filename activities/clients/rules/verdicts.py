@@ -30,6 +30,7 @@ nothing  the clause leaves it open
 """
 
 
+_LASTING: frozenset[Kind] = frozenset({"state", "habit"})
 _NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b(?! than\b)", re.IGNORECASE)
 _HARDLY_ANY = re.compile(
     r"\s*(?:hardly|barely|scarcely|no|next to no|very little|little(?! \w+s\b)|(?:very )?few)\b"
@@ -48,6 +49,12 @@ def verdict_of(kind: Kind, clause: Clause, times: Times, *, at: datetime) -> Ver
         return "nothing" if verb.is_negated else "wished"
     if verb.mood == "plan":
         return "dropped" if verb.is_negated or verb.is_over else "planned"
+    if verb.is_remote:
+        return (
+            "was"
+            if kind in _LASTING and verb.mood == "plain" and not verb.is_negated
+            else "nothing"
+        )
     return _BY_KIND[kind](clause, times, at)
 
 
