@@ -18,10 +18,10 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.records import LongTermRecord, RecordRef
 from mnestic.memory.resources import Resource
 from mnestic.memory.working import WorkingMemory
-from mnestic.starter.entry_client import EntryClient
+from mnestic.starter.settings_client import SettingsClient
 
 
-class MemoryClient(EntryClient):
+class MemoryClient(SettingsClient):
     """One agent's memory. Each call is a transaction of its own, with audit rows."""
 
     async def get(self, namespace: str, key: str) -> LongTermRecord:

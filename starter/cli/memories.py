@@ -3,6 +3,7 @@
 import typer
 
 from mnestic.starter.cli import (
+    agent_settings,
     entries,
     facts,
     knowledge,
@@ -24,3 +25,4 @@ app.add_typer(facts.app, name="facts")
 app.add_typer(predicates.app, name="predicates")
 app.add_typer(parked.app, name="parked")
 app.add_typer(records.app, name="record")
+app.add_typer(agent_settings.app, name="settings")

@@ -1,5 +1,6 @@
 """The README says what is true of the code: settings, commands, links, and examples that work."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from mnestic.memory.agent_settings import AgentSettings
 from mnestic.memory.plans import Plan
 from mnestic.starter.cli.app import app
 from mnestic.starter.plans import parse_plan
@@ -57,6 +59,22 @@ def test_each_setting_has_a_row_with_its_default(field: str) -> None:
     if info.default_factory is None:
         default = "" if info.default is None else f"`{info.default}`"
         assert found[0].split(" | ")[1].strip(" |") == default
+
+
+def test_each_setting_of_an_agent_has_a_row_with_its_default() -> None:
+    page = (ROOT / "docs" / "retrieval.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| `([a-z_]+)` \| `(.*)` \| (.*) \|$", page, flags=re.MULTILINE)
+
+    told = [
+        (name, default if isinstance(default, str) else json.dumps(default), field.description)
+        for (name, field), default in zip(
+            AgentSettings.model_fields.items(),
+            AgentSettings().model_dump(mode="json").values(),
+            strict=True,
+        )
+    ]
+
+    assert [row for row in named if row[0] in AgentSettings.model_fields] == told
 
 
 def test_no_row_names_a_setting_that_is_not_there() -> None:

@@ -1,0 +1,50 @@
+"""An agent's settings from outside a job: read them, change them, take them back to their defaults."""
+
+from typing import Any
+
+from mnestic.memory.agent_settings import (
+    AgentSettings,
+    changed_settings,
+    check_names,
+    settings_of,
+)
+from mnestic.starter.entry_client import EntryClient
+
+
+class SettingsClient(EntryClient):
+    """What is set for one agent. A change holds from the next message on, in every process."""
+
+    async def settings(self) -> AgentSettings:
+        """The settings in force.
+
+        Raises:
+            StoredValueError: what is stored cannot be read.
+        """
+        async with self._transaction(write=False) as transaction:
+            return settings_of(await transaction.settings.read())
+
+    async def change_settings(self, **changes: Any) -> AgentSettings:
+        """Changes settings, all or none, by the names of `memory.agent_settings.AgentSettings`.
+
+        Raises:
+            InvalidInputError: there is no such setting, or it cannot have that value.
+        """
+        async with self._transaction(write=True) as transaction:
+            now = settings_of(await transaction.settings.read())
+            changed = changed_settings(now, changes)
+            stored = changed.model_dump(mode="json")
+            for name in changes:
+                await transaction.settings.put(name, stored[name])
+            return changed
+
+    async def reset_settings(self, *names: str) -> AgentSettings:
+        """Takes settings back to their defaults; returns those in force then.
+
+        Raises:
+            InvalidInputError: there is no such setting.
+        """
+        check_names(names)
+        async with self._transaction(write=True) as transaction:
+            for name in names:
+                await transaction.settings.reset(name)
+            return settings_of(await transaction.settings.read())
