@@ -12,8 +12,9 @@ from typing import Any
 from sqlalchemy import Row, select, tuple_
 
 from mnestic.memory.claims import Claim, name_key
-from mnestic.memory.facts import Fact, FactQuery, resolve
+from mnestic.memory.facts import Fact, FactQuery
 from mnestic.memory.predicates import Predicate, default_predicate
+from mnestic.memory.resolution import resolve
 from mnestic.stores.postgres.knowledge_tables import ClaimRow, FactRow, PredicateRow
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor, read_instant
 from mnestic.stores.postgres.tables import table

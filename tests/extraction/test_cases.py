@@ -25,9 +25,10 @@ from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.memory.claims import Claim, name_key
 from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.extraction import Extracted, Turn, claim_of, sound_claims
-from mnestic.memory.facts import Fact, resolve
+from mnestic.memory.facts import Fact
 from mnestic.memory.ports import Extractor
 from mnestic.memory.predicates import default_predicate
+from mnestic.memory.resolution import resolve
 
 HERE = Path(__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "extraction.md"

@@ -1,114 +1,151 @@
-"""What is so of facts whatever was claimed."""
+"""What is so of facts whatever was claimed, in whatever order it came."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.claims import Cardinality, Claim, name_key
-from mnestic.memory.facts import resolve
+from mnestic.memory.claims import Cardinality, Claim, ClaimKind, ClaimSource, Span, name_key
+from mnestic.memory.facts import Fact
+from mnestic.memory.resolution import resolve
 from tests.memory.fact_claims import PREDICATES, claim, day
 
-CLAIMS = st.builds(
-    claim,
-    st.integers(0, 5),
-    st.sampled_from(["a", "b", "c"]),
-    st.sampled_from(["affirmed", "corrected", "ended", "retracted", "reactivated", "deleted"]),
-    number=st.integers(0, 2),
-)
-
-UNENDED = st.builds(
-    claim,
-    st.integers(0, 5),
-    st.sampled_from(["a", "b", "c"]),
-    st.sampled_from(["affirmed", "corrected", "reactivated"]),
-    number=st.integers(0, 2),
-)
-
-SAID = st.builds(
-    claim,
-    st.integers(0, 5),
-    st.sampled_from(["a", "b", "c"]),
-    st.sampled_from(["affirmed", "corrected"]),
-    number=st.integers(0, 2),
-)
-
-DATED = st.builds(
-    claim,
-    st.integers(0, 5),
-    st.sampled_from(["a", "b", "c"]),
-    st.just("affirmed"),
-    number=st.integers(0, 2),
-    valid_from=st.one_of(st.none(), st.integers(-2000, 4).map(day)),
-)
+LASTING: tuple[ClaimKind, ...] = ("affirmed", "affirmed", "affirmed", "corrected", "reactivated")
+KINDS: tuple[ClaimKind, ...] = (*LASTING, "affirmed", "ended", "retracted", "deleted")
+LONG_AGO, NEAR = st.integers(-900, -300), st.integers(-3, 12)
+NUMBERS = st.integers(0, 2)
 
 
-@given(st.lists(DATED, max_size=8))
-def test_days_that_are_named_leave_one_object_at_a_time(claims: list[Claim]) -> None:
-    facts = resolve(claims, owner="o", predicate=PREDICATES["single"])
-
-    held = sorted(
-        (fact for fact in facts if fact.valid_to != fact.valid_from),
-        key=lambda fact: fact.valid_from,
+@st.composite
+def claims_of(draw: Any, kinds: tuple[ClaimKind, ...]) -> Claim:
+    """A claim of any of these kinds, dated or not; none has an end if none of the kinds is one."""
+    kind, said, number = draw(st.sampled_from(kinds)), draw(st.integers(0, 8)), draw(NUMBERS)
+    times = {"valid_from": None, "valid_to": None}
+    if kind in {"affirmed", "corrected", "ended"}:
+        begin = draw(st.none() | LONG_AGO | NEAR)
+        end = draw(st.none() | LONG_AGO | NEAR) if "ended" in kinds else None
+        if begin is not None and end is not None:
+            end = max(begin, end)
+        times = {"valid_from": begin, "valid_to": end}
+    corrects = draw(st.none() | st.integers(0, 8)) if kind == "corrected" else None
+    value = draw(st.sampled_from("abc"))
+    if kind in {"ended", "retracted"} and draw(st.booleans()):
+        value = None
+    source = ClaimSource(
+        extractor="test",
+        session_id="s",
+        source_id=f"m{said}",
+        corrects=None if corrects is None else f"m{corrects}",
+        span=Span(start=number, end=number + 1),
     )
-    assert sum(fact.status == "active" for fact in facts) == bool(facts)
-    assert all(
-        one.valid_to is not None and one.valid_to <= next_.valid_from
-        for one, next_ in pairwise(held)
-    )
+    moments = {name: None if at is None else day(at) for name, at in times.items()}
+    name = "/".join(map(str, (said, number, kind, value, *times.values(), corrects)))
+    return claim(said, value, kind, number=number, id=name, source=source, **moments)
 
 
-@given(st.lists(CLAIMS, max_size=12))
-def test_a_predicate_with_one_object_never_has_two_at_a_time(claims: list[Claim]) -> None:
-    facts = resolve(claims, owner="o", predicate=PREDICATES["single"])
-
-    held = sorted(
-        (f for f in facts if f.status != "deleted" and f.valid_to != f.valid_from),
-        key=lambda fact: fact.valid_from,
-    )
-    assert all(
-        one.valid_to is not None and one.valid_to <= next_.valid_from
-        for one, next_ in pairwise(held)
-    )
+CLAIMS = st.lists(claims_of(KINDS), max_size=10)
+CARDINALITIES = st.sampled_from(["single", "multi"])
 
 
-@given(st.one_of(st.lists(UNENDED, max_size=12), st.lists(st.one_of(DATED, SAID), max_size=12)))
-def test_what_nobody_ended_leaves_no_time_without_an_object(claims: list[Claim]) -> None:
-    facts = resolve(claims, owner="o", predicate=PREDICATES["single"])
-
-    held = sorted(
-        (fact for fact in facts if fact.valid_to != fact.valid_from),
-        key=lambda fact: fact.valid_from,
-    )
-    assert all(one.valid_to == next_.valid_from for one, next_ in pairwise(held))
-    assert all(fact.valid_to is None for fact in held[-1:])
+def facts_of(claims: Sequence[Claim], cardinality: Cardinality = "single") -> tuple[Fact, ...]:
+    return resolve(claims, owner="o", predicate=PREDICATES[cardinality])
 
 
-@given(st.lists(CLAIMS, max_size=12), st.randoms(), st.sampled_from(["single", "multi"]))
+def lines_of(facts: Sequence[Fact], cardinality: Cardinality) -> list[list[Fact]]:
+    """The facts that cannot be so at the same time, those together."""
+    lines: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        lines["" if cardinality == "single" else name_key(fact.object)].append(fact)
+    return list(lines.values())
+
+
+def held(line: Sequence[Fact]) -> list[Fact]:
+    """What was so at some time, the earliest first."""
+    so = [one for one in line if one.status != "deleted" and one.valid_to != one.valid_from]
+    return sorted(so, key=lambda fact: fact.valid_from)
+
+
+@given(CLAIMS, CARDINALITIES)
+def test_no_two_are_ever_so_at_once_whatever_has_been_delivered_by_then(
+    claims: list[Claim], cardinality: Cardinality
+) -> None:
+    for number in range(len(claims) + 1):
+        for line in lines_of(facts_of(claims[:number], cardinality), cardinality):
+            assert sum(fact.status == "active" for fact in line) <= 1
+            assert all(
+                one.valid_to is not None and one.valid_to <= next_.valid_from
+                for one, next_ in pairwise(held(line))
+            )
+
+
+@given(CLAIMS, CARDINALITIES)
+def test_only_what_somebody_ended_or_deleted_leaves_a_time_without_any(
+    claims: list[Claim], cardinality: Cardinality
+) -> None:
+    facts = facts_of(claims, cardinality)
+    ends = {one.valid_to for one in claims} | {one.begins for one in claims if one.kind == "ended"}
+    never = {fact.valid_from for fact in facts if fact.end == "ended"}  # ended before it began
+
+    for line in lines_of(facts, cardinality):
+        if all(fact.status != "deleted" for fact in line):
+            begins = {fact.valid_from for fact in held(line)}
+            over = {fact.valid_to for fact in held(line)} - {None}
+            assert over - begins <= ends | never
+
+
+@given(st.lists(claims_of(LASTING), max_size=10))
+def test_what_nobody_ended_is_so_without_a_gap_and_the_last_of_it_active(
+    claims: list[Claim],
+) -> None:
+    facts = facts_of(claims)
+
+    is_told = any(one.kind != "reactivated" for one in claims)
+    assert all(one.valid_to == next_.valid_from for one, next_ in pairwise(held(facts)))
+    assert [fact.status for fact in held(facts)[-1:]] == ["active"] * is_told
+    assert sum(fact.status == "active" for fact in facts) == is_told
+    assert all(fact.valid_to is None for fact in held(facts)[-1:])
+
+
+@given(CLAIMS, st.randoms(), CARDINALITIES)
 def test_neither_order_nor_repetition_changes_what_is_believed(
     claims: list[Claim], random: Any, cardinality: Cardinality
 ) -> None:
     again = [*claims, *random.choices(claims, k=len(claims))] if claims else []
     random.shuffle(again)
 
-    first, second = (
-        resolve(given, owner="o", predicate=PREDICATES[cardinality]) for given in (claims, again)
-    )
-
-    assert first == second
+    assert facts_of(again, cardinality) == facts_of(claims, cardinality)
 
 
-@given(st.lists(CLAIMS, max_size=12), st.sampled_from(["single", "multi"]))
-def test_facts_never_contradict_each_other(claims: list[Claim], cardinality: Cardinality) -> None:
-    facts = resolve(claims, owner="o", predicate=PREDICATES[cardinality])
+@given(CLAIMS, CARDINALITIES)
+def test_the_chain_of_what_made_way_reads_both_ways(
+    claims: list[Claim], cardinality: Cardinality
+) -> None:
+    facts = facts_of(claims, cardinality)
     by_id = {fact.id: fact for fact in facts}
 
     assert len(by_id) == len(facts)
-    active = [name_key(fact.object) for fact in facts if fact.status == "active"]
-    assert len(set(active)) == len(active)
-    assert cardinality == "multi" or len(active) <= 1
     for fact in facts:
         assert fact.valid_to is None or fact.valid_to >= fact.valid_from
+        assert (fact.end == "superseded") <= (fact.superseded_by is not None)
+        assert (fact.status == "active") <= (fact.superseded_by is None)
         assert fact.superseded_by is None or by_id[fact.superseded_by].supersedes == fact.id
         assert fact.supersedes is None or by_id[fact.supersedes].superseded_by == fact.id
+        chain = [fact]
+        while chain[-1].superseded_by:
+            chain.append(by_id[chain[-1].superseded_by])
+            assert len(chain) <= len(facts)
+
+
+@given(CLAIMS, CARDINALITIES, st.sampled_from("abc"))
+def test_what_was_said_before_a_deletion_never_comes_back(
+    claims: list[Claim], cardinality: Cardinality, value: str
+) -> None:
+    deletion = claim(9, value, "deleted")
+    decided = claim(10, value, "reactivated")
+
+    facts = facts_of([decided, deletion, *claims], cardinality)
+
+    assert {fact.status for fact in facts if fact.object == value} <= {"deleted"}

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from mnestic.memory.claims import Cardinality, Claim, ClaimSource, name_key
-from mnestic.memory.facts import Fact, resolve
+from mnestic.memory.facts import Fact
+from mnestic.memory.resolution import resolve
 from tests.memory.fact_claims import NOON, PREDICATES, claim, day
 
 
@@ -208,6 +209,93 @@ CASES = {
         [claim(1, "Ghent"), claim(2, None, "ended"), claim(3, "Ghent", "reactivated")],
         [("Ghent", "active", None, None)],
     ),
+    "reactivated beside what was so before it": (
+        [
+            claim(0, "Utrecht"),
+            claim(1, "Ghent"),
+            claim(1, "Utrecht", number=1, valid_from=day(0)),
+            claim(1, "Ghent", "reactivated", number=2),
+        ],
+        [
+            ("Utrecht", "archived", "superseded", 1),
+            ("Ghent", "active", None, None),
+            ("Utrecht", "archived", "undone", 0),
+        ],
+    ),
+    "reactivated with an end that is still to come": (
+        [claim(1, "Porto", valid_to=day(30)), claim(2, "Ghent"), claim(3, "Porto", "reactivated")],
+        [("Porto", "active", None, 30), ("Ghent", "archived", "undone", 2)],
+    ),
+    "since before the end of what is over": (
+        [claim(1, "Ghent"), claim(9, None, "ended"), claim(12, "Oslo", valid_from=day(5))],
+        [("Ghent", "archived", "superseded", 5), ("Oslo", "active", None, None)],
+    ),
+    "the same again after its end": (
+        [claim(1, "Porto", valid_to=day(30)), claim(40, "Porto")],
+        [("Porto", "archived", "superseded", 30), ("Porto", "active", None, None)],
+    ),
+    "the same again before its end": (
+        [claim(1, "Porto"), claim(2, "Porto", "ended", valid_to=day(30)), claim(9, "Porto")],
+        [("Porto", "archived", "ended", 30)],
+    ),
+    "retracted: what was before it goes on": (
+        [claim(1, "Utrecht"), claim(2, "Genk"), claim(3, "Genk", "retracted")],
+        [("Utrecht", "active", None, None), ("Genk", "archived", "corrected", 2)],
+    ),
+    "retracted after it made way": (
+        [claim(1, "Utrecht"), claim(2, "Genk"), claim(3, "Ghent"), claim(4, "Genk", "retracted")],
+        [
+            ("Utrecht", "archived", "superseded", 3),
+            ("Genk", "archived", "corrected", 2),
+            ("Ghent", "active", None, None),
+        ],
+    ),
+    "past, and so in part": (
+        [
+            claim(1, "Ghent", valid_from=day(-500)),
+            claim(2, "Utrecht", valid_from=day(-900), valid_to=day(-400)),
+        ],
+        [("Ghent", "active", None, None), ("Utrecht", "archived", "past", -500)],
+    ),
+    "past, and told twice": (
+        [
+            claim(1, "Utrecht", valid_from=day(-900), valid_to=day(-400)),
+            claim(2, "Utrecht", valid_from=day(-900), valid_to=day(-300)),
+        ],
+        [("Utrecht", "archived", "past", -300)],
+    ),
+    "planned": (
+        [claim(1, "Ghent"), claim(2, "Lyon", valid_from=day(40))],
+        [("Ghent", "archived", "superseded", 40), ("Lyon", "active", None, None)],
+    ),
+    "planned, and what is so now is said again": (
+        [claim(1, "Ghent"), claim(2, "Lyon", valid_from=day(40)), claim(3, "Ghent")],
+        [("Ghent", "archived", "superseded", 40), ("Lyon", "active", None, None)],
+    ),
+    "planned, and another until then": (
+        [claim(1, "Ghent"), claim(2, "Lyon", valid_from=day(40)), claim(3, "Oslo")],
+        [
+            ("Ghent", "archived", "superseded", 3),
+            ("Lyon", "active", None, None),
+            ("Oslo", "archived", "superseded", 40),
+        ],
+    ),
+    "planned, and so already": (
+        [claim(1, "Ghent"), claim(2, "Lyon", valid_from=day(40)), claim(9, "Lyon")],
+        [("Ghent", "archived", "superseded", 9), ("Lyon", "active", None, None)],
+    ),
+    "planned, and what is so now ends before": (
+        [claim(1, "Ghent"), claim(2, "Lyon", valid_from=day(40)), claim(9, None, "ended")],
+        [("Ghent", "archived", "ended", 9), ("Lyon", "active", None, None)],
+    ),
+    "planned, and called off": (
+        [claim(1, "Ghent"), claim(2, "Lyon", valid_from=day(40)), claim(9, "Lyon", "ended")],
+        [("Ghent", "active", None, None), ("Lyon", "archived", "corrected", 40)],
+    ),
+    "planned, and deleted": (
+        [claim(1, "Ghent"), claim(2, "Lyon", valid_from=day(40)), claim(9, "Lyon", "deleted")],
+        [("Ghent", "active", None, None), ("Lyon", "deleted", "deleted", 40)],
+    ),
     "deleted": (
         [claim(1, "Ghent"), claim(2, "Ghent", "deleted")],
         [("Ghent", "deleted", "deleted", None)],
@@ -305,8 +393,17 @@ def test_a_correction_without_a_day_was_so_since_what_it_corrects(
 
     utrecht, genk, ghent = resolve(claims, owner="o", predicate=PREDICATES["single"])
 
-    assert (utrecht.valid_to, genk.valid_to) == (day(2), genk.valid_from)
+    assert (utrecht.valid_to, genk.valid_to) == (ghent.valid_from, genk.valid_from)
     assert (ghent.valid_from, ghent.supersedes) == (day(began), genk.id)
+
+
+def test_a_correction_of_an_earlier_message_leaves_what_came_after_it() -> None:
+    claims = [*of_message("m1", "Genk"), *of_message("m2", "Ghent"), *of_message("m3", "Gent", corrects="m1"), *of_message("m4", "Geel", corrects="m1")]  # fmt: skip
+
+    genk, ghent, gent, geel = resolve(claims, owner="o", predicate=PREDICATES["single"])
+
+    assert (genk.end, gent.end, ghent.status) == ("corrected", "corrected", "active")
+    assert (geel.valid_from, geel.valid_to, geel.superseded_by) == (day(1), day(2), ghent.id)
 
 
 def test_a_correction_that_ends_before_what_it_corrects_begins_when_it_is_said() -> None:

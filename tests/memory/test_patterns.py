@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.memory.claims import Cardinality, Claim, ClaimSource
-from mnestic.memory.facts import Fact, resolve
+from mnestic.memory.facts import Fact
 from mnestic.memory.patterns import Pattern, Prediction, patterns_of, predict
 from mnestic.memory.predicates import Predicate
+from mnestic.memory.resolution import resolve
 
 MONDAY = datetime(2026, 3, 2, 18, tzinfo=UTC)
 

@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mnestic.memory.claims import Claim, ClaimSource
-from mnestic.memory.facts import Fact, resolve
+from mnestic.memory.facts import Fact
 from mnestic.memory.predicates import default_predicate
+from mnestic.memory.resolution import resolve
 from mnestic.memory.world import World, world_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

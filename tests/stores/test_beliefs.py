@@ -21,8 +21,13 @@ KINDS: tuple[ClaimKind, ...] = ("affirmed",) * 6 + get_args(ClaimKind)
 
 
 def some_claims(seed: int) -> list[Claim]:
-    """Forty claims of all kinds about four topics, in no order."""
+    """Forty claims of all kinds about four topics, dated and not, in no order."""
     chance = random.Random(seed)
+    days = (None, None, *range(-600, 90, 30))
+    dated = [
+        sorted(filter(None, (chance.choice(days), chance.choice(days[:1] * 60 + days))))
+        for _ in range(40)
+    ]
     return [
         Claim(
             id=str(number),
@@ -32,6 +37,8 @@ def some_claims(seed: int) -> list[Claim]:
             object=chance.choice("abc"),
             confidence=0.5,
             said_at=NOON + timedelta(days=chance.randrange(60)),
+            valid_from=NOON + timedelta(days=dated[number][0]) if dated[number] else None,
+            valid_to=NOON + timedelta(days=dated[number][1]) if dated[number][1:] else None,
             source=ClaimSource(extractor="test", source_id=f"m{number}"),
         )
         for number in range(40)
@@ -103,11 +110,14 @@ async def test_what_was_so_at_a_moment_is_what_held_then_by_what_is_known(
     await say(begin, claims[20:])
     now = await pages(begin, **EVER)
 
-    for days in range(-1, 62, 3):
+    for days in (*range(-610, 0, 20), *range(-1, 92, 3)):
         at = NOON + timedelta(days=days, hours=1)
         assert await pages(begin, as_of=at) == [fact for fact in now if fact.holds_at(at)]
         by_then = await pages(begin, as_of=at, believed_at=early)
         assert by_then == [fact for fact in then if fact.holds_at(at)]
+        for subject in ("Mara", "Jonas"):
+            so = await pages(begin, subject=subject, predicate="lives_in", as_of=at)
+            assert len(so) <= 1
 
 
 async def test_any_order_of_delivery_with_repeats_gives_the_same_world(begin: Begin) -> None:
