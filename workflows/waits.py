@@ -49,6 +49,7 @@ from mnestic.workflows.resumes import LATE, ResumeInbox
 
 _TRY_AGAIN = timedelta(days=1)
 _LATE_EXTENSIONS = "late-extensions"  # the patch: runs before it extend a wait whose time is up
+_GIVEN_UP = "given-up-openings"  # the patch: runs before it forget a wait that is given up so early
 _KEPT = "kept-requests"  # the patch: runs before it end a wait that needs attention by its timeout
 
 
@@ -101,6 +102,7 @@ class JobWaits:
         self._extended = False
         self._context: ResumptionContext | None = None
         self._key: str | None = None  # of what is waited for in this run
+        self._begun: str | None = None  # the key of a wait that was given up while it was opened
         self.count = self._carried = state.waits
         self.open = state.open_wait
         self.attention = state.attention
@@ -125,27 +127,34 @@ class JobWaits:
     def _check_is_free(self, key: str) -> None:
         """Whether no other wait is under way, nor open since its call was given up."""
         given_up = self._key is None
-        waits_for = self._key or (self.open.key if self.open else None)
+        waits_for = self._key or (self.open.key if self.open else self._begun)
         if waits_for is None or (given_up and waits_for == key):
             return
-        if given_up and self.count == self._carried:  # fails the task, until the code is mended
+        if given_up and self.open is None:
+            if not workflow.patched(_GIVEN_UP):
+                return
+        elif given_up and self.count == self._carried:  # fails the task, until the code is mended
             told = f"the job waits for {waits_for}, and its code came to the wait for {key}"
             raise RuntimeError(f"{told}; a new run has to come to the wait that is open")
         job_id = self._keys.job_id
         raise AlreadyWaitingError(job_id=job_id, waits_for=waits_for, key=key, is_given_up=given_up)
 
     async def _wait(self, terms: WaitTerms) -> tuple[OpenWait, ResumeRequest | None, Restored]:
-        modern = is_of_this_version()
+        modern, is_given_up = is_of_this_version(), False
         self._renewal.comes_to_a_wait()
         if self.open is None:
             if self._renewal.is_due(suggestion_counts=True):
                 await self._renewal.go_on(patient=modern)
             publish_owner(self._scope)
+            before = _cancellations()
             self.open = await self._open(terms)
+            is_given_up = _cancellations() > before and workflow.patched(_GIVEN_UP)
             self._renewal.has_opened_a_wait()
         self._context = terms.context
         self._publish()
         self._inbox.open(self.open)
+        if is_given_up:  # while an ordinary activity opened it, which ends all the same
+            raise asyncio.CancelledError
         self._inbox.try_again()
         request, restored = await self._until_restored(terms, modern=modern)
         wait, self.open, self._context = self.open, None, None
@@ -173,10 +182,12 @@ class JobWaits:
         self._inbox.expect(wait)
         try:
             snapshot = await run_soon(WaitActivities.open_wait, asked)
-        except BaseException:
+        except BaseException as error:
             self._inbox.expect(None)
+            if isinstance(error, asyncio.CancelledError):
+                self._begun = terms.key  # its row may be there
             raise
-        self.count = number
+        self.count, self._begun = number, None
         self._inbox.next_wait_id = wait_id(self._keys.job_id, number + 1)
         return OpenWait(
             wait_id=wait,
@@ -362,6 +373,13 @@ class JobWaits:
         if self._context is None or self.open is None:
             return None
         return self._context.model_copy(update={"memory_snapshot": self.open.snapshot})
+
+
+def _cancellations() -> int:
+    """How often the task that runs was asked to stop."""
+    task = asyncio.current_task()
+    assert task is not None
+    return task.cancelling()
 
 
 def _decision(taken: ResumeRequest | None, restored: Restored) -> ResumeRequest | None:

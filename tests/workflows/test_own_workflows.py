@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
 from pydantic import BaseModel, PositiveInt
 from temporalio import workflow
@@ -117,6 +118,25 @@ class GivesUp:
     async def run(self, asked: Asked) -> list[Any]:
         with suppress(TimeoutError, asyncio.CancelledError):
             await asyncio.wait_for(self._memory.wait("approval", timeout=DAY), 2)
+        ended = await self._memory.wait(asked.key, timeout=DAY)
+        return [ended.wait_id, ended.outcome]
+
+
+@workflow.defn(name="GivesUpEarly")
+class GivesUpEarly:
+    """Gives a wait up at once, while it is being opened, and waits for something, maybe the same."""
+
+    @workflow.init
+    def __init__(self, asked: Asked) -> None:
+        self._memory = AgentMemory(job_id=JOB, scope=asked.scope)
+
+    @workflow.run
+    async def run(self, asked: Asked) -> list[Any]:
+        waiting = asyncio.create_task(self._memory.wait("approval", timeout=DAY))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with suppress(asyncio.CancelledError):
+            await waiting
         ended = await self._memory.wait(asked.key, timeout=DAY)
         return [ended.wait_id, ended.outcome]
 
@@ -280,6 +300,57 @@ async def test_a_wait_that_was_given_up_is_waited_for_again(
         handle = await start("GivesUp", key="approval")
         await until_state(JOB, "waiting")
         await until(given_up)
+        await client.resume_job(JOB, request_id="r1")
+        result = await asyncio.wait_for(handle.result(), 30)
+
+    assert result == [f"{JOB}/w1", "resumed"]
+
+
+@pytest.fixture
+def while_it_opens(
+    admin_url: str, until: Until
+) -> Callable[[WorkflowHandle[Any, Any], str], Awaitable[None]]:
+    """Holds the database up, until the workflow that gives up after a moment has done so."""
+
+    async def hold(handle: WorkflowHandle[Any, Any], kind: str) -> None:
+        async def gave_up() -> bool:
+            events = handle.fetch_history_events()
+            return any([event.HasField("timer_fired_event_attributes") async for event in events])
+
+        if kind == "GivesUp":
+            async with await psycopg.AsyncConnection.connect(admin_url) as connection:
+                await connection.execute("LOCK TABLE mnestic.job_wait IN SHARE MODE")
+                await until(gave_up)
+
+    return hold
+
+
+@pytest.mark.parametrize("kind", ["GivesUp", "GivesUpEarly"])
+async def test_a_wait_that_is_given_up_while_it_opens_is_not_taken_for_another(
+    run: Run, start: Start, while_it_opens: Callable[..., Awaitable[None]], kind: str
+) -> None:
+    async with run(GivesUp, GivesUpEarly):
+        handle = await start(kind, key="payment")
+        await while_it_opens(handle, kind)
+        with pytest.raises(WorkflowFailureError) as failed:
+            await asyncio.wait_for(handle.result(), 30)
+
+    assert "still open; wait for approval again, or end the job" in str(failed.value.cause)
+
+
+@pytest.mark.parametrize("kind", ["GivesUp", "GivesUpEarly"])
+async def test_a_wait_that_is_given_up_while_it_opens_is_waited_for_again(
+    client: MnesticClient,
+    run: Run,
+    start: Start,
+    while_it_opens: Callable[..., Awaitable[None]],
+    until_state: UntilState,
+    kind: str,
+) -> None:
+    async with run(GivesUp, GivesUpEarly):
+        handle = await start(kind, key="approval")
+        await while_it_opens(handle, kind)
+        await until_state(JOB, "waiting")
         await client.resume_job(JOB, request_id="r1")
         result = await asyncio.wait_for(handle.result(), 30)
 
