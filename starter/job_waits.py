@@ -8,8 +8,9 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowHandle,
 )
+from temporalio.common import SearchAttributeKey
 
-from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.errors import DatabaseUnavailableError, InvalidInputError, NotFoundError
 from mnestic.memory.names import JOB_HEADER, wait_id, wait_number
 from mnestic.memory.ports import Memory
 from mnestic.memory.store_ports import WaitStore
@@ -18,6 +19,7 @@ from mnestic.starter.job_finding import find_job, owner_of
 from mnestic.starter.job_history import job_history
 
 _MOST_DIGITS = 10
+_WAIT_KEY = SearchAttributeKey.for_keyword("WaitKey")
 
 
 async def hash_of_snapshot(
@@ -88,6 +90,21 @@ async def find_open_wait(
     ) as transaction:
         latest = await transaction.waits.list_latest(job_id, limit=1)
     return latest[0] if latest and latest[0].state == "waiting" else None
+
+
+async def name_open_wait(
+    handle: WorkflowHandle[Any, Any], *, job_id: str, memory: Memory
+) -> str | None:
+    """The id of the open wait, by its row; while Postgres does not answer, by what the job shows."""
+    try:
+        wait = await find_open_wait(handle, job_id=job_id, memory=memory)
+    except DatabaseUnavailableError:
+        found = await find_job(handle)
+        if found is None or found.typed_search_attributes.get(_WAIT_KEY) is None:
+            return None
+        shown: str | None = (await found.memo()).get(JOB_HEADER, {}).get("wait_id")
+        return shown
+    return wait.wait_id if wait else None
 
 
 async def _known_hash(wait: JobWait, found: WorkflowExecutionDescription | None) -> str | None:

@@ -14,6 +14,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import (
+    DatabaseUnavailableError,
     InvalidInputError,
     ResumeRefusedError,
     SnapshotUnverifiedError,
@@ -22,7 +23,7 @@ from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.memory.ports import Memory
 from mnestic.memory.waits import Override, ResumeReceipt, ResumeRequest, check_request_id
 from mnestic.starter.job_finding import find_job, owner_of
-from mnestic.starter.job_waits import find_open_wait
+from mnestic.starter.job_waits import name_open_wait
 from mnestic.starter.updates import send_update
 
 
@@ -76,7 +77,9 @@ async def resume_job(
         receipt = await _update(handle, request, job_id=job_id, limit=limit, memory=memory)
         if receipt is not None:
             return receipt
-        request = await _named(handle, request, job_id=job_id, memory=memory)
+        if request.wait_id is None:  # when a worker takes it, another one may be open
+            wait = await name_open_wait(handle, job_id=job_id, memory=memory)
+            request = request.model_copy(update={"wait_id": wait})
     try:
         await handle.signal(RESUME, request)
     except RPCError as error:
@@ -87,16 +90,6 @@ async def resume_job(
             raise
         return receipt
     return None
-
-
-async def _named(
-    handle: WorkflowHandle[Any, Any], request: ResumeRequest, *, job_id: str, memory: Memory
-) -> ResumeRequest:
-    """The request with the wait that is open now: when a worker takes it, another one may be."""
-    if request.wait_id is not None:
-        return request
-    wait = await find_open_wait(handle, job_id=job_id, memory=memory)
-    return request.model_copy(update={"wait_id": wait.wait_id if wait else None})
 
 
 async def _update(
@@ -114,7 +107,12 @@ async def _update(
         receipt = await _first_receipt(handle, request, job_id=job_id, memory=memory)
         if receipt is None:
             raise
-    return receipt or await _first_receipt(handle, request, job_id=job_id, memory=memory)
+    if receipt is not None:
+        return receipt
+    try:
+        return await _first_receipt(handle, request, job_id=job_id, memory=memory)
+    except DatabaseUnavailableError:  # the job knows, once it has Postgres again
+        return None
 
 
 async def _answer(

@@ -253,7 +253,8 @@ def print_receipt(
 ) -> None:
     """Prints what a resume did."""
     if as_json:
-        print_json(receipt.model_dump(mode="json") if receipt else {"receipt": None})
+        left = {"receipt": None, "request_id": request_id}
+        print_json(receipt.model_dump(mode="json") if receipt else left)
     elif receipt is None:
         out.print(
             f"The request is left with Temporal as {request_id}; job {job_id} resumes when a worker "

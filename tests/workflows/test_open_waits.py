@@ -1,6 +1,6 @@
 """Which wait of a job is open, as a client finds it, and which ones it is shown."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
@@ -13,18 +13,32 @@ from mnestic.memory.jobs import JobStatus
 from mnestic.memory.names import STATUS
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
+from mnestic.stores.postgres.memory import PostgresMemory
 
 StartWaiting = Callable[..., Awaitable[str]]
 Until = Callable[..., Awaitable[Any]]
 
 
+@pytest.fixture
+async def without_postgres(client: MnesticClient) -> AsyncIterator[MnesticClient]:
+    """A client whose Postgres does not answer."""
+    memory = PostgresMemory("postgresql://app@127.0.0.1:9/mnestic", pool_size=1)
+    endpoints, settings = client.endpoints, client.settings
+    yield MnesticClient(client.temporal, memory, settings=settings, endpoints=endpoints)
+    await memory.close()
+
+
+@pytest.mark.parametrize("answers", [True, False])
 async def test_a_request_that_is_left_with_temporal_is_for_the_wait_that_was_open_then(
     client: MnesticClient,
+    without_postgres: MnesticClient,
     run_worker: Callable[[], AbstractAsyncContextManager[None]],
     start_waiting: StartWaiting,
     handle_of: Callable[[str], Any],
     until: Until,
     loop: str,
+    *,
+    answers: bool,
 ) -> None:
     async def waits_again() -> bool:
         return len((await client.describe_job(job_id)).waits) == 2
@@ -33,13 +47,15 @@ async def test_a_request_that_is_left_with_temporal_is_for_the_wait_that_was_ope
         job_id = await start_waiting(loop)
     text = {"text": "a", "last": False}
     await client.resume_job(job_id, text, request_id="r1", by="signal")
-    await client.resume_job(job_id, text, request_id="r2", limit=timedelta(seconds=1))
+    sender = client if answers else without_postgres
+    receipt = await sender.resume_job(job_id, text, request_id="r2", limit=timedelta(seconds=1))
 
     async with run_worker():
         await until(waits_again)
         status = await handle_of(job_id).query(STATUS, result_type=JobStatus)
     wait = await client.find_open_wait(job_id)
 
+    assert receipt is None
     assert wait is not None
     assert wait.wait_id == f"{job_id}/w2"
     (refused,) = status.refused
