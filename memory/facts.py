@@ -45,12 +45,16 @@ class Fact(BaseModel):
             return False
         return self.valid_to is None or moment < self.valid_to
 
+    def begins_after(self, moment: datetime) -> bool:
+        """Whether it is to come after a moment, as far as is believed."""
+        return moment < self.valid_from != self.valid_to and self.status != "deleted"
+
 
 class FactQuery(BaseModel):
     """Which facts are asked for.
 
     Without `statuses` the active ones are, or with `as_of` all that were so at that moment, whatever
-    became of them. `believed_at` asks for what followed from the claims until a moment of ours.
+    became of them; with `ahead` also all that are to come after it. `believed_at` asks for what followed from the claims until a moment of ours.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -59,6 +63,7 @@ class FactQuery(BaseModel):
     predicate: str | None = None
     statuses: tuple[FactStatus, ...] | None = None
     as_of: AwareDatetime | None = None
+    ahead: bool = False
     believed_at: AwareDatetime | None = None
 
     @property
@@ -71,7 +76,11 @@ class FactQuery(BaseModel):
 
     def asks_for(self, fact: Fact) -> bool:
         """Whether a fact is of these statuses, and was so at that moment."""
-        held = self.as_of is None or fact.holds_at(self.as_of)
+        held = (
+            self.as_of is None
+            or fact.holds_at(self.as_of)
+            or (self.ahead and fact.begins_after(self.as_of))
+        )
         return held and fact.status in self.of_statuses
 
 

@@ -62,6 +62,7 @@ class FactStore(Protocol):
         predicate: str | None = None,
         statuses: Sequence[FactStatus] | None = None,
         as_of: datetime | None = None,
+        ahead: bool = False,
         believed_at: datetime | None = None,
         limit: int = 100,
         cursor: str | None = None,
@@ -73,6 +74,7 @@ class FactStore(Protocol):
             predicate: Only of this predicate.
             statuses: Active ones without it; with `as_of` archived ones too.
             as_of: Only what was so at this moment of the world.
+            ahead: With `as_of`, also what is to come after it.
             believed_at: As it was believed at this moment of ours: what follows from the claims that
                 were recorded until then, by the predicates of today.
             limit: At most so many.

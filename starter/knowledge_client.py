@@ -32,6 +32,7 @@ class KnowledgeClient:
         predicate: str | None = None,
         statuses: Sequence[FactStatus] | None = None,
         as_of: datetime | None = None,
+        ahead: bool = False,
         believed_at: datetime | None = None,
         limit: int = 100,
         cursor: str | None = None,
@@ -43,6 +44,7 @@ class KnowledgeClient:
             predicate: Only of this predicate.
             statuses: Active ones without it; with `as_of` archived ones too.
             as_of: Only what was so at this moment of the world.
+            ahead: With `as_of`, also what is to come after it.
             believed_at: As it was believed at this moment of ours: what follows from the claims that
                 were recorded until then, by the predicates of today.
             limit: At most so many.
@@ -54,10 +56,16 @@ class KnowledgeClient:
                 predicate=predicate,
                 statuses=statuses,
                 as_of=as_of,
+                ahead=ahead,
                 believed_at=believed_at,
                 limit=limit,
                 cursor=cursor,
             )
+
+    async def now(self) -> datetime:
+        """The moment, by the clock that facts added now begin by."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.now()
 
     async def fact_history(self, subject: str, predicate: str) -> FactHistory:
         """What was ever believed of a subject and a predicate, why each ended, and who said so."""

@@ -39,10 +39,9 @@ def list_facts(
     cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List facts by subject, predicate and time.
+    """List what is so now, and what is believed to come, which is marked as pending.
 
-    Without --as-of these are all that are believed, those with an end in the past or a beginning to
-    come among them; `--as-of` a time tells what is so then.
+    `--as-of` a time tells what is so then instead; `--all` whatever was ever believed.
     """
     statuses: tuple[FactStatus, ...] | None = get_args(FactStatus) if every else None
     so_at = parse_moment(as_of, what="--as-of")
@@ -50,20 +49,26 @@ def list_facts(
 
     async def work() -> None:
         async with await connect_client() as client:
-            found, following = await client.memory(agent).list_facts(
+            memory = client.memory(agent)
+            now = await memory.now()
+            found, following = await memory.list_facts(
                 subject=subject,
                 predicate=predicate,
                 statuses=statuses,
-                as_of=so_at,
+                as_of=so_at or (None if every else known_at or now),
+                ahead=so_at is None,
                 believed_at=known_at,
                 limit=limit,
                 cursor=cursor,
             )
         if as_json:
-            listed = [fact.model_dump(mode="json") for fact in found]
+            listed = [
+                fact.model_dump(mode="json") | {"pending": fact.begins_after(now)} for fact in found
+            ]
             print_json({"facts": listed, "cursor": following})
             return
-        print_table(_COLUMNS, [_row(fact) for fact in found], empty="No facts.")
+        rows = [_row(fact, now=now) for fact in found]
+        print_table(_COLUMNS, rows, empty="No facts.")
         if following:
             out.print(f"More: --cursor {following}", soft_wrap=True)
 
@@ -91,7 +96,8 @@ def add(
 
     async def work() -> None:
         async with await connect_client() as client:
-            changes = await client.memory(agent).add_fact(
+            memory = client.memory(agent)
+            changes = await memory.add_fact(
                 subject,
                 predicate,
                 value,
@@ -99,7 +105,8 @@ def add(
                 valid_to=valid_to,
                 confidence=confidence,
             )
-        _print_changes(changes, as_json=as_json)
+            now = await memory.now()
+        _print_changes(changes, now=now, as_json=as_json)
 
     run(work())
 
@@ -110,7 +117,9 @@ def delete(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
 
     async def work() -> None:
         async with await connect_client() as client:
-            _print_changes(await client.memory(agent).delete_fact(fact_id), as_json=as_json)
+            memory = client.memory(agent)
+            changes, now = await memory.delete_fact(fact_id), await memory.now()
+        _print_changes(changes, now=now, as_json=as_json)
 
     run(work())
 
@@ -124,7 +133,9 @@ def reactivate(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
 
     async def work() -> None:
         async with await connect_client() as client:
-            _print_changes(await client.memory(agent).reactivate_fact(fact_id), as_json=as_json)
+            memory = client.memory(agent)
+            changes, now = await memory.reactivate_fact(fact_id), await memory.now()
+        _print_changes(changes, now=now, as_json=as_json)
 
     run(work())
 
@@ -163,6 +174,7 @@ def why(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         async with await connect_client() as client:
             memory = client.memory(agent)
+            now = await memory.now()
             fact, claims = await memory.why_fact(fact_id)
             words = await memory.find_words(claims)
         if as_json:
@@ -171,7 +183,7 @@ def why(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
             ]
             print_json({"fact": fact.model_dump(mode="json"), "claims": told})
             return
-        print_table(_COLUMNS, [_row(fact)], empty="")
+        print_table(_COLUMNS, [_row(fact, now=now)], empty="")
         for claim in claims:
             out.print()
             for line in _claim_lines(claim, words.get(claim.id)):
@@ -180,11 +192,11 @@ def why(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
     run(work())
 
 
-def _print_changes(changes: tuple[FactChange, ...], *, as_json: bool) -> None:
+def _print_changes(changes: tuple[FactChange, ...], *, now: datetime, as_json: bool) -> None:
     if as_json:
         print_json({"changes": [change.model_dump(mode="json") for change in changes]})
         return
-    rows = [_row(change.fact) for change in changes]
+    rows = [_row(change.fact, now=now) for change in changes]
     print_table(_COLUMNS, rows, empty="Nothing is believed otherwise.")
 
 
@@ -203,9 +215,18 @@ def _claim_lines(claim: Claim, words: str | None) -> Iterator[str]:
         yield f"  workflow run {source.workflow_run}"
 
 
-def _row(fact: Fact) -> tuple[str, ...]:
+def _row(fact: Fact, *, now: datetime) -> tuple[str, ...]:
     believed = f"{fact.subject} {fact.predicate} {fact.object}"
-    return (believed, _day(fact.valid_from), _until(fact), fact.end or fact.status, fact.id)
+    return (believed, _day(fact.valid_from), _until(fact), _state(fact, now=now), fact.id)
+
+
+def _state(fact: Fact, *, now: datetime) -> str:
+    """Why it is no longer believed; of what is, whether it is yet to begin or known to end."""
+    if fact.begins_after(now):
+        return "pending"
+    if fact.status == "archived" and fact.holds_at(now):
+        return "ending"
+    return "over" if fact.status == "active" and not fact.holds_at(now) else fact.end or fact.status
 
 
 def _told_row(fact: ToldFact) -> tuple[str, ...]:
@@ -220,4 +241,5 @@ def _day(moment: datetime) -> str:
 def _until(fact: Fact) -> str:
     if fact.valid_to is None:
         return ""
-    return "never" if fact.valid_to == fact.valid_from else _day(fact.valid_to)
+    was_never = fact.valid_to == fact.valid_from and fact.end != "past"
+    return "never" if was_never else _day(fact.valid_to)

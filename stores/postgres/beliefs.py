@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select, tuple_
+from sqlalchemy import Row, and_, select, tuple_
 
 from mnestic.memory.claims import Claim, name_key
 from mnestic.memory.facts import Fact, FactQuery
@@ -78,8 +78,7 @@ class Beliefs:
         found = select(*FACT.c).where(self._unit.owned(FACT), *_of(FACT, query))
         found = found.where(FACT.c.status.in_(query.of_statuses))
         if query.as_of is not None:
-            still = FACT.c.valid_to.is_(None) | (FACT.c.valid_to > query.as_of)
-            found = found.where(FACT.c.valid_from <= query.as_of, still)
+            found = found.where(_held(query.as_of, ahead=query.ahead))
         if after is not None:
             found = found.where(tuple_(*place) > after)
         rows = await self._unit.rows(found.order_by(*place).limit(wanted))
@@ -149,6 +148,16 @@ def _of(target: Any, query: FactQuery) -> list[Any]:
     if query.predicate is not None:
         asked.append(target.c.predicate == query.predicate)
     return asked
+
+
+def _held(moment: datetime, *, ahead: bool) -> Any:
+    """The condition that a fact was so at a moment, or comes after it; see `FactQuery.asks_for`."""
+    begun = FACT.c.valid_from <= moment
+    still = FACT.c.valid_to.is_(None) | (FACT.c.valid_to > moment)
+    if not ahead:
+        return and_(begun, still)
+    ever = FACT.c.valid_to.is_(None) | (FACT.c.valid_to > FACT.c.valid_from)
+    return and_(still, begun | ever)
 
 
 def _is_past(place: Place, after: Place) -> bool:

@@ -117,6 +117,7 @@ class PostgresFactStore:
         predicate: str | None = None,
         statuses: Sequence[FactStatus] | None = None,
         as_of: datetime | None = None,
+        ahead: bool = False,
         believed_at: datetime | None = None,
         limit: int = 100,
         cursor: str | None = None,
@@ -127,6 +128,7 @@ class PostgresFactStore:
             predicate=predicate,
             statuses=None if statuses is None else tuple(statuses),
             as_of=as_of,
+            ahead=ahead,
             believed_at=believed_at,
         )
         return await self._beliefs.list_facts(query, limit=limit, cursor=cursor)

@@ -115,6 +115,9 @@ async def test_what_was_so_at_a_moment_is_what_held_then_by_what_is_known(
         assert await pages(begin, as_of=at) == [fact for fact in now if fact.holds_at(at)]
         by_then = await pages(begin, as_of=at, believed_at=early)
         assert by_then == [fact for fact in then if fact.holds_at(at)]
+        assert await pages(begin, as_of=at, ahead=True) == [
+            fact for fact in now if fact.holds_at(at) or fact.begins_after(at)
+        ]
         for subject in ("Mara", "Jonas"):
             so = await pages(begin, subject=subject, predicate="lives_in", as_of=at)
             assert len(so) <= 1

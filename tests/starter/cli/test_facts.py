@@ -1,5 +1,6 @@
 """`mnestic memory facts`: what is believed, what was believed, and how it changed."""
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -44,6 +45,37 @@ async def test_what_was_believed_at_a_time_and_of_a_time(ask: Ask, moved: str) -
     assert await objects(ask, "--believed-at", moved, "--as-of", "2024-06-01") == ["Utrecht"]
     assert await objects(ask, "--believed-at", "2100-01-01", "--as-of", "2024-06-01") == ["Ghent"]
     assert await objects(ask, "--believed-at", "2100-01-01", "--all") == ["Utrecht", "Ghent"]
+
+
+async def test_what_is_so_now_is_listed_with_what_is_to_come_marked_as_pending(ask: Ask) -> None:
+    add = ("memory", "facts", "add", "Mara")
+    await ask(*add, "lives_in", "Ghent", *ADA)
+    await ask(*add, "lives_in", "Lyon", "--since", "2100-03-01", *ADA)
+    await ask(*add, "employer", "Acme", "--until", "2100-01-01", *ADA)
+    await ask(*add, "wants", "a dog", "--since", "2020-01-01", "--until", "2021-01-01", *ADA)
+
+    listed = await ask("memory", "facts", "list", *ADA, "--json")
+    shown = (await ask("memory", "facts", "list", *ADA)).out
+
+    assert [(fact["object"], fact["pending"]) for fact in listed.document["facts"]] == [
+        ("Acme", False),
+        ("Ghent", False),
+        ("Lyon", True),
+    ]
+    assert re.search(r"Ghent .*2100-03-01 .* ending ", shown), shown
+    assert re.search(r"Lyon .*2100-03-01 .* pending ", shown), shown
+    assert await objects(ask, "--as-of", "2100-02-01", "--predicate", "lives_in") == ["Ghent"]
+    assert await objects(ask, "--all") == ["Acme", "Ghent", "Lyon", "a dog"]
+
+
+async def test_what_was_over_when_it_was_believed_is_not_listed(ask: Ask) -> None:
+    add = ("memory", "facts", "add", "Mara", "lives_in")
+    await ask(*add, "Porto", "--since", "2020-01-01", "--until", "2100-01-01", *ADA)
+    between = datetime.now(UTC).isoformat()
+    await ask("memory", "facts", "add", "Mara", "lives_in", "Ghent", *ADA)
+
+    assert await objects(ask, "--believed-at", between) == ["Porto"]
+    assert await objects(ask, "--believed-at", "2100-06-01") == ["Ghent"]
 
 
 @pytest.mark.parametrize("option", ["--as-of", "--believed-at"])
