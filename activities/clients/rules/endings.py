@@ -6,6 +6,7 @@ It stands apart because here the words after a clause, or before it, take back w
 import re
 from collections.abc import Iterable, Iterator
 
+from mnestic.activities.clients.rules.lexicon import MEETINGS
 from mnestic.activities.clients.rules.patterns import NAME, PLACE
 from mnestic.activities.clients.rules.phrases import proper_name, verb_phrase
 from mnestic.activities.clients.rules.verbs import GERUNDS
@@ -52,6 +53,9 @@ _OFFERED = re.compile(
 _NO_WEDDING = re.compile(
     rf"\b(?:[Tt]he|[Oo]ur|[Mm]y) wedding(?={_IS_OFF}|'s (?:off|cancel(?:l?ed)|called off)\b)|\b(?:cancel(?:l?ed)|called off) (?:the|our) wedding\b(?! \w+ for\b)"
 )
+_CALLED_OFF = re.compile(
+    rf"\b(?P<whose>[Tt]he|[Mm]y|[Oo]ur) (?P<noun>(?:[a-z-]+ ){{0,2}}?(?:{'|'.join(MEETINGS)})){_IS_OFF}"
+)
 _NO_PLACE = re.compile(rf"(?:\A|[.,;!] |\b(?:and|but|so) )(?P<name>{PLACE})(?={_IS_OFF})")
 # What somebody says about a thing by its name alone: none of what was said of it is so.
 _NEVER_SO = re.compile(
@@ -82,7 +86,7 @@ _LEAD = r"(?:\A|[,;] |\b(?:and|but) )(?:(?:[Ww]hen|[Aa]fter|[Ss]ince|[Bb]ecause|
 _LOST = re.compile(
     rf"{_LEAD}(?P<said>(?P<name>{NAME})"
     r"(?: (?:has|had|have|just|sadly|suddenly|recently|finally|peacefully))*(?: died(?! laughing\b| inside\b| of (?:laughter|boredom|shame|embarrassment)\b)| passed (?:away|on))\b"
-    r"|(?:I|[Ww]e)(?: (?:had to|have))? put (?P<down>[A-Z][\w-]+) (?:down|to sleep)"
+    r"|(?:I|[Ww]e)(?: (?:had to|have))? (?:put (?P<down>[A-Z][\w-]+) (?:down|to sleep)|sa(?:y|id) goodbye to (?P<gone>[A-Z][\w-]+))"
     r"(?=\s*(?:\Z|[.,;!]|and\b|but\b|because\b|last\b|yesterday\b|today\b|this\b)))"
 )
 _MOVED_OUT = re.compile(
@@ -117,25 +121,34 @@ def undone(claims: Iterable[Extracted], sentence: str, *, start: int) -> Iterato
 
 
 def dropped_in(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
-    """The plans of the speaker that a sentence says are none any more."""
-    for match in _DROPPED.finditer(sentence):
-        home, goal = match["home"], match["goal"] or match["name"]
-        if home or goal:
-            name: str | None = f"move to {_plain(home)}" if home else f"trip to {_plain(goal)}"
-        else:
-            name = verb_phrase(match["deed"])
-        yield from _over(name, match, start=start, speaker=speaker)
-    for match in _NO_PLACE.finditer(sentence):
-        for deed in ("trip", "move") if proper_name(match["name"]) else ():
-            plan = f"{deed} to {_plain(match['name'])}"
-            yield from _over(plan, match, start=start, speaker=speaker)
+    """The plans, days and offers of the speaker that a sentence says are none any more."""
+    for plan, match in _plans_dropped(sentence):
+        yield from _over(plan, match, start=start, speaker=speaker)
     for match in _NO_WEDDING.finditer(sentence):
         yield _told("ended", "wedding_date", None, match, start=start, speaker=speaker)
+    for match in _CALLED_OFF.finditer(sentence):
+        of_speaker = f"{speaker}'s {match['noun']}"
+        is_anybodys = match["whose"].casefold() == "the"
+        for subject in (of_speaker, match["noun"]) if is_anybodys else (of_speaker,):
+            yield _told("ended", "happens_on", None, match, start=start, speaker=subject)
     for match in _OFFERED.finditer(sentence):
         yield _told("ended", "employer", match["name"], match, start=start, speaker=speaker)
         yield _told("ended", "starts_work_on", None, match, start=start, speaker=speaker)
+
+
+def _plans_dropped(sentence: str) -> Iterator[tuple[str | None, re.Match[str]]]:
+    """How each plan is called, and the words that say so."""
+    for match in _DROPPED.finditer(sentence):
+        home, goal = match["home"], match["goal"] or match["name"]
+        if home or goal:
+            yield (f"move to {_plain(home)}" if home else f"trip to {_plain(goal)}"), match
+        else:
+            yield verb_phrase(match["deed"]), match
+    for match in _NO_PLACE.finditer(sentence):
+        if proper_name(match["name"]):
+            yield from ((f"{deed} to {_plain(match['name'])}", match) for deed in ("trip", "move"))
     for match in _DECIDED.finditer(sentence):
-        yield from _over(_plan_of(match["doing"]), match, start=start, speaker=speaker)
+        yield _plan_of(match["doing"]), match
 
 
 def never_so(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
@@ -153,7 +166,7 @@ def lost_in(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
     """Of those who died or moved out: the end of what the speaker had of them, if anything."""
     for sign, predicate in ((_LOST, "pet"), (_MOVED_OUT, "lives_with")):
         for match in sign.finditer(sentence):
-            name = match["name"] or match["down"]
+            name = match["name"] or match["down"] or match["gone"]
             span = Span(start=start + match.start("said"), end=start + match.end("said"))
             yield Extracted(
                 kind="ended", subject=speaker, predicate=predicate, object=name, span=span

@@ -33,13 +33,23 @@ _FICTION = re.compile(
     r"(?:my|this|the|a) (?:\w+ )?(?:poem|haiku|limerick|lyrics?|song)(?: \w+){0,2} ?:|"
     r"in another life|in a past life|in a former life|once upon a time|act as (?:an?|the|my|if)|play the (?:role|part)|(?:in|out of|break) character|"
     r"lyrics|the song goes|(?:stuck in my head|singing)\b[^.\n]{0,30}(?:\.\.|…|:)|the poem|for example|for instance|such as when|translate|proofread|rewrite|paraphrase|summari[sz]e|draft|"
-    r"(?:fix|correct|check) (?:the|my) (?:grammar|spelling|english)|(?:dummy|test|sample|placeholder|fake|example) (?:user|data|text|profile|record|account|sentences?)|lorem ipsum)\b|\be\.g\."
+    r"(?:fix|correct|check) (?:the|my) (?:grammar|spelling|english)|(?:at|hit|reached|I'm|am|im) (?:now )?level \d+|NPCs?|my guild|respawn(?:ed)?|persona for|"
+    r"(?:dummy|test|sample|placeholder|fake|example) (?:user|data|text|profile|record|account|sentences?)|lorem ipsum)\b|\be\.g\."
     r"|\b(?<![\w,] )(?:let's |let us )?assum(?:e|ing)\b"
     r"|\*(?!this|is|was|always|yes|does|has)[a-z]+s \w[^*\n]{1,60}\*",  # "*puts on a hat*"
     re.IGNORECASE,
 )
 
 
+# What a helper is asked to do with a text that comes along.
+_TASK = re.compile(
+    r"\b(?:make|turn|reword|rephrase|improve|polish|shorten|edit|review|correct|fix|check|format|reply to|respond to|answer|grade|explain|analy[sz]e|convert|simplify|"
+    r"extract|classify|label|tag|continue|complete|finish|read) (?:me )?(?:this|these|that|the following|my friend's|(?:the|my|a|his|her) (?:attached|following))(?: \w+)? ?"
+    r"(?:letter|e-?mail|mail|text|paragraph|essay|message|cv|resume|résumé|bio|post|tweet|sentences?|speech|caption|draft|document|article|note|answer|application|profile|dialogue|conversation|transcript)\b",
+    re.IGNORECASE,
+)
+
+
 def is_report(masked: str) -> bool:
-    """Whether nothing says that a message is told as a joke or a story, or gives orders to its reader."""
-    return not any(sign.search(masked) for sign in (_INJECTION, _JOKE, _FICTION))
+    """Whether nothing says that a message is a joke, a story, an order, or a text to work on."""
+    return not any(sign.search(masked) for sign in (_INJECTION, _JOKE, _FICTION, _TASK))

@@ -124,6 +124,11 @@ NOWHERE = frozenset(
     "winterfell moon mars jupiter saturn venus pluto heaven hell earth space limbo utopia eden valhalla azeroth hyrule "
     "springfield bedrock zion matrix shire fantasia camelot mordor jumanji panem zootopia whoville paradise purgatory".split()
 )
+# What nobody likes who says so.
+NO_PLEASURES = frozenset(
+    "rent taxes bills traffic queues queueing queuing mondays paperwork bureaucracy homework chores spam deadlines overtime debt "
+    "hangovers insomnia pain being getting waiting sitting standing paying crying suffering working".split()
+)
 NO_ALLERGENS = MONTHS_AND_DAYS | frozenset(
     "people work exercise mornings stupidity drama nonsense housework chores homework bullshit talk waiting "
     "politics meetings commitment responsibility fun idiots fools rules paperwork bureaucracy effort sports kids "
@@ -175,6 +180,13 @@ EVENTS = frozenset(
     "class course lesson hackathon ceremony graduation convention summit operation surgery appointment "
     "exam test presentation performance recital trip holiday vacation tournament competition audition "
     "convention baby-shower picnic barbecue bbq christening hearing demo launch review deadline".split()
+)
+# What has a day.
+MEETINGS = frozenset(
+    "operation surgery exam test wedding party marathon race concert meeting interview appointment "
+    "deadline trip flight holiday conference presentation workshop launch recital match game tournament "
+    "graduation ceremony funeral class course lesson review demo release christening exhibition festival "
+    "performance move visit competition defence defense housewarming dinner".split()
 )
 ORGANISATIONS = frozenset(
     "company hospital school university college bank library bakery museum restaurant cafe café hotel "

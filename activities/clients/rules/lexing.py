@@ -19,6 +19,7 @@ _UNMARKED = {
 }  # fmt: skip
 _NOT = {"can't": "can", "won't": "will", "shan't": "shall", "cannot": "can"}
 _IS = frozenset("name he she it that there here who what where how".split())  # noqa: SIM905
+_BETWEEN = frozenset("already never always just only not also recently finally".split())  # noqa: SIM905
 _AFTER_HAS = frozenset({"been", "got", "had"})
 _AFTER_IS = frozenset(
     [
@@ -108,9 +109,21 @@ def _taken_apart(word: str, start: int, end: int) -> list[Word]:
     return [Word(word, low, start, end)]
 
 
+def _is_had(words: list[Word], index: int) -> bool:
+    """Whether `'d` is "had", as in "I'd been" and "I'd already left"."""
+    word = words[index]
+    if word.low != "would" or word.end - word.start > 2:  # noqa: PLR2004 - an apostrophe and a letter
+        return False
+    low = next((each.low for each in words[index + 1 :] if each.low not in _BETWEEN), "")
+    forms = {form for _, form in FORMS.get(low, ())}
+    return low == "been" or ("participle" in forms and "base" not in forms)
+
+
 def _with_is(words: list[Word]) -> list[Word]:
-    """Tells `'s` of a verb from `'s` of an owner by the words beside it."""
+    """Tells `'s` of a verb from `'s` of an owner, and `'d` of "had", by the words beside it."""
     for index, word in enumerate(words):
+        if _is_had(words, index):
+            words[index] = Word("had", "had", word.start, word.end)
         if word.low != "'s" or not index:
             continue
         following = words[index + 1].low if index + 1 < len(words) else ""

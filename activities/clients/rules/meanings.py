@@ -13,6 +13,7 @@ from mnestic.activities.clients.rules.lexicon import (
     ACTIVITIES,
     LANGUAGES,
     NO_ALLERGENS,
+    NO_PLEASURES,
     NOT_NAMES,
     NOWHERE,
 )
@@ -77,21 +78,24 @@ def claim(  # noqa: PLR0917 - who, what and of what, as a claim is told
 def meanings_of(clause: Clause, setting: Setting) -> Iterator[Extracted]:
     """The claims of a clause, by the first pattern that fits for each predicate."""
     is_about_somebody = bool(clause.subject.names) and not clause.subject.noun
-    if not is_about_somebody and clause.verb.lemma != "put":
+    patterns = BY_VERB.get(clause.verb.lemma, [])
+    if not is_about_somebody:
+        patterns = [each for each in patterns if each[0].is_of_me and each[0].kind != "habit"]
+    if not patterns and not is_about_somebody:
         return
     times = times_of(clause, setting.at)
     instead = _INSTEAD.search(clause.rest)
     told = clause.rest[: instead.start()] if instead else clause.rest
     seen: set[str] = set()
-    for pattern, rest in BY_VERB.get(clause.verb.lemma, ()):
+    for pattern, rest in patterns:
         match = None if pattern.predicate in seen else rest.match(told)
         if match:
             found = tuple(_Fact(pattern, match, clause, times, setting).claims())
             seen.update({pattern.predicate} if found else ())
             yield from found
-    yield from _activity(clause, times, setting)
-    if not seen:
-        yield from _intention(clause, times)
+    if is_about_somebody:
+        yield from _activity(clause, times, setting)
+        yield from () if seen else _intention(clause, times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +143,7 @@ class _Fact:
 
     def _subjects(self) -> tuple[str, ...]:
         """Of whom it is said; of the speaker in "she put me in charge" and "she calls me Mo"."""
-        is_of_me = self.pattern.verbs in {"put", "call"}
-        return (self.setting.cast.speaker,) if is_of_me else self.clause.subject.names
+        return (self.setting.cast.speaker,) if self.pattern.is_of_me else self.clause.subject.names
 
     def _values(self) -> list[str | None]:
         groups, pattern = self.match.groupdict(), self.pattern
@@ -292,13 +295,20 @@ def read_values(text: str, reading: Reading, *, predicate: str) -> list[str]:
     if predicate == "age":
         return [str(number_of(text) or text)]
     if reading in {"list", "food"}:
-        return phrases(text) if reading == "list" else food(text)
+        found = phrases(text) if reading == "list" else food(text)
+        return [each for each in found if predicate != "likes" or _can_be_liked(each)]
     if reading == "verbatim":
         parts = (part.strip().removeprefix("the ") for part in _LISTED.split(text))
         return [part for part in parts if part]
     value = {"name": proper_name, "phrase": phrase}.get(reading, str.strip)(text)
     is_nowhere = predicate in _PLACES and value and value.casefold() in NOWHERE
     return [value] if value and not is_nowhere else []
+
+
+def _can_be_liked(thing: str) -> bool:
+    """Whether somebody who says so means it: nobody likes Mondays, or being stuck in traffic."""
+    words = thing.casefold().split()
+    return NO_PLEASURES.isdisjoint((words[0], words[-1]))
 
 
 def can_be(speaker: str, name: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mnestic.activities.clients.rules.clauses import Clause
-from mnestic.activities.clients.rules.lexicon import PETS
+from mnestic.activities.clients.rules.lexicon import MEETINGS, PETS
 from mnestic.activities.clients.rules.meanings import Setting, can_be, claim, read_values
 from mnestic.activities.clients.rules.patterns import BY_NOUN
 from mnestic.activities.clients.rules.times import Times, times_of
@@ -43,54 +43,6 @@ _MY_FAVOURITE = re.compile(
 )
 _PARTINGS = frozenset({"break", "split", "get", "separate", "divorce"})
 _NO_MORE = re.compile(r"any ?more|any longer", re.IGNORECASE)
-_MEETINGS = frozenset(
-    [
-        "operation",
-        "surgery",
-        "exam",
-        "test",
-        "wedding",
-        "party",
-        "marathon",
-        "race",
-        "concert",
-        "meeting",
-        "interview",
-        "appointment",
-        "deadline",
-        "trip",
-        "flight",
-        "holiday",
-        "conference",
-        "presentation",
-        "workshop",
-        "launch",
-        "recital",
-        "match",
-        "game",
-        "tournament",
-        "graduation",
-        "ceremony",
-        "funeral",
-        "class",
-        "course",
-        "lesson",
-        "review",
-        "demo",
-        "release",
-        "christening",
-        "exhibition",
-        "festival",
-        "performance",
-        "move",
-        "visit",
-        "competition",
-        "defence",
-        "defense",
-        "housewarming",
-        "dinner",
-    ]
-)
 
 
 def occasions_of(clause: Clause, setting: Setting) -> Iterator[Extracted]:
@@ -190,7 +142,7 @@ def _date_of_noun(clause: Clause, times: Times, setting: Setting) -> Iterator[Ex
     elif is_due:
         subject = f"{owner}'s {clause.subject.noun}" if owner else clause.subject.noun
         yield claim(clause, subject, "due_date", str(day), kind=kind)
-    elif noun.split()[-1] in _MEETINGS and verb.lemma in {"be", "take", "start", "move"}:
+    elif noun.split()[-1] in MEETINGS and verb.lemma in {"be", "take", "start", "move"}:
         subject = f"{owner}'s {clause.subject.noun}" if owner else clause.subject.noun
         yield claim(clause, subject, "happens_on", str(day), kind=kind)
 

@@ -21,7 +21,7 @@ _BEFORE_TITLE = re.compile(r"(?:\b(?:called|named|is|titled)|\w's) *\Z", re.IGNO
 _FROM_HERE = re.compile(
     r"^[ \t]*(?:[-_=*]{2,} ?(?:forwarded|original|begin|start)\b[^\n]*|begin forwarded message\b[^\n]*|fwd?: [^\n]*"
     r"|on [^\n]{6,80} wrote:[ \t]*$|from:[^\n]*\n(?:[ \t]*(?:to|cc|date|sent|subject|reply-to):[^\n]*\n?)+"
-    r"|subject:[^\n]*\n|--[ \t]*$)(?s:.*)",
+    r"|subject:[^\n]*\n|--[ \t]*$)(?s:.*)|\n[ \t]*dear [^\n]{1,40}(?s:.*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _CLOCK = r"\d{1,2}[:.h]\d{2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?"

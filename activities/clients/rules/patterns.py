@@ -46,7 +46,7 @@ class Pattern(NamedTuple):
     """One row: what has to follow the verb (`rest`), and what that says.
 
     `past` is the predicate of what was so, `denied` of what is not. `also` are more facts of the same
-    words, as predicate and group.
+    words, as predicate and group. `is_of_me` says that the object of the verb is whom the fact is of.
     """
 
     verbs: str
@@ -58,6 +58,7 @@ class Pattern(NamedTuple):
     past: str = ""
     denied: str = ""
     also: tuple[tuple[str, str], ...] = ()
+    is_of_me: bool = False
 
 
 def _any(words: Iterable[str]) -> str:
@@ -166,6 +167,9 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("lose", rf"my (?:old )?job\b{_JOB_OVER}", "employer", "end", object=""),
     Pattern("resign", rf"from (?:my (?:job|position|role|post) (?:at|with) )?(?P<x>{_ORG})", "employer", "end", reading="name"),
     Pattern("be get", rf"(?:fired(?! (?:up|upon)\b)|laid off|let go(?! of\b)|made redundant|sacked)(?: (?:from|by|at) (?P<x>{_ORG}))?", "employer", "end", reading="name"),
+    Pattern("lay", rf"me off\b{_JOB_OVER}", "employer", "end", object="", is_of_me=True),
+    Pattern("fire sack", rf"me\b{_JOB_OVER}", "employer", "end", object="", is_of_me=True),
+    Pattern("make", rf"me redundant\b{_JOB_OVER}", "employer", "end", object="", is_of_me=True),
     Pattern("retire", _RETIRED, "employer", "end", reading="name"),
     Pattern("be", rf"retired{_RETIRED}", "employer", "end", reading="name"),
     Pattern("teach", rf"(?P<x>[a-z]+(?: [a-z]+)?) (?:at|in) (?P<org>{_ORG})", "teaches", "habit", also=(("employer", "org"),)),
@@ -174,7 +178,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("study", rf"(?:(?P<y>[a-z]+(?: [a-z]+)?) )?at (?P<x>{_ORG})", "studies_at", reading="name", also=(("studies", "y"),)),
     Pattern("study", r"(?P<x>[a-z]+(?: [a-z]+)?)(?=\s*(?:$|[,.|!]|and\b|in\b))", "studies"),
     Pattern("graduate", rf"from (?P<x>{_ORG})", "graduated_from", "event", reading="name"),
-    Pattern("put", r"(?:me|us) in charge of (?:the )?(?P<x>[^|,;.!?_]{2,60})", "responsible_for", "event"),
+    Pattern("put", r"(?:me|us) in charge of (?:the )?(?P<x>[^|,;.!?_]{2,60})", "responsible_for", "event", is_of_me=True),
     Pattern("be", r"(?:in charge of|responsible for) (?:the )?(?P<x>[^|,;.!?_]{2,60})", "responsible_for"),
     Pattern("manage lead", r"(?:the |an? |our )(?P<x>(?:[\w'-]+ ){0,3}?(?:team|department|project|group|store|shop|office|lab|programme|program)\b(?: of \w+(?: \w+)?)?)", "manages", "habit", reading="text"),
     Pattern("work", r"on (?:the |an? |our |my )?(?:new |big |little )?(?P<x>(?!(?:the|an?|our|my|new|big|little) )(?:[\w'-]+ ){1,3}?(?:project|thesis|novel|app|model|dissertation|album|documentary|website)\b)", "works_on", reading="text"),
@@ -194,7 +198,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("learn discover", r"that (?P<x>(?![^|;:!?_]{0,160}\b(?:I|my|me|mine|we|our|us|you|your|this|these|it|they|he|she|hard way)\b)[^|;:!?_]{8,160})", "knows_that", "event", reading="text"),
     Pattern("do practise practice", r"(?P<x>yoga|pilates|karate|judo|taekwondo|aikido|tai chi|crossfit|ballet|gymnastics|archery)\b", "hobby", "habit", reading="text"),
     Pattern("take", r"up (?P<x>[a-z]+(?: [a-z]+)?)(?=\s*(?:$|[,.|!]))", "hobby", "event"),
-    Pattern("call", r"me (?P<x>[A-Z][\w-]+)(?=\s*(?:$|[,.|!;]|and\b|but\b))", "nickname", "habit", reading="name"),
+    Pattern("call", r"me (?P<x>[A-Z][\w-]+)(?=\s*(?:$|[,.|!;]|and\b|but\b))", "nickname", "habit", reading="name", is_of_me=True),
     Pattern("go", rf"by (?P<x>{_NAME})", "preferred_name", "habit", reading="name"),
     # Journeys, events, plans
     Pattern("visit", rf"(?P<x>{_PLACE})", "visited", "trip", reading="name"),
@@ -255,7 +259,7 @@ ATTRIBUTES: tuple[tuple[str, str, str, Reading], ...] = (
         "text",
     ),
     (
-        r"(?:phone|telephone|mobile|cell)(?: number)?",
+        r"(?:(?:phone|telephone|mobile|cell)(?: number)?|number)",
         r"(?P<x>\+?\d[\d ()-]{5,20}\d)",
         "phone",
         "text",

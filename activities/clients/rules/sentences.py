@@ -18,7 +18,7 @@ _DOUBT = re.compile(
     r"lol|lmao|rofl|(?:ha){2,8}|(?:he){2,8}|in case|provided that|assuming|depending on|otherwise|ideally|someday|some day|one day|by the time|when I (?:grow up|retire|'m (?:old|rich|older|grown)|am (?:old|rich|older|grown))|"
     r"as long as|practically|basically a|oh,? sure|yeah,? (?:right|sure)|said no one|in my head|could pass for|"
     r"(?:goes|went|is|are|was|were|'s|'re|be) (?:all |just |kind of )?like[,:]? (?=(?:I|I'm|I've|I'll|we|we're|my|our)\b))"
-    r"|(?:\b(?:goes|went)|\b(?:reads?|says?|goes|ran|stated?)[,:]) (?=(?:I|I'm|I've|I'll|we|we're|my|our)\b)|,? obviously\W*\Z|"
+    r"|(?:\b(?:goes|went)|\b(?:reads?|says?|goes|ran|stated?)[,:]) (?=(?:I|I'm|I've|I'll|we|we're|my|our)\b)|\bobviously\b|"
     r"(?<=\w)(?:,| -| –| —|\.\.\.| …|…) ?(?:no,? (?:wait,? )?(?!(?:I|we|it|he|she|they|you|my|our|the|not|one|thanks|problem|matter)\b)\w|wait,? (?!for\b|until\b|till\b)\w|or rather\b|I mean,? (?!I\b|it\b|who\b|the\b)\w|make that\b|sorry, (?!I\b|but\b|for\b)\w)|\bif only\b",
     re.IGNORECASE,
 )

@@ -19,7 +19,7 @@ _REGULAR = (
     "hike climb dance paint knit ski fire hire promote land accept care mention promise reckon gather "
     "worry fear joke report announce insist suggest recommend offer warn seem appear look feel happen "
     "use volunteer collect practise practice train stay talk watch listen walk cook help follow miss "
-    "relocate emigrate immigrate switch change swap return wait scream celebrate share support"
+    "relocate emigrate immigrate sack switch change swap return wait scream celebrate share support"
 ).split()
 _IRREGULAR = """
 go goes went gone going
@@ -89,6 +89,7 @@ spend spends spent spent spending
 meet meets met met meeting
 forget forgets forgot forgotten forgetting
 pull pulls pulled pulled pulling
+lay lays laid laid laying
 """
 # What such a verb governs is somebody's thought or word, and not a fact.
 OPAQUE = frozenset(
