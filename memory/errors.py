@@ -28,6 +28,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── DatabaseUnavailableError
     │   ├── TemporalUnavailableError
     │   ├── ModelUnavailableError
+    │   ├── NotesUnavailableError     the vault of notes cannot be read
     │   ├── LearningHeldError         learning waits for a budget or a setting
     │   ├── WorkerUnavailableError    no worker takes a request to a job
     │   ├── BuildUnavailableError     no worker of a build polls
@@ -272,6 +273,14 @@ class ModelUnavailableError(UnavailableError):
     def __init__(self, *, model: str, why: str, retry_after_s: float | None = None) -> None:
         self.model, self.retry_after_s = model, retry_after_s
         super().__init__(f"model {model} does not answer: {why}")
+
+
+class NotesUnavailableError(UnavailableError):
+    """The vault of notes cannot be read, or not in time."""
+
+    def __init__(self, *, where: str, why: str) -> None:
+        self.where, self.why = where, why
+        super().__init__(f"the notes of {where} cannot be read: {why}")
 
 
 class LearningHeldError(UnavailableError):

@@ -1,6 +1,8 @@
-"""The ports of what retrieval keeps and reads. As other stores, they work inside their transaction."""
+"""The ports of what retrieval keeps and reads. As other stores, those of memory work inside their transaction."""
 
 from typing import Any, Protocol
+
+from mnestic.memory.notes import FoundNotes, NoteSelection
 
 
 class SettingStore(Protocol):
@@ -16,4 +18,19 @@ class SettingStore(Protocol):
 
     async def reset(self, name: str) -> None:
         """Takes one back to its default; one that is not set changes nothing."""
+        ...
+
+
+class NoteSource(Protocol):
+    """A vault. It is read within its own time limit, and nothing is ever written to it."""
+
+    async def read(self, select: NoteSelection) -> FoundNotes:
+        """The notes, each once and cut by `excerpt`.
+
+        A note that cannot be told, since it is not there or outside of the vault, no text or too large,
+        is skipped with the reason. Of the tagged at most `MOST_TAGGED` are told.
+
+        Raises:
+            NotesUnavailableError: the vault as a whole cannot be read, or not in time.
+        """
         ...

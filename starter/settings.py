@@ -116,6 +116,25 @@ class Settings(BaseSettings):
         ),
         description="USD per million tokens, as JSON; the defaults are list prices, check them",
     )
+    retrieval_timeout_s: float = Field(
+        2.0, gt=0, description="How long a message waits for memories, in seconds"
+    )
+    obsidian_vault: Path | None = Field(
+        None, description="Folder of an Obsidian vault, whose notes are told before a message"
+    )
+    obsidian_url: str | None = Field(
+        None, description="Or its Local REST API, such as https://127.0.0.1:27124"
+    )
+    obsidian_api_key: SecretStr | None = Field(None, description="Key of that API")
+    obsidian_fingerprint: str | None = Field(
+        None, description="SHA-256 of its certificate, which is the only one taken then"
+    )
+    obsidian_ca_file: Path | None = Field(
+        None, description="PEM of who signs its certificate; default: whom the system trusts"
+    )
+    obsidian_timeout_s: float = Field(
+        1.0, gt=0, description="How long a message waits for notes, in seconds"
+    )
     prometheus_address: str | None = Field(
         None, description="host:port at which a worker serves metrics; default: none"
     )

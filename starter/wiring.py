@@ -18,10 +18,13 @@ from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.ports import Embedder, Extractor
+from mnestic.memory.retrieval_ports import NoteSource
 from mnestic.memory.usage import Budget
 from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_state
 from mnestic.starter.settings import Settings
+from mnestic.stores.notes.folder import FolderVault
+from mnestic.stores.notes.rest_api import RestVault
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.workflows.plugin import MnesticPlugin
 
@@ -153,6 +156,26 @@ def embedder_of(settings: Settings, client: "AsyncOpenAI | None") -> Embedder:
         dimensions=settings.embedding_dimensions,
         max_tokens=settings.embedding_max_tokens,
         timeout=_timeout(settings),
+    )
+
+
+def notes_of(settings: Settings) -> NoteSource | None:
+    """The vault of notes that the settings name, or None.
+
+    Raises:
+        ConfigurationError: they name two, or one that cannot be.
+    """
+    if settings.obsidian_url is None:
+        return None if settings.obsidian_vault is None else FolderVault(settings.obsidian_vault)
+    if settings.obsidian_vault is not None:
+        why = "is set, and MNESTIC_OBSIDIAN_VAULT too; there is one vault, so set one of both"
+        raise ConfigurationError(setting="MNESTIC_OBSIDIAN_URL", why=why)
+    return RestVault(
+        settings.obsidian_url,
+        api_key=settings.obsidian_api_key,
+        fingerprint=settings.obsidian_fingerprint,
+        ca_file=settings.obsidian_ca_file,
+        timeout=timedelta(seconds=settings.obsidian_timeout_s),
     )
 
 

@@ -9,8 +9,12 @@ from pydantic import SecretStr
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.usage import Budget, ModelPrices
 from mnestic.starter.settings import Settings
+from mnestic.starter.wiring import notes_of
+from mnestic.stores.notes.folder import FolderVault
+from mnestic.stores.notes.rest_api import RestVault
 from mnestic.worker import Models, open_models
 
+API = {"obsidian_url": "https://127.0.0.1:27124", "obsidian_fingerprint": "ab" * 32}
 KEY = {"openai_api_key": SecretStr("sk-x")}
 
 
@@ -87,3 +91,14 @@ async def test_limits_come_from_the_settings(tmp_path: Path) -> None:
     assert (none.concurrency, none.daily) == (4, None)
     assert (some.concurrency, some.daily) == (9, Budget(tokens=5, usd=0.5))
     assert local.daily == Budget(usd=0.5)  # whatever the price of a model that is not asked
+
+
+def test_notes_come_from_the_vault_that_is_named(tmp_path: Path) -> None:
+    assert notes_of(chosen(tmp_path)) is None
+    assert isinstance(notes_of(chosen(tmp_path, obsidian_vault=tmp_path)), FolderVault)
+    assert isinstance(notes_of(chosen(tmp_path, **API)), RestVault)
+
+
+def test_two_vaults_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="set one of both"):
+        notes_of(chosen(tmp_path, obsidian_vault=tmp_path, **API))

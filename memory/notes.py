@@ -1,0 +1,80 @@
+"""Notes: what a person has written down beside memory, such as in an Obsidian vault.
+
+It stands alone because the sources of notes, which are stores, and those who put notes before a message
+share these values and nothing else.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from mnestic.memory.sentences import cut_text
+
+LONGEST_NOTE = 500  # characters that a prompt is told
+MOST_TAGGED = 20  # notes
+
+
+class NoteSelection(BaseModel):
+    """Which notes are asked for: some by their paths in the vault, and those with a tag if there is one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    paths: tuple[str, ...] = ()
+    tag: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether none is asked for."""
+        return not self.paths and not self.tag
+
+
+class Note(BaseModel):
+    """A note: its path in the vault, and its beginning."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    path: str
+    content: str
+
+
+class SkippedNote(BaseModel):
+    """A note that was asked for and is not told, and why."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    path: str
+    why: str
+
+
+class FoundNotes(BaseModel):
+    """The notes that were asked for, those by path first, then the tagged, the newest first."""
+
+    model_config = ConfigDict(frozen=True)
+
+    notes: tuple[Note, ...] = ()
+    skipped: tuple[SkippedNote, ...] = ()
+
+
+def excerpt(text: str) -> str:
+    """The beginning of a note: about `LONGEST_NOTE` characters, cut at a sentence's end."""
+    return cut_text(text, LONGEST_NOTE)
+
+
+def most_tagged(
+    named: Sequence[str], tagged: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[SkippedNote, ...]]:
+    """Which notes are told, each once: those by path, then of the tagged as many as may be.
+
+    Args:
+        named: Paths that were asked for.
+        tagged: Paths of the notes with the tag, those that changed last first.
+
+    Returns:
+        The paths, and what says how many are left out.
+    """
+    others = [path for path in tagged if path not in named]
+    chosen = tuple(dict.fromkeys((*named, *others[:MOST_TAGGED])))
+    if len(others) <= MOST_TAGGED:
+        return chosen, ()
+    why = f"have the tag too; the {MOST_TAGGED} that changed last are told"
+    return chosen, (SkippedNote(path=f"{len(others) - MOST_TAGGED} notes", why=why),)
