@@ -74,8 +74,9 @@ async def add_entry(
 ) -> Entry:
     """Keeps an entry that somebody adds; returns it as it is stored.
 
-    The same draft once more changes nothing. One whose entry was removed comes back, unless it has a
-    `source_id`: that is a message that is sent again, not a new wish.
+    The same draft once more changes nothing. After its entry was removed it is a new message, said now,
+    and learned from as such: also facts that were deleted before are believed again, as new ones. With
+    a `source_id` it is the removed message that is sent again, and is refused.
 
     Args:
         transaction: All is written in it.
@@ -90,35 +91,31 @@ async def add_entry(
     if draft.parent and not await transaction.entries.select([draft.parent]):
         raise NotFoundError(what="entry", name=draft.parent)
     now = await transaction.now()
-    said = Resource(
-        session_id=draft.session_id,
-        source_id=draft.source_id or _content_id(draft),
-        channel=draft.channel,
-        speaker=draft.speaker or speaker,
-        content=draft.content,
-        at=draft.at or now,
-    )
-    check_message(said)
-    await transaction.resources.append([said])
-    begun = await transaction.learning.begin([said], entry_type=draft.entry_type, kind="message")
-    entry_id = entry_id_of(said, owner=owner)
-    if not begun:
-        kept = await transaction.entries.select([entry_id])
-        if kept:
+    source_id = draft.source_id or _content_id(draft)
+    while True:
+        said = Resource(
+            session_id=draft.session_id,
+            source_id=source_id,
+            channel=draft.channel,
+            speaker=draft.speaker or speaker,
+            content=draft.content,
+            at=draft.at or now,
+        )
+        check_message(said)
+        await transaction.resources.append([said])
+        begun = await transaction.learning.begin(
+            [said], entry_type=draft.entry_type, kind="message"
+        )
+        entry_id = entry_id_of(said, owner=owner)
+        if begun:
+            await transaction.entries.add([drafted_entry(begun[0], draft, owner=owner, now=now)])
+            return await transaction.entries.get(entry_id)
+        if kept := await transaction.entries.select([entry_id]):
             return kept[entry_id]
-        begun = (await _again(transaction, said, draft),)
-    await transaction.entries.add([drafted_entry(begun[0], draft, owner=owner, now=now)])
-    return await transaction.entries.get(entry_id)
-
-
-async def _again(transaction: Transaction, said: Resource, draft: EntryDraft) -> Lesson:
-    """What was removed, to be learned from once more."""
-    lesson = await transaction.learning.find(said.session_id, said.source_id)
-    if lesson is None or draft.source_id is not None:
-        what = f"message {said.session_id}/{said.source_id}"
-        raise InvalidInputError(what=what, why="was removed; add it without a source id")
-    await transaction.learning.restart(lesson)
-    return lesson
+        if draft.source_id is not None:
+            what = f"message {said.session_id}/{said.source_id}"
+            raise InvalidInputError(what=what, why="was removed; add it without a source id")
+        source_id = make_id("again", source_id)
 
 
 def _content_id(draft: EntryDraft) -> str:

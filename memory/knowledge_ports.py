@@ -234,10 +234,6 @@ class LearningStore(Protocol):
         """How far it is with a resource, None for one that is not to be learned from."""
         ...
 
-    async def restart(self, lesson: Lesson) -> None:
-        """Lets one be learned from again, from the beginning, however far it was."""
-        ...
-
     async def list_by_state(
         self, state: LearningState, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[Lesson, ...], str | None]:

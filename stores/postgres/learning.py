@@ -1,7 +1,7 @@
 """How far it is with learning from each resource, in Postgres."""
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any
 
 from sqlalchemy import CTE, Row, Select, TextualSelect, case, func, select, true, update
 
@@ -20,7 +20,6 @@ LEARNING, RESOURCE = table(LearningRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
 _BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
 _STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")
-_STATES: tuple[LearningState, ...] = get_args(LearningState)
 _EXTRACTED = update_rows(
     LEARNING,
     *("state", "extractor", "extracted"),
@@ -123,12 +122,6 @@ class PostgresLearningStore:
         )
         row = await self._unit.row(_with_resources(found))
         return None if row is None else _lesson(row)
-
-    async def restart(self, lesson: Lesson) -> None:
-        """See the port."""
-        nothing = {"reason": None, "extractor": None, "extracted": None}
-        await self._set([lesson], of=_STATES, state="received", **nothing)
-        self._unit.wrote("learning.restart", lesson.name)
 
     async def list_by_state(
         self, state: LearningState, *, limit: int = 100, cursor: str | None = None

@@ -107,9 +107,48 @@ async def test_what_was_removed_comes_back_when_it_is_added_and_not_when_it_is_s
         await ada.add("Rain.", source_id="mail-1")
 
     assert (empty, new) == ([], 0)
-    assert back.id == added.id != named.id
+    assert back.id not in {added.id, named.id}
+    assert await ada.add("Tea, not coffee.") == back
     assert await listed(ada) == [back]
     assert (await ada.count_learning()).received == 1
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_was_removed_with_its_facts_is_learned_again_when_it_is_added(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    words = "Mara lives in Ghent."
+    for _ in range(3):
+        entry = await ada.add(words)
+        await (await start_ingest(client, agent_id="ada")).result()
+        (fact,), _ = await ada.list_facts()
+        await ada.remove_entry(entry.id, facts=True)
+    left, _ = await ada.list_facts()
+    await ada.add(words)
+    await (await start_ingest(client, agent_id="ada")).result()
+
+    (back,), _ = await ada.list_facts()
+    history = await ada.fact_history("Mara", "lives_in")
+
+    assert left == ()
+    assert (back.object, back.confidence) == (fact.object, fact.confidence)
+    assert [one.status for one in history.facts] == ["deleted"] * 3 + ["active"]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_deleted_fact_stays_so_while_its_entry_is_there(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    entry = await ada.add("Mara lives in Ghent.")
+    await (await start_ingest(client, agent_id="ada")).result()
+    (fact,), _ = await ada.list_facts()
+    await ada.delete_fact(fact.id)
+
+    again = await ada.add("Mara lives in Ghent.")
+    await (await start_ingest(client, agent_id="ada")).result()
+
+    assert again.id == entry.id
+    assert await ada.list_facts() == ((), None)
 
 
 @pytest.mark.usefixtures("worker")
