@@ -1,14 +1,22 @@
 """The migrations: which there are, how they run, and what becomes of the rows that are there."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from importlib.resources import as_file, files
+from typing import Any
 
 import psycopg
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from psycopg import sql
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
+from mnestic.memory.claims import Claim, ClaimSource, Span
+from mnestic.memory.entries import EntryQuery
+from mnestic.memory.predicates import default_predicate
+from mnestic.memory.resolution import resolve
 from mnestic.memory.working import WorkingMemory
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.migration import upgrade
@@ -18,6 +26,23 @@ STATE_OF_0_1_0 = """
 INSERT INTO mnestic.working_memory (tenant_id, agent_id, session_id, version, state, updated_at)
 VALUES ('t1', 'ada', 's1', 3, %s, now())
 """
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LESSONS = {
+    "received": None,
+    "extracted": None,
+    "learned": None,
+    "parked": "no words",
+    "dropped": None,
+}
+EXTRACTED = {
+    "kind": "affirmed",
+    "subject": "Mara",
+    "predicate": "lives_in",
+    "object": "Ghent",
+    "confidence": 0.9,
+    "span": {"start": 0, "end": 16},
+}
 
 
 def test_the_code_needs_the_latest_migration() -> None:
@@ -70,3 +95,126 @@ async def test_working_memory_of_0_1_0_becomes_what_a_snapshot_takes_over(empty_
             "SELECT relforcerowsecurity FROM pg_class WHERE relname = 'working_memory'"
         ).fetchone()
     assert walled == (True,)
+
+
+def moved_in(place: str, *, days: int) -> Claim:
+    return Claim(
+        id=place,
+        subject="Mara",
+        predicate="lives_in",
+        object=place,
+        said_at=NOON + timedelta(days=days),
+        source=ClaimSource(
+            extractor="rules-1", session_id="s", source_id="learned", span=Span(start=0, end=16)
+        ),
+    )
+
+
+def insert(connection: psycopg.Connection[Any], table: str, values: dict[str, Any]) -> None:
+    """A row of agent ada, with the columns that are named."""
+    row = {"tenant_id": "t1", "agent_id": "ada"} | {
+        name: json.dumps(value) if isinstance(value, (dict, list)) else value
+        for name, value in values.items()
+    }
+    connection.execute(
+        sql.SQL("INSERT INTO mnestic.{} ({}) VALUES ({})").format(
+            sql.Identifier(table),
+            sql.SQL(", ").join(map(sql.Identifier, row)),
+            sql.SQL(", ").join(sql.Placeholder() * len(row)),
+        ),
+        list(row.values()),
+    )
+
+
+def insert_messages_of_0003(connection: psycopg.Connection[Any]) -> None:
+    """A message in each state, and an entry for each, related to the one before; three have vectors."""
+    for number, (state, reason) in enumerate(LESSONS.items()):
+        at = NOON + timedelta(minutes=number)
+        place = {"session_id": "s", "source_id": state}
+        said = place | {"channel": "c", "speaker": "Mara", "content": "I live in Ghent.", "at": at}
+        learning = {
+            "state": state,
+            "reason": reason,
+            "entry_type": "interaction",
+            "kind": "message",
+            "extractor": "rules-1" if state in {"extracted", "learned"} else None,
+            "extracted": [EXTRACTED] if state == "extracted" else None,
+            "updated_at": at,
+        }
+        entry = {
+            "id": f"e{number}",
+            "entry_type": "interaction",
+            "status": "active",
+            "summary": "I live in Ghent.",
+            "related": [f"e{number - 1}"] if number else [],
+            **{name: [] for name in ("subjects", "keywords", "tags", "aliases", "times", "facts")},
+            "importance": 0.5,
+            "critical": False,
+            "access_count": 0,
+            "language": "english",
+            "created_at": at,
+            "updated_at": at,
+        }
+        insert(connection, "resource", said | {"created_at": at})
+        insert(connection, "learning", place | learning)
+        insert(connection, "entry", said | entry)
+    insert(connection, "corpus", {"entries": 5, "lexemes": 15})
+    connection.execute(
+        "INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector) "
+        "SELECT 't1', 'ada', 'some-model', number, 2, '[1,0]' FROM mnestic.entry WHERE number < 4"
+    )
+
+
+def insert_facts_of_0003(connection: psycopg.Connection[Any]) -> None:
+    """Mara moved from Genk to Bruges."""
+    claims = [moved_in("Genk", days=-9), moved_in("Bruges", days=-3)]
+    for claim in claims:
+        row = claim.model_dump(mode="json") | {"subject_key": "mara", "recorded_at": NOON}
+        insert(connection, "claim", row)
+    predicate = default_predicate("lives_in")
+    for fact in resolve(claims, owner="t1/ada", predicate=predicate):
+        keys = {"subject_key": "mara", "object_key": fact.object.casefold()}
+        row = fact.model_dump(mode="json") | keys | {"created_at": NOON, "updated_at": NOON}
+        insert(connection, "fact", row)
+
+
+async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(empty_url: str) -> None:
+    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection, to="0003")
+    with psycopg.connect(empty_url) as owner:
+        insert_messages_of_0003(owner)
+        insert_facts_of_0003(owner)
+
+    migrate(empty_url)
+
+    memory = PostgresMemory(empty_url.replace("postgres@", "mnestic_app@"))
+    scope = {"tenant_id": "t1", "agent_id": "ada", "actor": "test"}
+    async with memory.transaction(**scope, write=True) as transaction:
+        counted = await transaction.learning.count()
+        (received,) = await transaction.learning.take("received", limit=9)
+        (extracted,) = await transaction.learning.take("extracted", limit=9)
+        (parked,), _ = await transaction.learning.list_by_state("parked")
+        bare = await transaction.entries.list_unembedded("some-model", limit=9)
+        related, _ = await transaction.entries.list_entries(EntryQuery(related="e0"))
+        before, _ = await transaction.facts.list_facts()
+        changes = await transaction.facts.claim(extracted.claims(workflow_run=None))
+        taught = await transaction.facts.list_from(("s", "learned"))
+    async with memory.transaction(**scope, write=False) as transaction:
+        signals = await transaction.signals.list_signals()
+        other = await transaction.entries.list_unembedded("other-model", limit=9)
+    await memory.close()
+
+    assert set(counted.model_dump().values()) == {1}
+    assert (received.turn.content, received.corrects) == ("I live in Ghent.", None)
+    assert parked.reason == "no words"
+    assert [entry.id for entry in bare] == ["e3", "e4"]
+    assert len(other) == 5
+    assert [entry.id for entry in related] == ["e1"]
+    assert [fact.object for fact in before] == ["Bruges"]
+    assert {change.fact.object: change.fact.status for change in changes} == {
+        "Bruges": "archived",
+        "Ghent": "active",
+    }
+    assert {fact.object for fact in taught} == {"Genk", "Bruges"}
+    assert {signal.kind for signal in signals} >= {"memory.conflict", "memory.stored"}
