@@ -155,9 +155,13 @@ class LearningActivities:
             log.warning("not embedded", extra={"entry": entry.id, "why": why})
             (nothing,) = (await self._embedder.embed([""])).vectors
             kept = Embedding(entry_id=entry.id, content=entry.content, vector=nothing)
+            reason = f"has no vector: {why}"
             async with begin_learning(self._memory, asked) as transaction:
+                lesson = await _lock_message(transaction, entry)
                 if await transaction.entries.embed(name, [kept]):
-                    await _park_message(transaction, entry, reason=f"has no vector: {why}")
+                    transaction.note("entry.embed", entry.id, reason=reason)
+                    if lesson is not None:
+                        await transaction.learning.park(lesson, reason=reason)
 
         async with _step():
             async with begin_learning(self._memory, asked) as transaction:
@@ -254,12 +258,11 @@ class LearningActivities:
         )
 
 
-async def _park_message(transaction: Transaction, entry: Unembedded, *, reason: str) -> None:
-    transaction.note("entry.embed", entry.id, reason=reason)
-    if entry.session_id is not None and entry.source_id is not None:
-        lesson = await transaction.learning.find(entry.session_id, entry.source_id)
-        if lesson is not None:
-            await transaction.learning.park(lesson, reason=reason)
+async def _lock_message(transaction: Transaction, entry: Unembedded) -> Lesson | None:
+    """An entry's message, locked before the entry: who learns locks them in this order too."""
+    if entry.session_id is None or entry.source_id is None:
+        return None
+    return await transaction.learning.find(entry.session_id, entry.source_id, lock=True)
 
 
 def _moment(said: Resource) -> tuple[datetime, str]:

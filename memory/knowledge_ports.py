@@ -230,8 +230,11 @@ class LearningStore(Protocol):
         """Gives up those that are not learned from; returns how many were not. The resources stay."""
         ...
 
-    async def find(self, session_id: str, source_id: str) -> Lesson | None:
-        """How far it is with a resource, None for one that is not to be learned from."""
+    async def find(self, session_id: str, source_id: str, *, lock: bool = False) -> Lesson | None:
+        """How far it is with a resource, None for one that is not to be learned from.
+
+        With `lock`, nobody else moves it on until the transaction ends.
+        """
         ...
 
     async def list_by_state(

@@ -164,7 +164,8 @@ class EntryClient(KnowledgeClient):
                 raise NotFoundError(what="entry", name=entry_id)
             # Message, facts, entries: who learns locks them in this order too.
             if entry.session_id is not None and entry.source_id is not None:
-                lesson = await transaction.learning.find(entry.session_id, entry.source_id)
+                place = (entry.session_id, entry.source_id)
+                lesson = await transaction.learning.find(*place, lock=True)
                 if lesson is not None:
                     await transaction.learning.drop([lesson])
             changes = await _delete_facts(transaction, entry) if facts else ()

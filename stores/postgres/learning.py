@@ -113,14 +113,14 @@ class PostgresLearningStore:
         self._unit.wrote("learning.drop", f"{dropped} messages")
         return dropped
 
-    async def find(self, session_id: str, source_id: str) -> Lesson | None:
+    async def find(self, session_id: str, source_id: str, *, lock: bool = False) -> Lesson | None:
         """See the port."""
         found = select(*LEARNING.c).where(
             self._unit.owned(LEARNING),
             LEARNING.c.session_id == session_id,
             LEARNING.c.source_id == source_id,
         )
-        row = await self._unit.row(_with_resources(found))
+        row = await self._unit.row(_with_resources(found.with_for_update() if lock else found))
         return None if row is None else _lesson(row)
 
     async def list_by_state(

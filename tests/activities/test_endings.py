@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-import psycopg
 import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
@@ -21,6 +20,7 @@ from mnestic.memory.records import ReadRecord
 from mnestic.memory.scope import Scope
 from mnestic.memory.usage import ModelPrices
 from mnestic.memory.waits import JobWait, ResumeReceipt, ResumptionContext
+from tests.activities.locks import until_held_up
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Begin = Callable[[], Any]
@@ -87,20 +87,6 @@ def make_wait(scope: Scope) -> JobWait:
         deadline=NOON + timedelta(days=1),
         opened_at=NOON,
     )
-
-
-async def until_held_up(admin_url: str) -> None:
-    """Until somebody waits for a lock in this test's database."""
-    asked = (
-        "SELECT count(*) FROM pg_stat_activity "
-        "WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    )
-    async with (
-        asyncio.timeout(30),
-        await psycopg.AsyncConnection.connect(admin_url, autocommit=True) as connection,
-    ):
-        while await (await connection.execute(asked)).fetchone() == (0,):  # noqa: ASYNC110 - Postgres sets no event
-            await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Vectors of entries, by models that answer over HTTP, and what those refuse."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +12,11 @@ from temporalio.exceptions import ApplicationError
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.learning import Learned
+from mnestic.memory.entries import EntryQuery
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Answer, Call, Steps, read, refused, said, vectors
+from tests.activities.locks import until_held_up
 
 
 async def test_entries_get_vectors_of_two_models_side_by_side(
@@ -88,6 +91,31 @@ async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(
     assert len(chat_server.requests) == asked_before + 1  # for the vector, and for no facts
     assert (await ada.count_learning()).learned == 3
     assert [fact.id for fact in (await ada.list_facts())[0]] == [fact.id for fact in known]
+
+
+async def test_who_gives_a_vector_up_and_who_learns_wait_for_each_other_in_one_order(
+    chat_server: Any,
+    steps: Callable[..., Steps],
+    ada: MemoryClient,
+    begin: Callable[[], Any],
+    admin_url: str,
+) -> None:
+    def answers(path: str, body: Any) -> Answer:
+        return read(path, body) if "messages" in body else refused(400, "not this")
+
+    chat_server.answers = answers
+    await ada.learn([said(1, "I live in Ghent.")])
+    await steps().extract()
+    (entry,), _ = await ada.list_entries(EntryQuery())
+
+    async with asyncio.timeout(60), begin() as learning:
+        await learning.learning.take("extracted", limit=1)
+        giving_up = asyncio.create_task(steps().embed())
+        await until_held_up(admin_url)
+        held = await learning.entries.select([entry.id], lock=True)
+
+    assert set(held) == {entry.id}
+    assert (await giving_up).parked == 1
 
 
 async def test_two_models_vectors_stand_when_a_text_is_embedded_again(
