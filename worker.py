@@ -10,7 +10,6 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from temporalio.client import Client
@@ -25,7 +24,6 @@ from temporalio.worker import (
 )
 
 from mnestic.activities.arrivals import ArrivalActivities
-from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
@@ -43,7 +41,7 @@ from mnestic.activities.tools import ToolActivities
 from mnestic.activities.waits import WaitActivities
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
-from mnestic.memory.usage import ModelPrice, ModelPrices
+from mnestic.memory.usage import ModelPrices
 from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.logs import configure_logs
 from mnestic.starter.settings import Settings, load_settings
@@ -56,6 +54,7 @@ from mnestic.starter.wiring import (
     learning_limits,
     open_database,
     open_openai,
+    prices_of,
 )
 from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.workflows.plugin import MnesticPlugin
@@ -66,7 +65,6 @@ if TYPE_CHECKING:
 # How long a job of a worker that was killed waits for it before another worker takes the job.
 _STICKY = timedelta(seconds=5)
 _BEAT = timedelta(seconds=1)  # heartbeats are sent no more often
-_FREE = ModelPrice(input=Decimal(0), output=Decimal(0))
 log = logging.getLogger("mnestic.worker")
 
 
@@ -81,7 +79,7 @@ def activities_of(
     prices: ModelPrices | None = None,
 ) -> list[Callable[..., Any]]:
     """All activities of this package, given what they need; the local provider's price is 0."""
-    known = ModelPrices({**(prices.root if prices else {}), LOCAL_MODEL: _FREE})
+    known = prices_of(prices or ModelPrices({}))
     memories = MemoryActivities(memory, ScopeRetriever(), summariser, prices=known)
     waits = WaitActivities(memory)
     learning = LearningActivities(

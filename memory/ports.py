@@ -13,7 +13,7 @@ from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore,
 from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.recalls import Recalled, RecallQuery
-from mnestic.memory.retrieval_ports import SettingStore
+from mnestic.memory.retrieval_ports import InjectionStore, SettingStore
 from mnestic.memory.scope import Scope
 from mnestic.memory.store_ports import (
     EpisodeStore,
@@ -57,6 +57,8 @@ class Transaction(Protocol):
     def usage(self) -> UsageStore: ...  # noqa: D102
     @property
     def settings(self) -> SettingStore: ...  # noqa: D102
+    @property
+    def injections(self) -> InjectionStore: ...  # noqa: D102
     @property
     def tool_results(self) -> ToolResultStore: ...  # noqa: D102
 

@@ -1,7 +1,9 @@
 """The ports of what retrieval keeps and reads. As other stores, those of memory work inside their transaction."""
 
+from datetime import datetime
 from typing import Any, Protocol
 
+from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
 
 
@@ -18,6 +20,26 @@ class SettingStore(Protocol):
 
     async def reset(self, name: str) -> None:
         """Takes one back to its default; one that is not set changes nothing."""
+        ...
+
+
+class InjectionStore(Protocol):
+    """What was put before messages, append-only."""
+
+    async def add(self, injection: Injection) -> None:
+        """Keeps one."""
+        ...
+
+    async def list_injections(
+        self, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[KeptInjection, ...], str | None]:
+        """Injections of the agent, newest first, and the cursor of the next page."""
+        ...
+
+    async def sum_between(
+        self, since: datetime, until: datetime, *, agent_id: str | None = None
+    ) -> InjectionTotal:
+        """How many of the tenant there were, or of one agent, from a moment up to another."""
         ...
 
 

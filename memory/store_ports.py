@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from mnestic.memory.costs import ModelCosts
 from mnestic.memory.episodes import Episode
 from mnestic.memory.plans import Plan
 from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
@@ -293,6 +294,12 @@ class UsageStore(Protocol):
 
     async def sum_since(self, moment: datetime, purposes: Sequence[Purpose]) -> UsageTotal:
         """What the calls of a tenant took together since a moment, whichever agent's they are."""
+        ...
+
+    async def sum_by_model(
+        self, since: datetime, until: datetime, *, agent_id: str | None = None
+    ) -> tuple[ModelCosts, ...]:
+        """What the calls of the tenant took, or of one agent, by purpose and model, between two moments."""
         ...
 
 

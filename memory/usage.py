@@ -71,7 +71,10 @@ class ModelPrices(RootModel[dict[str, ModelPrice]]):
 
 
 class ModelCall(BaseModel):
-    """One call of a model. `cost_usd` is None where no price was known."""
+    """One call of a model. `cost_usd` is None where no price was known.
+
+    `injected_tokens`, by our count, are those of the input that were memories and notes put before it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -83,6 +86,7 @@ class ModelCall(BaseModel):
     input_tokens: NonNegativeInt
     output_tokens: NonNegativeInt
     cost_usd: Decimal | None = Field(ge=0)
+    injected_tokens: NonNegativeInt = 0
 
 
 class UsageTotal(BaseModel):

@@ -1,12 +1,13 @@
 """`MnesticClient`: start, resume, find and end jobs, and reach memory, from Python."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal, Self
 
 from temporalio.client import Client, WorkflowExecutionStatus
 
 from mnestic.memory.canonical import check_size
+from mnestic.memory.costs import Costs
 from mnestic.memory.differences import JobDifference
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs import JobDescription, JobInput, JobResult, JobSummary
@@ -21,6 +22,7 @@ from mnestic.memory.waits import (
     ResumeReceipt,
     ResumeRequest,
 )
+from mnestic.starter.costs import costs_of
 from mnestic.starter.forking import ForkTerms, fork_input
 from mnestic.starter.inbox_client import InboxClient
 from mnestic.starter.job_diff import diff_job
@@ -36,7 +38,13 @@ from mnestic.starter.resuming import override_request, request_id_of, resume_job
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.starting import check_job, start_job
-from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints, open_memory
+from mnestic.starter.wiring import (
+    Endpoints,
+    connect_temporal,
+    find_endpoints,
+    open_memory,
+    prices_of,
+)
 
 
 class MnesticClient(JobSteering):
@@ -87,6 +95,32 @@ class MnesticClient(JobSteering):
     def predicates(self) -> PredicateClient:
         """What holds for predicates in the tenant, of all its agents."""
         return PredicateClient(self._memory, tenant_id=self.settings.tenant_id)
+
+    async def costs(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        agent_id: str | None = None,
+    ) -> Costs:
+        """What models cost the tenant, by purpose, and what of it was put before messages.
+
+        Args:
+            since: From this moment, of the last 30 days without it. Aware.
+            until: Up to this moment, until now without it. Aware.
+            agent_id: Only of this agent.
+
+        Raises:
+            InvalidInputError: it ends before it begins.
+        """
+        return await costs_of(
+            self._memory,
+            tenant_id=self.settings.tenant_id,
+            prices=prices_of(self.settings.model_prices),
+            since=since,
+            until=until,
+            agent_id=agent_id,
+        )
 
     def inbox(self, agent_id: str) -> InboxClient:
         """The inbox of one agent, which is told what it is to learn from."""

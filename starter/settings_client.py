@@ -8,6 +8,7 @@ from mnestic.memory.agent_settings import (
     check_names,
     settings_of,
 )
+from mnestic.memory.injections import KeptInjection
 from mnestic.starter.entry_client import EntryClient
 
 
@@ -48,3 +49,10 @@ class SettingsClient(EntryClient):
             for name in names:
                 await transaction.settings.reset(name)
             return settings_of(await transaction.settings.read())
+
+    async def list_retrievals(
+        self, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[KeptInjection, ...], str | None]:
+        """What was put before messages, the latest first, and the cursor of the next page."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.injections.list_injections(limit=limit, cursor=cursor)

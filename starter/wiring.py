@@ -6,6 +6,7 @@ One of the two composition roots: it and `worker.py` alone name concrete stores.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, SecretStr
@@ -13,13 +14,14 @@ from temporalio.client import Client
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
 
+from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.ports import Embedder, Extractor
 from mnestic.memory.retrieval_ports import NoteSource
-from mnestic.memory.usage import Budget
+from mnestic.memory.usage import Budget, ModelPrice, ModelPrices
 from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_state
 from mnestic.starter.settings import Settings
@@ -32,6 +34,7 @@ if TYPE_CHECKING:  # half a second, which only who asks a model pays
     from openai import AsyncOpenAI
 
 LOCAL = "local"  # in place of a model's name
+_FREE = ModelPrice(input=Decimal(0), output=Decimal(0))
 
 
 class Endpoints(BaseModel):
@@ -157,6 +160,11 @@ def embedder_of(settings: Settings, client: "AsyncOpenAI | None") -> Embedder:
         max_tokens=settings.embedding_max_tokens,
         timeout=_timeout(settings),
     )
+
+
+def prices_of(prices: ModelPrices) -> ModelPrices:
+    """The prices that are known: those that are set, and the local provider's, which is 0."""
+    return ModelPrices({**prices.root, LOCAL_MODEL: _FREE})
 
 
 def notes_of(settings: Settings) -> NoteSource | None:

@@ -16,6 +16,7 @@ import typer
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.cli import (
     config,
+    costs,
     demo,
     deploy,
     doctor,
@@ -64,6 +65,7 @@ app.command("migrate")(servers.migrate_schema)
 app.command("doctor")(doctor.doctor)
 app.command("extract")(extract.extract)
 app.command("stats")(entries.stats)
+app.command("costs")(costs.costs)
 app.command("config")(config.config)
 app.command("demo")(demo.demo)
 

@@ -10,6 +10,7 @@ from mnestic.starter.cli import (
     parked,
     predicates,
     records,
+    retrievals,
     signals,
     world,
 )
@@ -20,6 +21,7 @@ for _command in (entries.add, entries.show, entries.change, entries.remove, entr
     app.command()(_command)
 app.command("list")(entries.list_)
 app.command("signals")(signals.list_signals)
+app.command("retrievals")(retrievals.retrievals)
 app.command("world")(world.world)
 app.add_typer(facts.app, name="facts")
 app.add_typer(predicates.app, name="predicates")

@@ -24,6 +24,7 @@ from mnestic.stores.postgres.connections import drop_closed, pipelined
 from mnestic.stores.postgres.entries import PostgresEntryStore
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.facts import PostgresFactStore
+from mnestic.stores.postgres.injections import PostgresInjectionStore
 from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.plans import PostgresPlanStore
@@ -70,6 +71,7 @@ class PostgresTransaction:
         self.plans = PostgresPlanStore(unit)
         self.usage = PostgresUsageStore(unit)
         self.settings = PostgresSettingStore(unit)
+        self.injections = PostgresInjectionStore(unit)
         self.tool_results = PostgresToolResultStore(unit)
 
     async def now(self) -> datetime:

@@ -9,6 +9,7 @@ from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
 
 LARGEST_PAGE = 1000  # rows
+_LONGEST_NUMBER = 18  # digits of a bigint, at least
 
 
 def encode_cursor(*parts: str) -> str:
@@ -43,6 +44,18 @@ def decode_time_cursor(cursor: str) -> tuple[datetime, str]:
     """
     text, row_id = decode_cursor(cursor, parts=2)
     return read_instant(text), row_id
+
+
+def decode_number_cursor(cursor: str) -> int:
+    """The number that a cursor of a list in the order of numbers stands for.
+
+    Raises:
+        InvalidInputError: the cursor was not made by this list.
+    """
+    (text,) = decode_cursor(cursor, parts=1)
+    if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER):
+        raise _foreign()
+    return int(text)
 
 
 def read_instant(text: str) -> datetime:

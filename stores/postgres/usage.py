@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 
+from mnestic.memory.costs import ModelCosts
 from mnestic.memory.usage import ModelCall, Purpose, UsageTotal
 from mnestic.stores.postgres.tables import UsageRow, table
 from mnestic.stores.postgres.unit import Unit
@@ -18,6 +19,15 @@ _TOTAL = select(
     func.coalesce(func.sum(USAGE.c.input_tokens), 0).label("input_tokens"),
     func.coalesce(func.sum(USAGE.c.output_tokens), 0).label("output_tokens"),
     func.coalesce(func.sum(USAGE.c.cost_usd), 0).label("cost_usd"),
+)
+_BY_MODEL = (
+    _TOTAL.add_columns(
+        USAGE.c.purpose,
+        USAGE.c.model,
+        func.coalesce(func.sum(USAGE.c.injected_tokens), 0).label("injected_tokens"),
+    )
+    .group_by(USAGE.c.purpose, USAGE.c.model)
+    .order_by(USAGE.c.purpose, USAGE.c.model)
 )
 
 
@@ -50,6 +60,21 @@ class PostgresUsageStore:
         )
         self._unit.read("usage.sum", f"{', '.join(purposes)} since {moment.isoformat()}")
         return total
+
+    async def sum_by_model(
+        self, since: datetime, until: datetime, *, agent_id: str | None = None
+    ) -> tuple[ModelCosts, ...]:
+        """See the port."""
+        summed = _BY_MODEL.where(
+            USAGE.c.tenant_id == self._unit.tenant_id,
+            USAGE.c.created_at >= since,
+            USAGE.c.created_at < until,
+        )
+        if agent_id is not None:
+            summed = summed.where(USAGE.c.agent_id == agent_id)
+        rows = await self._unit.rows(summed)
+        self._unit.read("usage.sum", agent_id or "*")
+        return tuple(ModelCosts.model_validate(row, from_attributes=True) for row in rows)
 
     async def _sum(self, *conditions: Any) -> UsageTotal:
         row = await self._unit.row(_TOTAL.where(*conditions))

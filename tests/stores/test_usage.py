@@ -106,6 +106,29 @@ async def test_the_calls_of_a_tenant_since_a_moment_are_summed(begin: Begin) -> 
     assert later == strangers == UsageTotal()
 
 
+async def test_calls_are_summed_by_purpose_and_model_between_two_moments(begin: Begin) -> None:
+    async with begin() as transaction:
+        began = await transaction.now()
+        for one in (call(injected_tokens=30), call(cost_usd=None), call(model="large")):
+            await transaction.usage.add(one)
+    async with begin(agent="eve") as transaction:
+        await transaction.usage.add(call(purpose="extract"))
+    ended = began + timedelta(hours=1)
+
+    async with begin(write=False) as transaction:
+        everyone = await transaction.usage.sum_by_model(began, ended)
+        eve = await transaction.usage.sum_by_model(began, ended, agent_id="eve")
+        later = await transaction.usage.sum_by_model(ended, ended + timedelta(hours=1))
+
+    assert [(one.purpose, one.model, one.calls, one.injected_tokens) for one in everyone] == [
+        ("extract", "small", 1, 0),
+        ("think", "large", 1, 0),
+        ("think", "small", 2, 30),
+    ]
+    assert (everyone[2].unpriced, everyone[2].cost_usd) == (1, Decimal("0.0001"))
+    assert (eve, later) == (everyone[:1], ())
+
+
 async def test_another_agent_and_another_tenant_see_no_usage(begin: Begin) -> None:
     await add(begin, call())
 

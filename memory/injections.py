@@ -1,0 +1,74 @@
+"""Injections: what was put before a message, by the names of memories and notes alone.
+
+It stands alone because what a prompt was told is looked at later, by people and by the books, when the
+memories themselves may have changed.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt
+
+LONGEST_PREVIEW = 100  # characters of the message
+Source = Literal["memories", "notes"]
+
+
+class InjectedMemory(BaseModel):
+    """A memory that was put there, and its score."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    score: float
+
+
+class InjectedNote(BaseModel):
+    """A note that was put there."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    path: str
+
+
+class Skipped(BaseModel):
+    """A source, or one of its notes (`name`), that was not asked or did not answer, and why."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    source: Source
+    name: str | None = None
+    why: str
+
+
+class Injection(BaseModel):
+    """What was put before one message, and how many tokens it is."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    channel: str
+    preview: str
+    memories: tuple[InjectedMemory, ...] = ()
+    notes: tuple[InjectedNote, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    tokens: Annotated[int, Field(ge=0)] = 0
+
+
+class KeptInjection(Injection):
+    """An injection as it is kept."""
+
+    id: int
+    created_at: AwareDatetime
+
+
+class InjectionTotal(BaseModel):
+    """How many messages something was put before, and how many tokens that was in all."""
+
+    model_config = ConfigDict(frozen=True)
+
+    retrievals: NonNegativeInt = 0
+    tokens: NonNegativeInt = 0
+
+
+def preview_of(message: str) -> str:
+    """The beginning of a message, on one line, as Postgres can keep it."""
+    line = " ".join(message.replace("\0", " ").split())
+    return line if len(line) <= LONGEST_PREVIEW else line[: LONGEST_PREVIEW - 1] + "…"
