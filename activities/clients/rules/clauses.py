@@ -190,6 +190,8 @@ class _Reader:
         if found is None:
             return dropped or self._elided(index, before, link)
         subject, place = found
+        if word.low == "it" and before is not None and before.verb.is_negated:
+            subject = before.subject if before.subject.noun else subject  # "isn't blue, it's green"
         if link == "and" and before is not None:  # "I love Rome and I …": who goes with "I" is open
             subject = subject.alone()
         person = "noun" if subject.noun else subject.person
@@ -288,8 +290,12 @@ class _Reader:
         if (
             verb is None
             or not verb.lemma
-            or verb.tense != before.verb.tense
+            or (verb.tense != before.verb.tense and not self._is_now(index))
             or before.verb.mood != verb.mood
         ):
             return None
         return _Head(before.subject, verb, index, link, is_elided=True)
+
+    def _is_now(self, index: int) -> bool:
+        """As in "I studied law and now work as a solicitor"."""
+        return self._words[index - 1].low in {"now", "currently"}

@@ -126,12 +126,13 @@ def _of_message(turn: Turn) -> list[Extracted]:
             claims += dropped_in(text, sentence.start, turn.speaker)
             claims += never_so(text, sentence.start, turn.speaker)
             claims += _called(text, sentence.start, turn.speaker)
-    firms = {name_key(found["work"] or found["firm"]) for found in _FIRM.finditer(masked)}
-    return [
-        each
-        for each in _of_people(claims, cast)
-        if not firms or name_key(each.subject) not in firms
-    ]
+    told = list(_of_people(claims, cast))
+    firms = (
+        {name_key(found["work"] or found["firm"]) for found in _FIRM.finditer(masked)}
+        if told
+        else ()
+    )
+    return [each for each in told if name_key(each.subject) not in firms]
 
 
 def _called(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:

@@ -124,6 +124,11 @@ NOWHERE = frozenset(
     "winterfell moon mars jupiter saturn venus pluto heaven hell earth space limbo utopia eden valhalla azeroth hyrule "
     "springfield bedrock zion matrix shire fantasia camelot mordor jumanji panem zootopia whoville paradise purgatory".split()
 )
+# As in "a peanut allergy": how it is called in "allergic to peanuts".
+COUNTED = {
+    each: f"{each}s"
+    for each in "peanut nut walnut cashew almond hazelnut pistachio cat dog horse egg tomato mushroom bee wasp".split()
+}
 # What nobody likes who says so.
 NO_PLEASURES = frozenset(
     "rent taxes bills traffic queues queueing queuing mondays paperwork bureaucracy homework chores spam deadlines overtime debt "

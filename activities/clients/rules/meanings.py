@@ -11,6 +11,7 @@ from datetime import datetime
 from mnestic.activities.clients.rules.clauses import Clause
 from mnestic.activities.clients.rules.lexicon import (
     ACTIVITIES,
+    COUNTED,
     LANGUAGES,
     NO_ALLERGENS,
     NO_PLEASURES,
@@ -291,7 +292,8 @@ def read_values(text: str, reading: Reading, *, predicate: str) -> list[str]:
             if word.casefold() in LANGUAGES
         ]
     if predicate == "allergic_to":
-        return [each for each in phrases(text) if each.split()[-1].casefold() not in NO_ALLERGENS]
+        found = [COUNTED.get(each.casefold(), each) for each in phrases(text)]
+        return [each for each in found if each.split()[-1].casefold() not in NO_ALLERGENS]
     if predicate == "age":
         return [str(number_of(text) or text)]
     if reading in {"list", "food"}:

@@ -11,6 +11,7 @@ from mnestic.activities.clients.rules.clauses import Clause
 from mnestic.activities.clients.rules.lexicon import MEETINGS, PETS
 from mnestic.activities.clients.rules.meanings import Setting, can_be, claim, read_values
 from mnestic.activities.clients.rules.patterns import BY_NOUN
+from mnestic.activities.clients.rules.subjects import Subject
 from mnestic.activities.clients.rules.times import Times, times_of
 from mnestic.memory.claims import ClaimKind
 from mnestic.memory.dates import Period
@@ -35,12 +36,16 @@ _SPLIT = re.compile(r"(?:up|separated|divorced)\b(?! with)")
 _SHIFTED = re.compile(
     r"\s*(?:moved|pushed|rescheduled|postponed|brought forward|shifted|delayed)(?: back| forward)?(?: to)?\s*(?:until |till )?\|"
 )
+_PUT_OFF = re.compile(
+    r"\s*(?P<whose>the|my|our) (?P<noun>(?:[a-z-]+ ){0,2}?[a-z]+)(?: back| forward)?(?: to| until| till)?\s*\|"
+)
 _ABOUT = re.compile(r"(?P<what>capital|price|version) of (?P<of>[A-Z][\w -]{1,40})$")
 _VALUE = re.compile(r"\s*(?P<x>[^\s|,;!?()_][^|,;!?()_]{0,40}?)(?:\.?\s*$|[,;|])")
 _NEW = re.compile(r"^(?:new|current|own|real|actual) ", re.IGNORECASE)
 _MY_FAVOURITE = re.compile(
     r"my (?:all[- ]time )?favou?rite (?P<what>[a-z]+)(?=\s*(?:$|[,.|!]|and\b|but\b))", re.IGNORECASE
 )
+_PUTS_OFF = frozenset({"postpone", "move", "push", "reschedule", "shift", "delay"})
 _PARTINGS = frozenset({"break", "split", "get", "separate", "divorce"})
 _NO_MORE = re.compile(r"any ?more|any longer", re.IGNORECASE)
 
@@ -65,6 +70,7 @@ def occasions_of(clause: Clause, setting: Setting) -> Iterator[Extracted]:
         yield from _is_favourite(clause, setting)
         yield from _couple(clause, times, setting)
         yield from _departure(clause, times, setting)
+        yield from _put_off(clause, setting)
 
 
 def _of_noun(clause: Clause, times: Times, setting: Setting) -> Iterator[Extracted]:
@@ -101,6 +107,21 @@ def _attribute(clause: Clause, setting: Setting, kind: ClaimKind) -> Iterator[Ex
         for each in values:
             yield claim(clause, clause.subject.names[0], name, each, kind=kind)
         return
+
+
+def _put_off(clause: Clause, setting: Setting) -> Iterator[Extracted]:
+    """As in "We've postponed the wedding to 12 September"."""
+    verb, found = clause.verb, _PUT_OFF.match(clause.rest)
+    is_told = verb.tense == "past" and verb.mood == "plain" and not verb.is_negated
+    if found is None or not is_told or verb.lemma not in _PUTS_OFF:
+        return
+    noun = found["noun"]
+    is_own = found["whose"] != "the" or noun.endswith("wedding")
+    subject = Subject(clause.subject.names[:1] if is_own else (), noun=noun)
+    ahead = replace(verb, lemma="move", tense="future")
+    moved = replace(clause, subject=subject, verb=ahead)
+    times = times_of(moved, setting.at)
+    yield from _date_of_noun(moved, replace(times, on=times.on or times.until), setting)
 
 
 def _is_own_name(name: str, clause: Clause, setting: Setting) -> bool:

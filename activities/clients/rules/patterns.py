@@ -124,11 +124,12 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("get", rf"promoted to (?P<job>{_JOB})", "job_title", "event", object="job", reading="text"),
     Pattern("be", rf"(?:an? )?(?:[a-z]+ )?(?P<x>{_DIET})\b", "diet", reading="text"),
     Pattern("become go turn", rf"(?:an? )?(?:[a-z]+ )?(?P<x>{_DIET})\b", "diet", "event", reading="text"),
+    Pattern("follow keep", rf"an? (?:[a-z]+ )?(?P<x>{_DIET}) diet\b", "diet", "habit", reading="text"),
     Pattern("be", rf"(?:[a-z]+ly )?allergic to {_LIST}", "allergic_to", reading="list"),
     Pattern("have", rf"an? (?:[a-z]+ )?allergy to {_LIST}", "allergic_to", "habit", reading="list"),
     Pattern("have", r"an? (?:(?:severe|bad|serious|mild) )?(?P<x>[a-z]+(?: [a-z]+)?) allergy\b", "allergic_to", "habit"),
     Pattern("be", r"(?P<x>lactose|gluten)[ -]intolerant", "avoids", reading="text"),
-    Pattern("speak", rf"(?P<x>[^|;:.!?()_]{{0,40}}(?i:{_LANGUAGE})[^|;:.!?()_]{{0,80}})", "languages_spoken", "habit", reading="verbatim"),
+    Pattern("speak", rf"(?:[a-z]+ languages?[:,] ?)?(?P<x>[^|;:.!?()_]{{0,40}}(?i:{_LANGUAGE})[^|;:.!?()_]{{0,80}})", "languages_spoken", "habit", reading="verbatim"),
     Pattern("be", rf"fluent in (?P<x>[^|;:.!?()_]{{0,10}}(?i:{_LANGUAGE})[^|;:.!?()_]{{0,80}})", "languages_spoken", reading="verbatim"),
     # People
     Pattern("be get", rf"(?:[a-z]+ly )?married to (?P<x>{_NAME})", "married_to", reading="name"),
@@ -202,7 +203,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("go", rf"by (?P<x>{_NAME})", "preferred_name", "habit", reading="name"),
     # Journeys, events, plans
     Pattern("visit", rf"(?P<x>{_PLACE})", "visited", "trip", reading="name"),
-    Pattern("go travel fly drive return", rf"(?:back |over |up |down )?to (?P<x>{_PLACE})(?! as\b)", "visited", "trip", reading="name"),
+    Pattern("go travel fly drive", rf"(?:back |over |up |down )?to (?P<x>{_PLACE})(?! as\b)", "visited", "trip", reading="name"),
     Pattern("be", rf"(?:back )?to (?P<x>{_PLACE})", "visited", "trip", reading="name"),
     Pattern("take", rf"(?:the|an?) (?:train|bus|ferry|plane|flight|boat|trip|night train) to (?P<x>{_PLACE})", "visited", "trip", reading="name"),
     Pattern("have plan book", rf"(?:booked )?(?:an?|our|my|the) (?:[a-z]+ ){{0,2}}?(?:trip|flight|flights|holiday|vacation|weekend) (?:in|to) (?P<x>{_PLACE})", "plans", "plan", reading="name"),

@@ -67,6 +67,7 @@ _MEN, _WOMEN = (
     frozenset(["woman", "girl", "lady", "waitress"]),
 )
 _COUPLES = frozenset({"married_to", "partner", "engaged_to"})
+_OPENS = frozenset(", ; . : ! - \u2013 \u2014 ( and but so because btw actually".split())  # noqa: SIM905
 _AUX = frozenset(
     "is was has had will does did and 's who , used no still also now just always never".split()  # noqa: SIM905
 )
@@ -272,6 +273,14 @@ class Cast:
         name, place = name_at(words, index)
         if not name or place + 2 >= len(words) or words[place].low not in {"is", ","}:
             return None
+        is_claimed = words[place].low == "is"
+        if is_claimed and index and words[index - 1].low not in _OPENS:
+            return None  # "It is false that Nora is my sister"
+        is_over = is_claimed and [word.low for word in words[place + 1 : place + 3]] == [
+            "no",
+            "longer",
+        ]
+        place += 2 * is_over
         bond = bond_at(words, place + 1, speaker=self.speaker)
         if (
             bond is None
@@ -281,7 +290,14 @@ class Cast:
             return None
         start, end = words[index].start, words[bond.following - 1].end
         subject = _subject(bond.owner, bond.word, bond.kin, names=(name,))
-        return replace(bond, names=(name,), subject=subject, start=start, end=end)
+        return replace(
+            bond,
+            names=(name,),
+            subject=subject,
+            start=start,
+            end=end,
+            is_gone=bond.is_gone or is_over,
+        )
 
     def _had(self, words: Sequence[Word], index: int) -> Bond | None:
         """As in "I have two brothers, Tom and Ben"."""
