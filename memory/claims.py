@@ -7,6 +7,7 @@ works facts out.
 import re
 import unicodedata
 import uuid
+from datetime import datetime
 from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -17,6 +18,7 @@ from mnestic.memory.errors import InvalidInputError
 Cardinality = Literal["single", "multi"]
 ClaimKind = Literal["affirmed", "corrected", "ended", "retracted", "reactivated", "deleted"]
 LONGEST_NAME = 1000  # bytes: an entry of an index holds two names
+YEARS = range(1000, 9000)  # of times; what lies outside is no time that anybody meant
 PERSON = "person"  # the extractor of a claim that somebody made by hand
 _IDS = uuid.UUID("0f9d6a52-6d0e-4c0e-8a9e-6d6e65737469")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
@@ -93,6 +95,17 @@ def check_name(name: str, *, what: str) -> str:
             what=what, why=f"is {size} bytes; a name has at most {LONGEST_NAME}"
         )
     return name
+
+
+def check_time(moment: datetime, *, what: str) -> None:
+    """Refuses a time at which nothing can have been so.
+
+    Raises:
+        InvalidInputError: says which times there are.
+    """
+    if moment.year not in YEARS:
+        why = f"is of the year {moment.year}; it is from {YEARS.start} to {YEARS.stop - 1}"
+        raise InvalidInputError(what=what, why=why)
 
 
 def name_key(name: str) -> str:

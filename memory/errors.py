@@ -96,7 +96,7 @@ class NotFoundError(RefusedError):
 
     def __init__(self, *, what: str, name: str) -> None:
         self.what, self.name = what, name
-        super().__init__(f"no {what} {name}")
+        super().__init__(f"no {what} {name if name.strip() else repr(name)}")
 
 
 class AlreadyExistsError(RefusedError):

@@ -6,13 +6,21 @@ from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt
 
-from mnestic.memory.claims import Claim, ClaimKind, ClaimSource, Span, check_name, make_id, name_key
+from mnestic.memory.claims import (
+    YEARS,
+    Claim,
+    ClaimKind,
+    ClaimSource,
+    Span,
+    check_name,
+    make_id,
+    name_key,
+)
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.language import TokenUsage
 
 TurnKind = Literal["message", "tool_result"]
 _SAID: frozenset[ClaimKind] = frozenset({"affirmed", "corrected", "ended", "retracted"})
-_YEARS = range(1000, 9000)  # of dates; what lies outside is no date that anybody meant
 
 
 class Turn(BaseModel):
@@ -110,7 +118,7 @@ def _is_name(name: str) -> bool:
 
 def _is_time(begins: datetime | None, ends: datetime | None) -> bool:
     known = [moment for moment in (begins, ends) if moment is not None]
-    return all(moment.year in _YEARS for moment in known) and known == sorted(known)
+    return all(moment.year in YEARS for moment in known) and known == sorted(known)
 
 
 def claim_of(

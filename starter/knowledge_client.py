@@ -6,7 +6,15 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import get_args
 
-from mnestic.memory.claims import PERSON, Claim, ClaimKind, ClaimSource, name_key
+from mnestic.memory.claims import (
+    PERSON,
+    Claim,
+    ClaimKind,
+    ClaimSource,
+    check_name,
+    check_time,
+    name_key,
+)
 from mnestic.memory.entries import EntryQuery
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.facts import Fact, FactChange, FactStatus
@@ -49,7 +57,12 @@ class KnowledgeClient:
                 were recorded until then, by the predicates of today.
             limit: At most so many.
             cursor: Where an earlier page ended.
+
+        Raises:
+            InvalidInputError: the predicate is none, or the cursor is of another list.
         """
+        if predicate is not None:
+            check_predicate(predicate)
         async with self._transaction(write=False) as transaction:
             return await transaction.facts.list_facts(
                 subject=subject,
@@ -123,6 +136,12 @@ class KnowledgeClient:
         Raises:
             InvalidInputError: it cannot be kept, or ends before it begins.
         """
+        check_name(subject, what="subject")
+        check_predicate(predicate)
+        check_name(value, what="object")
+        for name, moment in (("valid_from", valid_from), ("valid_to", valid_to)):
+            if moment is not None:
+                check_time(moment, what=name)
         if valid_from and valid_to and valid_to < valid_from:
             raise InvalidInputError(what="valid_to", why="is before valid_from")
         if not 0 <= confidence <= 1:

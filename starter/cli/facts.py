@@ -8,6 +8,7 @@ from typing import Annotated, get_args
 import typer
 
 from mnestic.memory.claims import Claim
+from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.histories import ToldFact
 from mnestic.starter.cli.connection import connect_client
@@ -29,7 +30,7 @@ def list_facts(
     every: Annotated[bool, typer.Option("--all", help="Archived and deleted ones too.")] = False,
     as_of: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="What was so then, such as 2026-01-31; UTC."),
+        typer.Option(metavar="TIME", help="What was so then: 2026-01-31, yesterday; UTC."),
     ] = None,
     believed_at: Annotated[
         str | None,
@@ -154,7 +155,11 @@ def history(
             memory = client.memory(agent)
             about, name = subject, predicate
             if name is None:
-                fact, _ = await memory.why_fact(subject)
+                try:
+                    fact, _ = await memory.why_fact(subject)
+                except NotFoundError as error:
+                    why = f"{error}; of a subject, name the predicate too, such as lives_in"
+                    raise InvalidInputError(what="history", why=why) from None
                 about, name = fact.subject, fact.predicate
             told = await memory.fact_history(about, name)
         if as_json:
@@ -235,7 +240,7 @@ def _told_row(fact: ToldFact) -> tuple[str, ...]:
 
 
 def _day(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d}"
+    return moment.date().isoformat()
 
 
 def _until(fact: Fact) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 
-from mnestic.memory.claims import Claim, check_name, name_key
+from mnestic.memory.claims import Claim, check_name, check_time, name_key
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.facts import Fact, FactChange, FactQuery, FactStatus
 from mnestic.memory.patterns import FEWEST_CLAIMS, patterns_of
@@ -286,6 +286,10 @@ def _check(claims: Sequence[Claim]) -> None:
         check_predicate(claim.predicate)
         if claim.object is not None:
             check_name(claim.object, what=f"object of claim {claim.id}")
+        for name in ("said_at", "valid_from", "valid_to"):
+            moment = getattr(claim, name)
+            if moment is not None:
+                check_time(moment, what=f"{name} of claim {claim.id}")
 
 
 def _row(fact: Fact) -> dict[str, Any]:

@@ -79,7 +79,7 @@ async def test_what_was_over_when_it_was_believed_is_not_listed(ask: Ask) -> Non
 
 
 @pytest.mark.parametrize("option", ["--as-of", "--believed-at"])
-@pytest.mark.parametrize("time", ["yesterday", "2026-02-30", "", "0001-01-01T00:00+14:00"])
+@pytest.mark.parametrize("time", ["Monday", "2026-02-30", "", "0001-01-01T00:00+14:00"])
 async def test_a_time_that_is_none_is_one_clear_error(ask: Ask, option: str, time: str) -> None:
     done = await ask("memory", "facts", "list", option, time, *ADA)
 
@@ -104,6 +104,33 @@ async def test_the_history_of_a_topic_reads_without_gaps(ask: Ask) -> None:
     assert [said["object"] for said in ghent["said"]] == ["Ghent"]
     assert by_id.document == told
     assert "superseded" in shown.out
+
+
+async def test_a_time_may_be_in_words(ask: Ask) -> None:
+    add = ("memory", "facts", "add", "Mara", "lives_in")
+    await ask(*add, "Utrecht", "--since", "1 March 2020", "--until", "three days ago", *ADA)
+    await ask(*add, "Ghent", "--since", "yesterday", *ADA)
+
+    assert await objects(ask, "--as-of", "March 2020") == ["Utrecht"]
+    assert await objects(ask, "--as-of", "2 days ago") == []
+    assert await objects(ask, "--as-of", " Now ") == ["Ghent"]
+
+
+async def test_a_predicate_that_is_none_is_refused_and_one_that_nobody_used_has_no_facts(
+    ask: Ask,
+) -> None:
+    none = await ask("memory", "facts", "list", "--predicate", "lives in", *ADA)
+    subject = await ask("memory", "facts", "history", "Mara", *ADA)
+
+    assert "such as lives_in" in none.error(code=2)
+    assert "name the predicate too" in subject.error(code=2)
+    assert await objects(ask, "--predicate", "never_used") == []
+
+
+@pytest.mark.parametrize("command", ["why", "delete", "reactivate"])
+async def test_a_fact_that_is_none_is_one_clear_error(ask: Ask, command: str) -> None:
+    assert "no fact nope" in (await ask("memory", "facts", command, "nope", *ADA)).error(code=2)
+    assert "no fact ' '" in (await ask("memory", "facts", command, " ", *ADA)).error(code=2)
 
 
 async def test_the_history_of_what_nobody_spoke_of_is_empty(ask: Ask) -> None:
@@ -219,6 +246,8 @@ async def test_deleting_a_fact_takes_all_periods_of_its_object(ask: Ask) -> None
         (("Mara", "lives_in", " "), "names nothing"),
         (("!", "lives_in", "Ghent"), "names nothing"),
         (("Mara", "likes", "x" * 1001), "at most 1000"),
+        (("Mara", "lives_in", "Ghent", "--since", "9999-12-31"), "from 1000 to 8999"),
+        (("Mara", "lives_in", "Ghent", "--until", "0900-12-31"), "from 1000 to 8999"),
         (("Mara", "lives_in", "Ghent", "--since", "2026-02-01", "--until", "2026-01-01"), "before"),
     ],
 )
