@@ -30,6 +30,7 @@ from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.conversations import ConversationActivities
 from mnestic.activities.endings import EndingActivities
+from mnestic.activities.forgetting import ForgettingActivities
 from mnestic.activities.forks import ForkActivities
 from mnestic.activities.inboxes import InboxActivities
 from mnestic.activities.knowledge import KnowledgeActivities
@@ -90,6 +91,7 @@ def activities_of(
         prices=known,
     )
     knowledge = KnowledgeActivities(memory)
+    forgetting = ForgettingActivities(memory)
     return [
         memories.remember,
         memories.recall,
@@ -109,6 +111,8 @@ def activities_of(
         learning.extract,
         learning.learn,
         learning.embed,
+        forgetting.purge,
+        forgetting.finish,
     ]
 
 

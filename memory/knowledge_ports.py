@@ -115,6 +115,13 @@ class FactStore(Protocol):
         """
         ...
 
+    async def forget(self, claim_ids: Collection[str], *, forgetting_id: str) -> tuple[str, ...]:
+        """Removes claims for a forgetting that goes on, and works out anew what follows without them.
+
+        Returns the ids of the facts that are gone.
+        """
+        ...
+
     async def list_unsettled(self, predicate: str, *, limit: int = 100) -> tuple[str, ...]:
         """Agents of the tenant with facts from before a predicate was changed."""
         ...
@@ -154,6 +161,10 @@ class EntryStore(Protocol):
         self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[Entry, ...], str | None]:
         """Entries, newest first, and the cursor of the next page."""
+        ...
+
+    async def select_naming(self, entry_ids: Collection[str]) -> tuple[str, ...]:
+        """The ids of entries that name one of these, as their parent or as related."""
         ...
 
     async def change(self, entries: Sequence[Entry]) -> None:

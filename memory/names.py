@@ -36,6 +36,7 @@ INSIGHT = "insight"
 CORRECTION = "correction"
 INGEST_MESSAGES = "IngestMessages"
 MORE = "more"  # the signal that there are new messages to learn from
+FORGET_TOPIC = "ForgetTopic"
 LEARNED = "learned"  # the query how many were learned from
 
 
@@ -47,6 +48,11 @@ def job_workflow_id(tenant_id: str, job_id: str) -> str:
 def ingest_workflow_id(tenant_id: str, agent_id: str) -> str:
     """The Temporal workflow id of what learns from an agent's messages."""
     return f"ingest/{tenant_id}/{agent_id}"
+
+
+def forget_workflow_id(tenant_id: str, forgetting_id: str) -> str:
+    """The Temporal workflow id of a forgetting."""
+    return f"forget/{tenant_id}/{forgetting_id}"
 
 
 def inbox_workflow_id(tenant_id: str, agent_id: str) -> str:

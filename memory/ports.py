@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from mnestic.memory.extraction import Extraction, Turn
+from mnestic.memory.forgetting_ports import ForgettingStore
 from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore, SignalStore
 from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
@@ -59,6 +60,8 @@ class Transaction(Protocol):
     def settings(self) -> SettingStore: ...  # noqa: D102
     @property
     def injections(self) -> InjectionStore: ...  # noqa: D102
+    @property
+    def forgetting(self) -> ForgettingStore: ...  # noqa: D102
     @property
     def tool_results(self) -> ToolResultStore: ...  # noqa: D102
 

@@ -52,9 +52,18 @@ def entry_signal(kind: SignalKind, entry_ids: Sequence[str]) -> Signal:
     return Signal(kind=kind, target="entry", ids=tuple(entry_ids))
 
 
-def signals_of(changes: Sequence[FactChange]) -> tuple[Signal, ...]:
-    """What there is to tell about changes of facts, in their order."""
-    return tuple(signal for change in changes for signal in _about(change))
+def signals_of(changes: Sequence[FactChange], *, nameless: bool = False) -> tuple[Signal, ...]:
+    """What there is to tell about changes of facts, in their order.
+
+    With `nameless`, not of whom a fact was that is gone: it was forgotten.
+    """
+    told = (signal for change in changes for signal in _about(change))
+    return tuple(
+        signal.model_copy(update={"subject": None, "predicate": None})
+        if nameless and signal.kind == "memory.withdrawn"
+        else signal
+        for signal in told
+    )
 
 
 def pattern_signals(before: Sequence[Pattern], after: Sequence[Pattern]) -> tuple[Signal, ...]:

@@ -7,6 +7,7 @@ bytes are, and so that old forms are migrated in one place.
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -137,11 +138,16 @@ def seal(parts: SnapshotParts) -> tuple[bytes, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class SealedSnapshot:
-    """The bytes of a snapshot, which were verified, in today's form."""
+    """The bytes of a snapshot, which were verified, in today's form.
+
+    Those of one that was `redacted_at` a moment, because something in it was forgotten, are what was left
+    of it, verified by the hash that it got then.
+    """
 
     id: str
     head: SnapshotHead
     body: bytes
+    redacted_at: datetime | None = None
 
     def read(self) -> MemorySnapshot:
         """All of it. `schema_version` is that in which it was sealed.

@@ -42,15 +42,31 @@ def terms_of(text: str) -> tuple[str, ...]:
 
     Scripts that put no space between words give pairs of characters instead.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    folded = re.sub(r"['’]s\b", "", folded).translate(_APOSTROPHES)
-    if folded.isascii():
-        words = _WORD.findall(folded)
-    else:
-        words = "".join(
-            char if unicodedata.category(char)[0] in "LMN" else " " for char in folded
-        ).split()
+    folded = re.sub(r"['’]s\b", "", fold(text)).translate(_APOSTROPHES)
+    words = _words(folded)
     return tuple(term for word in words if word not in STOP_WORDS for term in _parts(word))
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """All words of a text in their order, folded; what stands between apostrophes are words too."""
+    return tuple(_words(fold(text)))
+
+
+def fold(text: str) -> str:
+    """What two spellings of a text have in common, however it is composed and in whichever case."""
+    return (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether a word is of scripts that put no space between words."""
+    return _UNSPACED.fullmatch(word) is not None
+
+
+def _words(folded: str) -> list[str]:
+    if folded.isascii():
+        return _WORD.findall(folded)
+    lettered = (char if unicodedata.category(char)[0] in "LMN" else " " for char in folded)
+    return "".join(lettered).split()
 
 
 def rarity(documents: Sequence[Iterable[str]]) -> dict[str, float]:
@@ -78,7 +94,7 @@ def cosine(left: Mapping[str, float], right: Mapping[str, float]) -> float:
 
 
 def _parts(word: str) -> tuple[str, ...]:
-    if _UNSPACED.fullmatch(word):
+    if is_unspaced(word):
         return tuple(word[i : i + 2] for i in range(len(word) - 1)) or (word,)
     plural = (
         len(word) >= _SHORTEST_PLURAL

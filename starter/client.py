@@ -23,6 +23,7 @@ from mnestic.memory.waits import (
     ResumeRequest,
 )
 from mnestic.starter.costs import costs_of
+from mnestic.starter.forgetting_client import Reach
 from mnestic.starter.forking import ForkTerms, fork_input
 from mnestic.starter.inbox_client import InboxClient
 from mnestic.starter.job_diff import diff_job
@@ -90,7 +91,16 @@ class MnesticClient(JobSteering):
     def memory(self, agent_id: str) -> MemoryClient:
         """The memory of one agent."""
         check_id(agent_id, what="agent")
-        return MemoryClient(self._memory, tenant_id=self.settings.tenant_id, agent_id=agent_id)
+        return MemoryClient(
+            self._memory,
+            tenant_id=self.settings.tenant_id,
+            agent_id=agent_id,
+            reach=Reach(
+                temporal=self.temporal,
+                address=self.endpoints.temporal_address,
+                task_queue=self.settings.task_queue,
+            ),
+        )
 
     def predicates(self) -> PredicateClient:
         """What holds for predicates in the tenant, of all its agents."""

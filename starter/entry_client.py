@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from mnestic.activities.receiving import add_entry
+from mnestic.activities.removing import remove_entries
 from mnestic.memory.claims import PERSON, Claim, ClaimSource
 from mnestic.memory.enrichment import changed_entry
 from mnestic.memory.entries import (
@@ -22,15 +23,12 @@ from mnestic.memory.entries import (
 )
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.facts import Fact, FactChange
-from mnestic.memory.importance import importance
 from mnestic.memory.learning import Lesson
 from mnestic.memory.ports import Transaction
 from mnestic.memory.statistics import MemoryStatistics
 from mnestic.memory.validation import refused
 from mnestic.starter.decisions import decided_at
 from mnestic.starter.knowledge_client import KnowledgeClient
-
-_PAGE = 1000
 
 
 class EntryClient(KnowledgeClient):
@@ -169,15 +167,8 @@ class EntryClient(KnowledgeClient):
                 if lesson is not None:
                     await transaction.learning.drop([lesson])
             changes = await _delete_facts(transaction, entry) if facts else ()
-            naming = await _naming(transaction, entry_id)
-            held = await transaction.entries.select([entry_id, *naming], lock=True)
-            if held.pop(entry_id, None) is None:
+            if not await remove_entries(transaction, [entry_id]):
                 raise NotFoundError(what="entry", name=entry_id)
-            now = await transaction.now()
-            await transaction.entries.change(
-                [_without(one, entry_id, now=now) for one in held.values()]
-            )
-            await transaction.entries.remove([entry_id])
             return changes
 
     async def stats(self) -> MemoryStatistics:
@@ -232,23 +223,3 @@ async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactCha
             for fact in decided
         ]
     )
-
-
-async def _naming(transaction: Transaction, entry_id: str) -> set[str]:
-    """Ids of the entries that name one, as their parent or as related."""
-    everywhere: dict[str, Any] = {"statuses": ("active", "archived"), "expired": True}
-    found: set[str] = set()
-    for role in ("parent", "related"):
-        query, cursor, more = EntryQuery(**{role: entry_id}, **everywhere), None, True
-        while more:
-            page, cursor = await transaction.entries.list_entries(query, limit=_PAGE, cursor=cursor)
-            found |= {entry.id for entry in page}
-            more = cursor is not None
-    return found
-
-
-def _without(entry: Entry, gone: str, *, now: datetime) -> Entry:
-    related = tuple(name for name in entry.related if name != gone)
-    parent = None if entry.parent == gone else entry.parent
-    left = entry.model_copy(update={"related": related, "parent": parent})
-    return left.model_copy(update={"importance": importance(left, now=now)})

@@ -18,10 +18,10 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.records import LongTermRecord, RecordRef
 from mnestic.memory.resources import Resource
 from mnestic.memory.working import WorkingMemory
-from mnestic.starter.settings_client import SettingsClient
+from mnestic.starter.forgetting_client import ForgettingClient
 
 
-class MemoryClient(SettingsClient):
+class MemoryClient(ForgettingClient):
     """One agent's memory. Each call is a transaction of its own, with audit rows."""
 
     async def get(self, namespace: str, key: str) -> LongTermRecord:

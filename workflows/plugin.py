@@ -12,6 +12,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 from mnestic.memory.errors import MnesticError
 from mnestic.workflows.agent_inbox import AgentInbox
 from mnestic.workflows.agent_job import AgentJob
+from mnestic.workflows.forget import ForgetTopic
 from mnestic.workflows.ingest import IngestMessages
 
 
@@ -28,7 +29,7 @@ class MnesticPlugin(SimplePlugin):
             "mnestic",
             data_converter=pydantic_data_converter,
             activities=list(activities),
-            workflows=[AgentJob, AgentInbox, IngestMessages],
+            workflows=[AgentJob, AgentInbox, IngestMessages, ForgetTopic],
             workflow_runner=_runner,
             workflow_failure_exception_types=[MnesticError],
         )

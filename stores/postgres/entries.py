@@ -184,6 +184,16 @@ class PostgresEntryStore:
             return entries, None
         return entries, encode_cursor(entries[-1].at.isoformat(), entries[-1].id)
 
+    async def select_naming(self, entry_ids: Collection[str]) -> tuple[str, ...]:
+        """See the port."""
+        ids = sorted(entry_ids)
+        related = select(TERM.c.entry_number).where(
+            self._unit.owned(TERM), TERM.c.kind == _RELATED, TERM.c.term.in_(ids)
+        )
+        is_named = or_(ENTRY.c.parent.in_(ids), ENTRY.c.number.in_(related))
+        found = select(ENTRY.c.id).where(self._unit.owned(ENTRY), is_named).order_by(ENTRY.c.id)
+        return tuple(row.id for row in await self._unit.rows(found))
+
     async def change(self, entries: Sequence[Entry]) -> None:
         """See the port."""
         if not entries:

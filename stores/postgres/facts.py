@@ -43,6 +43,7 @@ _INSERT_CLAIM = insert_rows(
     returning=["subject_key", "predicate"],
     where_new=True,
 )
+_FORGET_CLAIMS = text("SELECT mnestic.forget_claims(:forgetting, :agent_id, :ids)")
 _SESSION = CLAIM.c.source["session_id"].astext
 _SOURCE = CLAIM.c.source["source_id"].astext
 _KEYS = ("subject_key", "object_key")
@@ -211,8 +212,13 @@ class PostgresFactStore:
         differs = (FACT.c.cardinality != says.cardinality) | (FACT.c.category != says.category)
         return (FACT.c.predicate == predicate) & differs
 
-    async def _settle(self, topics: Sequence[Topic]) -> tuple[FactChange, ...]:
-        """Works the facts of these topics out anew, and writes those that are otherwise."""
+    async def _settle(
+        self, topics: Sequence[Topic], *, nameless: bool = False
+    ) -> tuple[FactChange, ...]:
+        """Works the facts of these topics out anew, and writes those that are otherwise.
+
+        With `nameless`, nobody is told of whom the facts were that are gone.
+        """
         if not topics:
             return ()
         claims = by_topic(await self._unit.rows(self._beliefs.about(CLAIM, topics)))
@@ -231,7 +237,7 @@ class PostgresFactStore:
         ]
         gone = before.keys() - {fact.id for fact in after}
         changes += [FactChange(before=before[fact_id]) for fact_id in sorted(gone)]
-        await self._write(changes)
+        await self._write(changes, nameless=nameless)
         self._tell_patterns(claims, before.values(), after)
         return tuple(changes)
 
@@ -246,7 +252,7 @@ class PostgresFactStore:
                 found = (patterns_of(facts[topic], known) for facts in (was, now))
                 self._unit.tell(*pattern_signals(*found))
 
-    async def _write(self, changes: Sequence[FactChange]) -> None:
+    async def _write(self, changes: Sequence[FactChange], *, nameless: bool) -> None:
         """Writes changes; what is no longer active makes room first, for the unique indexes."""
         gone = [change.fact.id for change in changes if change.after is None]
         if gone:
@@ -260,10 +266,25 @@ class PostgresFactStore:
             for statement, rows in ((_UPDATE_FACT, updated), (_INSERT_FACT, added)):
                 if rows:
                     await self._unit.run(statement, packed(self._unit.owner, rows, what="facts"))
-        self._unit.tell(*signals_of(changes))
+        self._unit.tell(*signals_of(changes, nameless=nameless))
         for change in changes:
             done = change.fact.status if change.after else "withdrawn"
             self._unit.wrote(f"fact.{done}", change.fact.id)
+
+    async def forget(self, claim_ids: Collection[str], *, forgetting_id: str) -> tuple[str, ...]:
+        """See the port."""
+        if not claim_ids:
+            return ()
+        topics = select(CLAIM.c.subject_key, CLAIM.c.predicate).distinct()
+        topics = topics.where(self._unit.owned(CLAIM), CLAIM.c.id.in_(sorted(claim_ids)))
+        about = [(row.subject_key, row.predicate) for row in await self._unit.rows(topics)]
+        await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
+        await self._lock(about)
+        asked = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id}
+        await self._unit.rows(_FORGET_CLAIMS, {**asked, "ids": sorted(claim_ids)})
+        self._unit.wrote("claim.forget", f"{len(claim_ids)} claims")
+        changes = await self._settle(sorted(about), nameless=True)
+        return tuple(change.fact.id for change in changes if change.after is None)
 
     async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:
         """See the port."""

@@ -24,6 +24,7 @@ from mnestic.stores.postgres.connections import drop_closed, pipelined
 from mnestic.stores.postgres.entries import PostgresEntryStore
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.facts import PostgresFactStore
+from mnestic.stores.postgres.forgetting import PostgresForgettingStore
 from mnestic.stores.postgres.injections import PostgresInjectionStore
 from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
@@ -72,6 +73,7 @@ class PostgresTransaction:
         self.usage = PostgresUsageStore(unit)
         self.settings = PostgresSettingStore(unit)
         self.injections = PostgresInjectionStore(unit)
+        self.forgetting = PostgresForgettingStore(unit)
         self.tool_results = PostgresToolResultStore(unit)
 
     async def now(self) -> datetime:

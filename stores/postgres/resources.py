@@ -1,4 +1,4 @@
-"""Raw messages in Postgres, append-only."""
+"""Raw messages in Postgres, append-only; those that were forgotten are no longer told."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,9 @@ class PostgresResourceStore:
     ) -> tuple[tuple[Resource, ...], str | None]:
         """See the port."""
         statement = select(*RESOURCE.c).where(
-            self._unit.owned(RESOURCE), RESOURCE.c.session_id == session_id
+            self._unit.owned(RESOURCE),
+            RESOURCE.c.session_id == session_id,
+            RESOURCE.c.forgotten_at.is_(None),
         )
         if cursor is not None:
             after = decode_time_cursor(cursor)
@@ -53,6 +55,7 @@ class PostgresResourceStore:
         statement = select(*RESOURCE.c).where(
             self._unit.owned(RESOURCE),
             RESOURCE.c.session_id == first.session_id,
+            RESOURCE.c.forgotten_at.is_(None),
             tuple_(RESOURCE.c.at, RESOURCE.c.source_id) < (first.at, first.source_id),
         )
         latest = statement.order_by(RESOURCE.c.at.desc(), RESOURCE.c.source_id.desc())

@@ -1,5 +1,7 @@
 """Memory snapshots in Postgres: canonical bytes beside their hash, never changed."""
 
+from dataclasses import replace
+
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.dialects.postgresql import insert
 
@@ -22,9 +24,13 @@ from mnestic.stores.postgres.tables import SnapshotRow, table
 from mnestic.stores.postgres.unit import Unit, is_owned
 
 SNAPSHOT = table(SnapshotRow)
-_GET = select(SNAPSHOT.c.body, SNAPSHOT.c.sha256, SNAPSHOT.c.schema_version).where(
-    is_owned(SNAPSHOT), SNAPSHOT.c.id == bindparam("of_id")
-)
+_GET = select(
+    SNAPSHOT.c.body,
+    SNAPSHOT.c.sha256,
+    SNAPSHOT.c.schema_version,
+    SNAPSHOT.c.redacted_at,
+    SNAPSHOT.c.redacted_sha256,
+).where(is_owned(SNAPSHOT), SNAPSHOT.c.id == bindparam("of_id"))
 _PUT = insert(SNAPSHOT).values(created_at=func.now()).on_conflict_do_nothing()
 
 
@@ -72,9 +78,10 @@ class PostgresSnapshotStore:
             raise SnapshotCorruptedError(
                 snapshot_id=snapshot_id, expected=sha256, found=f"{row.sha256} in its row"
             )
-        sealed = unseal(row.body, snapshot_id=snapshot_id, sha256=sha256)
+        left = row.redacted_sha256 or sha256
+        sealed = unseal(row.body, snapshot_id=snapshot_id, sha256=left)
         version = sealed.head.schema_version
         if row.schema_version != version:
             why = f"its row says schema {row.schema_version}, its body {version}"
             raise StoredValueError(what=f"snapshot {snapshot_id}", why=why)
-        return sealed
+        return replace(sealed, redacted_at=row.redacted_at)

@@ -126,7 +126,10 @@ class EpisodeRow(Table, table=True):
 
 
 class SnapshotRow(Table, table=True):
-    """A sealed memory snapshot. A trigger refuses updates, and the application may not try."""
+    """A sealed memory snapshot. A trigger refuses updates, and the application may not try.
+
+    Where something of it was forgotten, `redacted_sha256` is the hash of what is left.
+    """
 
     __tablename__ = "memory_snapshot"
 
@@ -138,6 +141,8 @@ class SnapshotRow(Table, table=True):
     body: bytes = Field(sa_type=LargeBinary)
     memory_revision: int = Field(sa_type=BigInteger)
     created_at: datetime = instant()
+    redacted_at: datetime | None = maybe_instant()
+    redacted_sha256: str | None = maybe_words()
 
 
 class WaitRow(Table, table=True):
@@ -183,7 +188,7 @@ class WaitRow(Table, table=True):
 
 
 class ResourceRow(Table, table=True):
-    """A raw message, append-only."""
+    """A raw message, append-only; one that was forgotten says nothing, so that it is known when it comes again."""
 
     __tablename__ = "resource"
     __table_args__ = (
@@ -202,6 +207,7 @@ class ResourceRow(Table, table=True):
         default=0, sa_column=Column(SmallInteger, nullable=False, server_default="0")
     )
     created_at: datetime = instant()
+    forgotten_at: datetime | None = maybe_instant()
 
 
 class OperationRow(Table, table=True):

@@ -76,7 +76,7 @@ class Unit:
         self.tenant_id = tenant_id
         self.agent_id = agent_id
         self.operation_key: str | None = None
-        self._actor = actor
+        self.actor = actor
         self._may_write = write
         self._wrote = False
         self._trail: list[tuple[str, str, str | None]] = []
@@ -168,7 +168,7 @@ class Unit:
     def _audit_rows(self) -> Rows:
         rows = [
             {
-                "actor": self._actor,
+                "actor": self.actor,
                 "action": action,
                 "target": target,
                 "operation_key": self.operation_key,

@@ -1,0 +1,187 @@
+"""Forgetting a topic, step by step: choosing what is about it, removing it table by table, the tombstone.
+
+What is to be forgotten is read by its id in each step, since words of it must not travel with a workflow.
+"""
+
+from collections.abc import Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+
+from pydantic import BaseModel, ConfigDict
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.heartbeats import heartbeats
+from mnestic.activities.removing import remove_entries
+from mnestic.activities.running_jobs import RunningJobs
+from mnestic.activities.topic_rows import SpokenRow, each_page, make_topic
+from mnestic.memory.errors import NotFoundError
+from mnestic.memory.forgetting import ForgetRequest, Forgetting, Purged
+from mnestic.memory.forgetting_ports import Place
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.topics import Topic
+
+_ENTRIES = 200  # removed in one transaction
+
+
+class PurgeInput(ForgetRequest):
+    """Which table is gone through."""
+
+    table: str
+
+
+class PurgeResult(BaseModel):
+    """How many rows spoke of the topic, without those that are left as they are."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    rows: int
+
+
+class ForgettingActivities:
+    """The steps of `ForgetTopic`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    @activity.defn(name="mnestic.purge_topic")
+    async def purge(self, asked: PurgeInput) -> PurgeResult:
+        """Removes or redacts the rows of a table that speak of the topic, in batches.
+
+        Idempotent: a row that was dealt with does not speak of the topic any more, and is counted in the
+        transaction that dealt with it.
+        """
+        with failures():
+            async with heartbeats():
+                return PurgeResult(rows=await self._purge(asked))
+
+    @activity.defn(name="mnestic.finish_forgetting")
+    async def finish(self, asked: ForgetRequest) -> Purged:
+        """Leaves the tombstone; tells what was purged.
+
+        Idempotent: what was finished stays so.
+        """
+        with failures():
+            async with self._begin(asked, write=True) as transaction:
+                done = await transaction.forgetting.finish(asked.forgetting_id)
+        return Purged(purged=done.purged)
+
+    async def _purge(self, asked: PurgeInput) -> int:
+        found = await self._find(asked)
+        if found.topic is None:
+            return 0  # another forgetting of the same has ended this one
+        async with self._begin(asked, write=False) as transaction:
+            topic = await make_topic(transaction, found.topic, entries=found.entries or ())
+        purge = _Purge(self._memory, asked, topic)
+        if asked.table == "entry":
+            await purge.entries(found.entries or ())
+        await purge.rows()
+        return purge.number
+
+    async def _find(self, asked: ForgetRequest) -> Forgetting:
+        async with self._begin(asked, write=False) as transaction:
+            found = await transaction.forgetting.find(asked.forgetting_id)
+        if found is None:
+            raise NotFoundError(what="forgetting", name=asked.forgetting_id)
+        return found
+
+    def _begin(
+        self, asked: ForgetRequest, *, write: bool
+    ) -> AbstractAsyncContextManager[Transaction]:
+        return begin_forgetting(self._memory, asked, write=write)
+
+
+def begin_forgetting(
+    memory: Memory, asked: ForgetRequest, *, write: bool
+) -> AbstractAsyncContextManager[Transaction]:
+    """A transaction on the memory in which something is forgotten."""
+    return memory.transaction(
+        tenant_id=asked.tenant_id,
+        agent_id=asked.agent_id,
+        actor=f"forget/{asked.forgetting_id}",
+        write=write,
+    )
+
+
+class _Purge:
+    """One way through a table. `number` counts the rows that spoke of the topic."""
+
+    def __init__(self, memory: Memory, asked: PurgeInput, topic: Topic) -> None:
+        self.number = 0
+        self._memory, self._asked, self._topic = memory, asked, topic
+        self._running = RunningJobs(
+            activity.client(), tenant_id=asked.tenant_id, agent_id=asked.agent_id
+        )
+
+    async def rows(self) -> None:
+        """Deals with all rows of the table that speak of the topic."""
+        await each_page(
+            lambda: begin_forgetting(self._memory, self._asked, write=True),
+            self._asked.table,
+            self._topic,
+            running=self._running,
+            lock=True,
+            deal=self._deal,
+        )
+
+    async def entries(self, entry_ids: Collection[str]) -> None:
+        """Removes entries that are about the topic without having its words, with their messages."""
+        ordered = sorted(entry_ids)
+        for start in range(0, len(ordered), _ENTRIES):
+            batch = ordered[start : start + _ENTRIES]
+            async with begin_forgetting(self._memory, self._asked, write=True) as transaction:
+                await self._count(transaction, await self._remove(transaction, batch))
+
+    async def _deal(self, transaction: Transaction, spoken: Sequence[SpokenRow]) -> None:
+        gone = [one for one in spoken if one.left is None]
+        keys = [one.row.key for one in gone]
+        table = self._asked.table
+        if table == "entry":
+            purged = await self._remove(transaction, [key[0] for key in keys])
+        elif table == "resource":
+            purged = await self._empty(transaction, {(key[0], key[1]) for key in keys})
+        elif table == "claim":
+            purged = await self._withdraw(transaction, [key[0] for key in keys])
+        else:
+            for one in gone:
+                await self._write(transaction, one)
+            purged = {table: len(gone)}
+        await self._count(transaction, purged)
+
+    async def _write(self, transaction: Transaction, one: SpokenRow) -> None:
+        table, name_stays = self._asked.table, False
+        if table == "long_term_record" and one.remedy.remove:
+            for job_id in await transaction.forgetting.readers_of(one.row):
+                name_stays = name_stays or await self._running.has_job(transaction, job_id)
+        await transaction.forgetting.remedy(
+            self._asked.forgetting_id, one.row, one.remedy, name_stays=name_stays
+        )
+
+    async def _remove(self, transaction: Transaction, entry_ids: Collection[str]) -> dict[str, int]:
+        """Entries with their messages, and all that was learned from those."""
+        messages = await transaction.forgetting.places_of(entry_ids)
+        places = {place for _, place in messages if place is not None}
+        known = [entry_id for entry_id, _ in messages]
+        return await self._empty(transaction, places, entries=known)
+
+    async def _empty(
+        self, transaction: Transaction, places: Collection[Place], *, entries: Collection[str] = ()
+    ) -> dict[str, int]:
+        """Messages, facts, entries: who learns locks them in this order too."""
+        forgetting = transaction.forgetting
+        emptied = await forgetting.forget_messages(self._asked.forgetting_id, places)
+        learned = await self._withdraw(transaction, await forgetting.claims_from(places))
+        gone = {*entries, *await forgetting.entries_from(places)}
+        links = await forgetting.count_links(gone)
+        removed = await remove_entries(transaction, gone) if gone else 0
+        return {"resource": emptied, **learned, "entry": removed, **links}
+
+    async def _withdraw(self, transaction: Transaction, claims: Collection[str]) -> dict[str, int]:
+        facts = await transaction.facts.forget(claims, forgetting_id=self._asked.forgetting_id)
+        return {"claim": len(claims), "fact": len(facts)}
+
+    async def _count(self, transaction: Transaction, purged: dict[str, int]) -> None:
+        number = sum(purged.values())
+        if number:
+            transaction.note(f"{self._asked.table}.forget", f"{number} rows")
+        self.number += number
+        await transaction.forgetting.count(self._asked.forgetting_id, purged)

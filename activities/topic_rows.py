@@ -1,0 +1,107 @@
+"""The rows that speak of a topic, page by page, and which of them are left as they are.
+
+It stands alone because what is shown before something is forgotten and what is done then must agree.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from mnestic.activities.running_jobs import RunningJobs
+from mnestic.memory.forgetting import LeftOver
+from mnestic.memory.forgetting_ports import HeldRow
+from mnestic.memory.ports import Transaction
+from mnestic.memory.redaction import Remedy, remedy_of
+from mnestic.memory.topics import Topic, topic_words
+
+Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
+_OF_JOBS = frozenset({"memory_snapshot", "job_wait", "job_read", "tool_result", "operation"})
+
+COPIES = (
+    *("working_memory", "memory_snapshot", "job_wait", "job_read", "tool_result", "operation"),
+    *("episode", "long_term_record", "plan", "memory_retrievals"),
+)
+"""What holds copies of what entries say; these go first, while the entries can still be compared."""
+
+KNOWLEDGE = ("entry", "resource", "learning", "claim")
+TRACES = ("signal", "audit_log")
+SHARED = ("setting", "predicate")
+"""What somebody has set; it is never touched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpokenRow:
+    """A row that speaks of a topic: what is to be done with it, or why it is left."""
+
+    row: HeldRow
+    remedy: Remedy
+    left: LeftOver | None = None
+
+
+async def make_topic(transaction: Transaction, topic: str, *, entries: tuple[str, ...]) -> Topic:
+    """A topic, with the contents of entries that speak of it without its words.
+
+    Raises:
+        InvalidInputError: it has no words that mean something.
+    """
+    words = topic_words(topic)
+    stems = await transaction.forgetting.stems(words)
+    copied = (await transaction.entries.select(list(entries))).values() if entries else ()
+    return Topic(words, stems, copied=[entry.content for entry in copied])
+
+
+async def each_page(
+    begin: Begin,
+    table: str,
+    topic: Topic,
+    *,
+    running: RunningJobs,
+    lock: bool,
+    deal: Callable[[Transaction, Sequence[SpokenRow]], Awaitable[None]],
+) -> None:
+    """Hands over the rows of a table that speak of a topic, by pages, in the transaction of each.
+
+    With `lock`, rows that may be written are locked.
+    """
+    after: tuple[Any, ...] | None = None
+    more = True
+    while more:
+        async with begin() as transaction:
+            page = await transaction.forgetting.page(table, topic, after=after, lock=lock)
+            spoken = []
+            for row in page.rows:
+                remedy = remedy_of(table, row.columns, topic)
+                if remedy is not None:
+                    left = await _left(transaction, row, running)
+                    spoken.append(SpokenRow(row=row, remedy=remedy, left=left))
+            if spoken:
+                await deal(transaction, spoken)
+        after, more = page.after, page.after is not None
+
+
+async def _left(transaction: Transaction, row: HeldRow, running: RunningJobs) -> LeftOver | None:
+    """Why a row is left as it is, if it is."""
+    name, job_id = row.key[0], row.job_id
+    if row.table in _OF_JOBS and job_id and await running.has_job(transaction, job_id):
+        return LeftOver(kind="job", name=job_id, why="is running")
+    if row.table == "working_memory" and await running.has_session(transaction, name):
+        return LeftOver(kind="session", name=name, why="has a job that runs")
+    if row.table == "plan":
+        return await _left_plan(transaction, name, running)
+    if row.table == "setting":
+        return LeftOver(kind="setting", name=name, why="somebody has set it")
+    if row.table == "predicate":
+        return LeftOver(kind="predicate", name=name, why="it is of all agents of the tenant")
+    return None
+
+
+async def _left_plan(transaction: Transaction, plan: str, running: RunningJobs) -> LeftOver | None:
+    """A plan is of all agents of the tenant: it goes if ended jobs of this one alone have waited in it."""
+    uses = (await transaction.forgetting.uses_of_plans([plan]))[plan]
+    if not uses or any(agent_id != running.agent_id for _, agent_id in uses):
+        return LeftOver(kind="plan", name=plan, why="others may use it")
+    for job_id, _ in uses:
+        if await running.has_job(transaction, job_id):
+            return LeftOver(kind="plan", name=plan, why=f"job {job_id} is running")
+    return None

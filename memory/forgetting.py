@@ -1,0 +1,91 @@
+"""Forgetting: what is to be forgotten, and what became of it.
+
+The words of a topic never travel with a workflow: they stand in the database while it goes on, under the
+id that the workflow is given, and are gone with everything else when it is done.
+"""
+
+from typing import Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from mnestic.memory.scope import Id
+
+CLOSE = 0.5
+"""The score from which on an entry is about a topic though it has not its words."""
+
+LeftKind = Literal["job", "session", "plan", "predicate", "setting"]
+
+
+class ForgetRequest(BaseModel):
+    """The input of `ForgetTopic`: whose memory, and which forgetting, whose words the database has."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tenant_id: Id
+    agent_id: Id
+    forgetting_id: str
+
+
+class Forgetting(BaseModel):
+    """A forgetting as it is stored; what it is about is gone once it is done.
+
+    `entries` are those that are about the topic without having its words.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    topic: str | None
+    entries: tuple[str, ...] | None = None
+    purged: dict[str, int]
+    asked_at: AwareDatetime
+    finished_at: AwareDatetime | None
+
+
+class FoundEntry(BaseModel):
+    """An entry that speaks of a topic: it has its words, or is about it by its score (0 to 1)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    content: str
+    at: AwareDatetime
+    by: Literal["text", "meaning"]
+    score: float | None = None
+
+
+class LeftOver(BaseModel):
+    """What speaks of a topic and is not touched, and why not."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: LeftKind
+    name: str
+    why: str
+
+
+class Purged(BaseModel):
+    """What a forgetting has removed or redacted so far, by table: the result of `ForgetTopic`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    purged: dict[str, int] = {}
+
+
+class TopicForgotten(Purged):
+    """What forgetting a topic has removed and redacted, or would, by table.
+
+    `entry` counts entries, `embedding` their vectors, `edge` relations between entries, `fact` facts that
+    follow from nothing any more; of other tables see ARCHITECTURE.md. `found` are the first entries; they
+    are told before, and not once they are gone.
+    """
+
+    forgetting_id: str | None = None
+    dry_run: bool = False
+    found: tuple[FoundEntry, ...] = ()
+    left: tuple[LeftOver, ...] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing speaks of the topic but what is left."""
+        return not any(self.purged.values())

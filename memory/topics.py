@@ -1,0 +1,158 @@
+"""Topics: what somebody wants forgotten, and which texts speak of it.
+
+It stands alone because what is shown before, what is removed and what is looked for afterwards have to
+agree on what speaks of a topic.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from mnestic.memory.canonical import check_text
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.sentences import split_sentences
+from mnestic.memory.terms import STOP_WORDS, fold, is_unspaced, words_of
+
+FORGOTTEN = "[forgotten]"
+"""What stands where something was taken out of a text."""
+
+LONGEST_TOPIC = 1_000  # characters
+_COPIED_WORDS = 3  # fewer are no copy, but what anybody might say
+
+
+def topic_words(topic: str) -> tuple[str, ...]:
+    """The words by which a topic is found, folded, each once.
+
+    Raises:
+        InvalidInputError: it has none that mean something, or is too long.
+    """
+    if len(topic) > LONGEST_TOPIC:
+        why = f"has {len(topic)} characters, the limit is {LONGEST_TOPIC}; name it in a few words"
+        raise InvalidInputError(what="topic", why=why)
+    check_text(topic, what="topic")
+    words = tuple(dict.fromkeys(words_of(topic)))
+    if not words:
+        raise InvalidInputError(what="topic", why="is empty; say what to forget")
+    telling = tuple(word for word in words if word not in STOP_WORDS)
+    if not telling:
+        why = f"has only words that stand in any text ({' '.join(words[:5])}); name what to forget"
+        raise InvalidInputError(what="topic", why=why)
+    return telling
+
+
+class Topic:
+    """A topic, and which texts speak of it: those that have all its words, in whichever form.
+
+    A form of a word is another word with the same stem. Stems come from the database's text search, so
+    they are told (`learn`) for the words of a text that may be forms (`unlearned`), before it is judged.
+    """
+
+    def __init__(
+        self, words: Sequence[str], stems: Mapping[str, str], *, copied: Sequence[str] = ()
+    ) -> None:
+        """A topic of folded words.
+
+        Args:
+            words: As `topic_words` gives them.
+            stems: The stem of each.
+            copied: Texts that speak of it without its words; a copy of one speaks of it too.
+        """
+        self.words = tuple(words)
+        self._stems = {word: stems.get(word, word) for word in words}
+        self._forms: dict[str, str] = {}
+        self._copied = tuple(dict.fromkeys(filter(None, map(_flat, copied))))
+
+    @property
+    def beginnings(self) -> tuple[str, ...]:
+        """What the forms of each word begin with, however long they are."""
+        return tuple(_beginning(word, stem) for word, stem in self._stems.items())
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether there are texts that speak of it without its words."""
+        return bool(self._copied)
+
+    def unlearned(self, text: str) -> set[str]:
+        """Words of a text that may be forms of the topic's."""
+        folded = fold(text)
+        if not all(beginning in folded for beginning in self.beginnings):
+            return set()
+        return {
+            word
+            for word in words_of(folded)
+            if word not in self._forms and word.startswith(self.beginnings)
+        }
+
+    def learn(self, stems: Mapping[str, str]) -> None:
+        """Takes in the stems of words."""
+        self._forms.update(stems)
+
+    def is_in(self, *texts: str) -> bool:
+        """Whether texts together speak of it."""
+        folded = fold("\n".join(texts))
+        if all(beginning in folded for beginning in self.beginnings):
+            said = set(words_of(folded))
+            if all(self._is_said(word, said, folded) for word in self.words):
+                return True
+        return any(self._is_copy(text) for text in texts)
+
+    def has_word(self, text: str) -> bool:
+        """Whether a text has any word of it."""
+        folded = fold(text)
+        said = set(words_of(folded))
+        return any(self._is_said(word, said, folded) for word in self.words)
+
+    def strike(self, text: str, *, always: bool = False) -> str:
+        """The text without the sentences that have the topic's words, if it speaks of it.
+
+        Args:
+            text: Any text.
+            always: Whether its words go also where the text has some of them alone.
+        """
+        if not (self.is_in(text) or (always and self.has_word(text))):
+            return text
+        struck: list[str] = []
+        place = 0
+        for sentence in split_sentences(text) or (text,):
+            start = text.index(sentence, place)
+            struck.append(text[place:start])
+            gone = self.has_word(sentence) or self._is_copy(sentence)
+            struck.append(FORGOTTEN if gone else sentence)
+            place = start + len(sentence)
+        struck.append(text[place:])
+        left = "".join(struck)
+        return FORGOTTEN if self.is_in(left) else left
+
+    def _is_said(self, word: str, said: set[str], folded: str) -> bool:
+        if word in said or (is_unspaced(word) and word in folded):
+            return True
+        stem = self._stems[word]
+        return any(self._forms.get(other) == stem for other in said)
+
+    def _is_copy(self, text: str) -> bool:
+        """Whether it has a whole copied text, or is a part of one that is long enough to be told by it."""
+        if not self._copied:
+            return False
+        flat = _flat(text)
+        is_long = len(flat.split()) >= _COPIED_WORDS
+        return any(
+            flat == copied
+            or (is_long and flat in copied)
+            or (len(copied.split()) >= _COPIED_WORDS and copied in flat)
+            for copied in self._copied
+        )
+
+
+@lru_cache(maxsize=4096)
+def _beginning(word: str, stem: str) -> str:
+    """What a word and all that have its stem begin with: a stem may have another last letter."""
+    most = stem[:-1] if len(stem) > 3 else stem  # noqa: PLR2004
+    length = 0
+    for mine, other in zip(word, most, strict=False):
+        if mine != other:
+            break
+        length += 1
+    return word[:length] or word[:1]
+
+
+def _flat(text: str) -> str:
+    return " ".join(fold(text).split())

@@ -1,0 +1,117 @@
+"""Having an agent forget a topic, from outside a job."""
+
+import uuid
+from dataclasses import dataclass
+
+from temporalio.client import Client
+
+from mnestic.activities.forgetting import begin_forgetting
+from mnestic.activities.running_jobs import RunningJobs
+from mnestic.memory.errors import ConfigurationError, MnesticError
+from mnestic.memory.forgetting import ForgetRequest, FoundEntry, Purged, TopicForgotten
+from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
+from mnestic.memory.ports import Memory
+from mnestic.memory.topics import topic_words
+from mnestic.starter.rpc import rpc_errors
+from mnestic.starter.settings_client import SettingsClient
+from mnestic.starter.topic_survey import TopicSurvey
+
+_SHOWN = 50  # entries
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Where workflows are started: the client, its address for people, and the workers' task queue."""
+
+    temporal: Client
+    address: str
+    task_queue: str
+
+
+class ForgettingClient(SettingsClient):
+    """One agent's memory, which can forget."""
+
+    def __init__(
+        self, memory: Memory, *, tenant_id: str, agent_id: str, reach: Reach | None = None
+    ) -> None:
+        """Prepares the client.
+
+        Args:
+            memory: The memory of all agents.
+            tenant_id: Whose agent it is.
+            agent_id: Which one.
+            reach: Where `forget` is done; not needed by anything else.
+        """
+        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id)
+        self._reach = reach
+
+    async def forget(self, topic: str, *, dry_run: bool = False) -> TopicForgotten:
+        """Has the agent forget a topic, for good: what has its words, and what is about it by meaning.
+
+        Entries, their vectors and messages go, and with them what was learned from them; of summaries,
+        records, sessions and snapshots of jobs that are over the sentences that speak of it. Jobs that run
+        keep what they have in mind, and are named. A message that comes again is not learned from.
+
+        Args:
+            topic: A few words. A text speaks of it that has them all, in whichever form.
+            dry_run: Only tells what would go.
+
+        Raises:
+            InvalidInputError: the topic has no words that mean something, or is too long.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        topic_words(topic)
+        if not dry_run:
+            return await self._forget(topic)
+        survey = await self._survey(topic)
+        return TopicForgotten(
+            dry_run=True, purged=survey.purged, left=survey.left, found=await self._shown(survey)
+        )
+
+    async def _forget(self, topic: str) -> TopicForgotten:
+        reach = self._reached()
+        asked = ForgetRequest(
+            tenant_id=self._tenant_id, agent_id=self._agent_id, forgetting_id=uuid.uuid4().hex
+        )
+        async with begin_forgetting(self._memory, asked, write=True) as transaction:
+            await transaction.forgetting.begin(asked.forgetting_id, topic, entries=())
+        workflow_id = forget_workflow_id(self._tenant_id, asked.forgetting_id)
+        try:
+            with rpc_errors(reach.address, job_id=workflow_id):
+                handle = await reach.temporal.start_workflow(
+                    FORGET_TOPIC,
+                    asked,
+                    id=workflow_id,
+                    task_queue=reach.task_queue,
+                    result_type=Purged,
+                )
+        except MnesticError:
+            async with begin_forgetting(self._memory, asked, write=True) as transaction:
+                await transaction.forgetting.finish(asked.forgetting_id)  # its words must not stay
+            raise
+        done = await handle.result()
+        survey = await self._survey(topic)
+        return TopicForgotten(
+            forgetting_id=asked.forgetting_id, purged=done.purged, left=survey.left
+        )
+
+    async def _survey(self, topic: str) -> TopicSurvey:
+        reach = self._reached()
+        running = RunningJobs(reach.temporal, tenant_id=self._tenant_id, agent_id=self._agent_id)
+        survey = TopicSurvey(lambda: self._transaction(write=False), running=running)
+        await survey.run(topic, entries=())
+        return survey
+
+    async def _shown(self, survey: TopicSurvey) -> tuple[FoundEntry, ...]:
+        async with self._transaction(write=False) as transaction:
+            entries = await transaction.entries.select(survey.entries[:_SHOWN])
+        return tuple(
+            FoundEntry(id=entry.id, content=entry.content, at=entry.at, by="text")
+            for entry in entries.values()
+        )
+
+    def _reached(self) -> Reach:
+        if self._reach is None:
+            why = "is needed to forget; use the memory of a connected MnesticClient"
+            raise ConfigurationError(setting="TEMPORAL_ADDRESS", why=why)
+        return self._reach
