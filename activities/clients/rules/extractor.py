@@ -49,7 +49,7 @@ _DIED = re.compile(
     r" (?:died|passed (?:away|on)|dead(?! (?:tired|set|serious|asleep|beat|certain|sure|right))|put (?:down|to sleep)|run over|ran away|euthani[sz]ed)\b"
 )
 _PUT_DOWN = re.compile(
-    r"\b(?:(?:lost|buried|rehomed|mourn|mourning|gave away|gave up) \x1f|put \x1f (?:down|to sleep)\b|(?:death|loss|passing) of \x1f)"
+    r"\b(?:(?:lost|buried|rehomed|mourn|mourning|gave away|gave up|sold|found a (?:new )?home for) \x1f|g[ai]ven? \x1f (?:to|away)\b|put \x1f (?:down|to sleep)\b|(?:death|loss|passing) of \x1f)"
 )
 log = logging.getLogger("mnestic.learning")
 _CALLED = re.compile(

@@ -16,7 +16,7 @@ _DOUBT = re.compile(
     r"rumou?rs?|might|may(?= (?:be|have|well|not|or)\b)|as though|or so|not sure|unsure|no idea|in theory|would have|could have|should have|almost|nearly(?! \w+ (?:days|weeks|months|years))|"
     r"according to|as the saying|they say|people say|so to speak|figuratively|metaphorically|feels? like|felt like|"
     r"lol|lmao|rofl|(?:ha){2,8}|(?:he){2,8}|in case|provided that|assuming|depending on|otherwise|ideally|someday|some day|one day|by the time|when I (?:grow up|retire|'m (?:old|rich|older|grown)|am (?:old|rich|older|grown))|"
-    r"(?:when|once|as soon as|the day) (?:I|we)(?: finally)? (?:win|become|graduate|finish|earn|find|make|save|can afford|get (?:rich|married|promoted|my|the|a|an|old))\b|as long as|practically|basically a|oh,? sure|yeah,? (?:right|sure)|said no one|in my head|could pass for|"
+    r"(?:when|once|as soon as|the day) (?:I|we)(?: finally)? (?:win|become|graduate|finish|earn|find|make|save|can afford|get (?:rich|married|promoted|my|the|a|an|old))\b|as long as|practically|basically a|oh,? sure|yeah,? (?:right|sure)|said no one|in my head|for (?:halloween|carnival|mardi gras|fancy dress|cosplay|the (?:school )?(?:play|nativity|costume party|masquerade))|could pass for|"
     r"(?:goes|went|is|are|was|were|'s|'re|be) (?:all |just |kind of )?like[,:]? (?=(?:I|I'm|I've|I'll|we|we're|my|our)\b))"
     r"|(?:\b(?:goes|went)|\b(?:reads?|says?|goes|ran|stated?)[,:]) (?=(?:I|I'm|I've|I'll|we|we're|my|our)\b)|\bobviously\b|"
     r"(?<=\w)(?:,| -| –| —|\.\.\.| …|…) ?(?:no,? (?:wait,? )?(?!(?:I|we|it|he|she|they|you|my|our|the|not|one|thanks|problem|matter)\b)\w|wait,? (?!for\b|until\b|till\b)\w|or rather\b|I mean,? (?!I\b|it\b|who\b|the\b)\w|make that\b|sorry, (?!I\b|but\b|for\b)\w)|\bif only\b",
