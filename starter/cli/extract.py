@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.extraction import Extracted, Extraction, Turn, sound_claims
+from mnestic.memory.extraction import Extracted, Turn, sound_claims
 from mnestic.memory.moments import Moment
 from mnestic.memory.resources import check_content, check_date, check_name
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
@@ -20,11 +20,14 @@ def extract(
         str | None,
         typer.Option(help="When it was said, in UTC where no offset is named; now if left out."),
     ] = None,
+    agent: Annotated[
+        str, typer.Option(help="On whose account a model's call is written down.")
+    ] = "cli",
     as_json: AsJson = False,
 ) -> None:
     """Show what a message claims, by the configured model or the local rules; nothing is kept."""
     from mnestic.starter.cli.overrides import command_settings
-    from mnestic.starter.wiring import extractor_of, open_openai
+    from mnestic.starter.extraction import extract_turn
 
     moment = parse_as(Moment, at, what="--at") or datetime.now(UTC)
     check_date(moment, what="--at")
@@ -36,14 +39,7 @@ def extract(
         raise InvalidInputError(what="--speaker", why="is empty")
     check_name(speaker, what="--speaker")
     turn = Turn(session_id="cli", source_id="cli", speaker=speaker.strip(), content=said, at=moment)
-    settings = command_settings()
-
-    async def ask() -> tuple[str, Extraction]:
-        async with open_openai(settings) as client:
-            extractor = extractor_of(settings, client)
-            return extractor.name, await extractor.extract([turn])
-
-    name, told = run(ask())
+    name, told = run(extract_turn(command_settings(), turn, agent_id=agent))
     claims, faults = sound_claims(told.claims[0], turn)
     refused = told.refused + len(faults)
     if as_json:

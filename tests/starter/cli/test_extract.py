@@ -94,11 +94,11 @@ def test_what_no_message_can_hold_is_refused(
 
 
 @pytest.fixture
-def modelled(cli: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any) -> Cli:
-    """Runs a command whose models are on the loopback server."""
+def modelled(wired: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any) -> Cli:
+    """Runs a command on this test run's database, whose models are on the loopback server."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.base_url)
-    return cli
+    return wired
 
 
 def test_the_configured_model_is_asked(modelled: Cli, chat_server: Any) -> None:
@@ -116,6 +116,31 @@ def test_the_configured_model_is_asked(modelled: Cli, chat_server: Any) -> None:
     ]
     assert told["refused"] == 1
     assert "1 refused" in shown.out
+
+
+def test_a_call_of_a_model_is_written_down_and_held_to_the_budget_of_the_day(
+    modelled: Cli,
+    monkeypatch: pytest.MonkeyPatch,
+    chat_server: Any,
+    rows: Callable[[], dict[str, int]],
+) -> None:
+    monkeypatch.setenv("MNESTIC_LEARNING_TOKENS_PER_DAY", "1")
+    chat_server.completes(json.dumps({"facts": []}))
+
+    assert modelled("extract", SAID).code == 0
+    refusal = modelled("extract", SAID).error(code=2)
+
+    assert "budget" in refusal
+    assert len(chat_server.requests) == rows()["llm_usage"] == 1
+
+
+def test_a_model_without_a_database_to_write_its_calls_down_is_not_asked(
+    modelled: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any
+) -> None:
+    monkeypatch.delenv("MNESTIC_DATABASE_URL")
+
+    assert "MNESTIC_DATABASE_URL: is not set" in modelled("extract", SAID).error(code=2)
+    assert chat_server.requests == []
 
 
 def test_the_local_rules_can_be_chosen_beside_a_model(
