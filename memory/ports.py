@@ -14,7 +14,7 @@ from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore,
 from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.recalls import Recalled, RecallQuery
-from mnestic.memory.retrieval_ports import InjectionStore, SettingStore
+from mnestic.memory.retrieval_ports import InjectionStore, SearchStore, SettingStore
 from mnestic.memory.scope import Scope
 from mnestic.memory.store_ports import (
     EpisodeStore,
@@ -56,6 +56,8 @@ class Transaction(Protocol):
     def plans(self) -> PlanStore: ...  # noqa: D102
     @property
     def usage(self) -> UsageStore: ...  # noqa: D102
+    @property
+    def search(self) -> SearchStore: ...  # noqa: D102
     @property
     def settings(self) -> SettingStore: ...  # noqa: D102
     @property

@@ -44,9 +44,12 @@ class RetrievalPolicy(BaseModel):
         0.2, description="Likewise to entries that are related (graph, one hop)"
     )
     session: _Weight = Field(0.3, description="Its session speaks of what is asked")
-    speaker: _Weight = Field(0.3, description="Who said it is named in the question")
-    subject: _Weight = Field(0.3, description="Whom it is about is named in the question")
-    tag: _Weight = Field(0.3, description="It has a tag or an alias that the question names")
+    speaker: _Weight = Field(0.2, description="Who said it is named in the question")
+    subject: _Weight = Field(0.1, description="Whom it is about is named in the question")
+    others: _Share = Field(
+        0.36, description="Share of what it says that counts where the question names somebody else"
+    )
+    tag: _Weight = Field(0.2, description="It has a tag or an alias that the question names")
     time: _Weight = Field(0.3, description="It is of the time that the question names")
     recency: _Weight = Field(0.03, description="It is of the last days before the question")
     mention: _Weight = Field(0.1, description="It names a time, and the question asks for one")
@@ -60,12 +63,12 @@ class RetrievalPolicy(BaseModel):
 
     sort_by_relevance: _Share = Field(1.0, description="Weight of the score in the order")
     sort_by_importance: _Share = Field(0.0, description="Weight of the importance in the order")
-    min_score: _Share = Field(0.1, description="Results below this score are left out")
+    min_score: _Share = Field(0.06, description="Results below this score are left out")
     least_share: _Share = Field(
-        0.3, description="So are those that say less than this share of what the best one says"
+        0.2, description="So are those that say less than this share of what the best one says"
     )
-    midpoint: float = Field(0.41, description="What the best one says where the score is 0.5")
-    slope: float = Field(9.7, gt=0, description="How fast the score grows there")
+    midpoint: float = Field(0.6, description="What the best one says where the score is 0.5")
+    slope: float = Field(8.9, gt=0, description="How fast the score grows there")
     pool: int = Field(200, ge=10, le=5000, description="Entries that each source brings at first")
     lending: int = Field(
         50, ge=0, le=500, description="Entries, the best ones, that lend to others"
@@ -93,6 +96,7 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
             session=0,
             speaker=0,
             subject=0,
+            others=1,
             tag=0,
             mention=0,
             question=0,
@@ -161,7 +165,7 @@ class Retrieval(BaseModel):
 
     `words` are those that were looked for, as they are stored, with how telling each is; `names` those
     that were taken as whom it is about; `misspelt` words that were replaced by what is known;
-    `period` the time that the question names.
+    `period` the time that the question names; `skipped` sources that did not answer, and why.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -171,3 +175,4 @@ class Retrieval(BaseModel):
     names: tuple[str, ...] = ()
     misspelt: dict[str, str] = {}
     period: tuple[datetime, datetime] | None = None
+    skipped: dict[str, str] = {}

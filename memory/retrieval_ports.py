@@ -1,10 +1,76 @@
 """The ports of what retrieval keeps and reads. As other stores, those of memory work inside their transaction."""
 
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from mnestic.memory.dates import Period
 from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
+from mnestic.memory.ranking import Candidate, Tie
+from mnestic.memory.retrieval import RetrievalQuery
+from mnestic.memory.search import FreshEntry, Hit, Vocabulary
+
+
+class SearchStore(Protocol):
+    """Finds entries by number, source by source; what a question rules out does not come back.
+
+    A source that is asked for everything leaves out what is archived or has expired only when entries
+    are described, so it may bring fewer than it was asked for.
+    """
+
+    async def list_names(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
+        """Which of these keys name somebody or something that is known, and by which names."""
+        ...
+
+    async def look_up(self, words: Sequence[str]) -> Vocabulary:
+        """The words of a question as they are stored, without those that say nothing."""
+        ...
+
+    async def list_fresh(self, model: str, *, limit: int) -> tuple[FreshEntry, ...]:
+        """The newest entries that have no vector of a model yet."""
+        ...
+
+    async def find_by_words(
+        self, vocabulary: Vocabulary, query: RetrievalQuery, *, limit: int
+    ) -> tuple[Hit, ...]:
+        """The entries with the highest BM25, the best first."""
+        ...
+
+    async def find_by_meaning(
+        self, model: str, vector: bytes, query: RetrievalQuery, *, limit: int
+    ) -> tuple[Hit, ...]:
+        """The entries whose vectors have the largest cosine, the best first."""
+        ...
+
+    async def find_by_names(
+        self, names: Collection[str], tags: Collection[str], *, limit: int
+    ) -> tuple[int, ...]:
+        """The newest entries about each of these names, and those with these tags or aliases."""
+        ...
+
+    async def find_by_time(self, period: Period, *, limit: int) -> tuple[int, ...]:
+        """The last entries of a period."""
+        ...
+
+    async def list_ties(self, numbers: Sequence[int]) -> Mapping[int, Sequence[tuple[int, Tie]]]:
+        """The entries beside each of these in its conversation, and those related to it."""
+        ...
+
+    async def describe(
+        self,
+        numbers: Collection[int],
+        query: RetrievalQuery,
+        *,
+        names: Collection[str],
+        tags: Collection[str],
+    ) -> tuple[Candidate, ...]:
+        """These entries, as far as scores need them; without those that the question rules out."""
+        ...
+
+    async def list_over(self, numbers: Sequence[int], *, as_of: datetime | None) -> frozenset[int]:
+        """Those whose messages claimed something, of which nothing holds now, or held at a moment."""
+        ...
 
 
 class SettingStore(Protocol):

@@ -1,19 +1,17 @@
 """`MnesticClient`: start, resume, find and end jobs, and reach memory, from Python."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import Any, Literal, Self
+from datetime import timedelta
+from typing import Any, Literal
 
-from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.client import WorkflowExecutionStatus
 
 from mnestic.memory.canonical import check_size
-from mnestic.memory.costs import Costs
 from mnestic.memory.differences import JobDifference
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs import JobDescription, JobInput, JobResult, JobSummary
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.plans import Plan
-from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.memory.timeline import JobTimeline
 from mnestic.memory.waits import (
@@ -22,122 +20,21 @@ from mnestic.memory.waits import (
     ResumeReceipt,
     ResumeRequest,
 )
-from mnestic.starter.costs import costs_of
-from mnestic.starter.forgetting_client import Reach
 from mnestic.starter.forking import ForkTerms, fork_input
-from mnestic.starter.inbox_client import InboxClient
 from mnestic.starter.job_diff import diff_job
 from mnestic.starter.job_history import job_history
 from mnestic.starter.job_listing import describe_job, list_jobs
 from mnestic.starter.job_results import job_result
-from mnestic.starter.job_steering import JobSteering
 from mnestic.starter.job_waits import find_open_wait
-from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.plans import require_sound
-from mnestic.starter.predicate_client import PredicateClient
 from mnestic.starter.resuming import override_request, request_id_of, resume_job
 from mnestic.starter.rpc import rpc_errors
-from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.starting import check_job, start_job
-from mnestic.starter.wiring import (
-    Endpoints,
-    connect_temporal,
-    find_endpoints,
-    open_memory,
-    prices_of,
-)
+from mnestic.starter.tenant_connection import Connection
 
 
-class MnesticClient(JobSteering):
+class MnesticClient(Connection):
     """A connection to Temporal and to memory; use it as an async context manager."""
-
-    def __init__(
-        self, temporal: Client, memory: Memory, *, settings: Settings, endpoints: Endpoints
-    ) -> None:
-        super().__init__(temporal, settings=settings, endpoints=endpoints)
-        self._memory = memory
-
-    @classmethod
-    async def connect(cls, settings: Settings | None = None) -> Self:
-        """Connects to what the settings, or the runtime that is up, say.
-
-        Raises:
-            ConfigurationError: nothing says where to connect.
-            DatabaseUnavailableError: Postgres does not answer.
-            TemporalUnavailableError: Temporal does not answer.
-            SchemaVersionError: the database is of another version.
-        """
-        settings = settings or load_settings()
-        endpoints = find_endpoints(settings)
-        memory = open_memory(endpoints)
-        try:
-            await memory.check()
-            temporal = await connect_temporal(endpoints)
-        except BaseException:
-            await memory.close()
-            raise
-        return cls(temporal, memory, settings=settings, endpoints=endpoints)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *failure: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Closes the connections to Postgres; Temporal's closes with the process."""
-        await self._memory.close()
-
-    def memory(self, agent_id: str) -> MemoryClient:
-        """The memory of one agent."""
-        check_id(agent_id, what="agent")
-        return MemoryClient(
-            self._memory,
-            tenant_id=self.settings.tenant_id,
-            agent_id=agent_id,
-            reach=Reach(
-                temporal=self.temporal,
-                address=self.endpoints.temporal_address,
-                task_queue=self.settings.task_queue,
-            ),
-        )
-
-    def predicates(self) -> PredicateClient:
-        """What holds for predicates in the tenant, of all its agents."""
-        return PredicateClient(self._memory, tenant_id=self.settings.tenant_id)
-
-    async def costs(
-        self,
-        *,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        agent_id: str | None = None,
-    ) -> Costs:
-        """What models cost the tenant, by purpose, and what of it was put before messages.
-
-        Args:
-            since: From this moment, of the last 30 days without it. Aware.
-            until: Up to this moment, until now without it. Aware.
-            agent_id: Only of this agent.
-
-        Raises:
-            InvalidInputError: it ends before it begins.
-        """
-        return await costs_of(
-            self._memory,
-            tenant_id=self.settings.tenant_id,
-            prices=prices_of(self.settings.model_prices),
-            since=since,
-            until=until,
-            agent_id=agent_id,
-        )
-
-    def inbox(self, agent_id: str) -> InboxClient:
-        """The inbox of one agent, which is told what it is to learn from."""
-        address = self.endpoints.temporal_address
-        return InboxClient(
-            self.temporal, self._memory, agent_id=agent_id, settings=self.settings, address=address
-        )
 
     async def start_job(
         self,

@@ -10,10 +10,10 @@ from mnestic.activities.running_jobs import RunningJobs
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.forgetting import ForgetRequest, FoundEntry, Purged, TopicForgotten
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
-from mnestic.memory.ports import Memory
+from mnestic.memory.ports import Embedder, Memory
 from mnestic.memory.topics import topic_words
+from mnestic.starter.retrieval_client import RetrievalClient
 from mnestic.starter.rpc import rpc_errors
-from mnestic.starter.settings_client import SettingsClient
 from mnestic.starter.topic_survey import TopicSurvey
 
 _SHOWN = 50  # entries
@@ -28,11 +28,17 @@ class Reach:
     task_queue: str
 
 
-class ForgettingClient(SettingsClient):
+class ForgettingClient(RetrievalClient):
     """One agent's memory, which can forget."""
 
     def __init__(
-        self, memory: Memory, *, tenant_id: str, agent_id: str, reach: Reach | None = None
+        self,
+        memory: Memory,
+        *,
+        tenant_id: str,
+        agent_id: str,
+        embedder: Embedder | None = None,
+        reach: Reach | None = None,
     ) -> None:
         """Prepares the client.
 
@@ -40,9 +46,10 @@ class ForgettingClient(SettingsClient):
             memory: The memory of all agents.
             tenant_id: Whose agent it is.
             agent_id: Which one.
+            embedder: That of the entries' vectors; the local one without one.
             reach: Where `forget` is done; not needed by anything else.
         """
-        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id)
+        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, embedder=embedder)
         self._reach = reach
 
     async def forget(self, topic: str, *, dry_run: bool = False) -> TopicForgotten:

@@ -1,4 +1,4 @@
-"""An agent's memory from outside a job: records, messages, episodes, facts; entries are in `entry_client`."""
+"""An agent's memory from outside a job: records, messages, episodes, facts; entries and retrieval have modules of their own."""
 
 import uuid
 from collections.abc import Sequence

@@ -187,6 +187,11 @@ def notes_of(settings: Settings) -> NoteSource | None:
     )
 
 
+def local_embedder() -> Embedder:
+    """The embedder that needs no server."""
+    return TokenVectorEmbedder()
+
+
 async def find_models(settings: Settings, *, limit: timedelta) -> tuple[str, ...]:
     """Models that the settings name and their server knows; none for the local provider.
 

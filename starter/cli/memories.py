@@ -11,6 +11,7 @@ from mnestic.starter.cli import (
     predicates,
     records,
     retrievals,
+    search,
     signals,
     world,
 )
@@ -20,6 +21,7 @@ app.command()(knowledge.ingest)
 for _command in (entries.add, entries.show, entries.change, entries.remove, entries.stats):
     app.command()(_command)
 app.command("list")(entries.list_)
+app.command("search")(search.search)
 app.command("signals")(signals.list_signals)
 app.command("retrievals")(retrievals.retrievals)
 app.command("world")(world.world)

@@ -38,6 +38,7 @@ from mnestic.stores.postgres.schema import (
     found_version,
     never_migrated,
 )
+from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.signals import PostgresSignalStore
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
 from mnestic.stores.postgres.tool_results import PostgresToolResultStore
@@ -71,6 +72,7 @@ class PostgresTransaction:
         self.resources = PostgresResourceStore(unit)
         self.plans = PostgresPlanStore(unit)
         self.usage = PostgresUsageStore(unit)
+        self.search = PostgresSearchStore(unit)
         self.settings = PostgresSettingStore(unit)
         self.injections = PostgresInjectionStore(unit)
         self.forgetting = PostgresForgettingStore(unit)

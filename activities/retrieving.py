@@ -1,0 +1,233 @@
+"""Retrieval: what an agent's memory has for a question, out of all sources, weighed.
+
+It stands alone because every way of asking comes through it: the client, a job's nodes, and what is put
+before a message.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mnestic.memory.agent_settings import settings_of
+from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError, ModelUnavailableError
+from mnestic.memory.ports import Embedder, Transaction
+from mnestic.memory.questions import (
+    possible_names,
+    read_question,
+    telling_words,
+    without_names,
+)
+from mnestic.memory.ranking import Asked, Candidate, Ranked, rank, strongest
+from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
+from mnestic.memory.search import FreshEntry, Hit, Vocabulary
+
+Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
+_FRESH = 256  # entries without a vector that are embedded with the question
+_BY_NAME, _BY_TIME = 50, 100  # entries that these sources bring
+_CHECKED = 4  # times as many are looked at for whether they still hold
+_WIDER = 8  # times as many are asked for where too few were let through
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """A question as the agent's memory understands it."""
+
+    query: RetrievalQuery
+    asked: Asked
+    vocabulary: Vocabulary
+    names: frozenset[str]
+    tags: frozenset[str]
+    text: str
+    fresh: tuple[FreshEntry, ...]
+    policy: RetrievalPolicy
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether it says what is looked for."""
+        return bool(self.asked.weights or self.names or self.asked.period)
+
+
+@dataclass(frozen=True, slots=True)
+class _Meanings:
+    """The vector of a question, and the cosines of entries that have no vector in the store yet."""
+
+    model: str
+    vector: bytes
+    fresh: Mapping[int, float]
+
+
+async def retrieve(
+    begin: Begin,
+    query: RetrievalQuery,
+    *,
+    embedder: Embedder,
+    policy: RetrievalPolicy | None = None,
+) -> Retrieval:
+    """What is known for a question, the surest first; nothing where nothing is known.
+
+    An entry is found as soon as it is written: those that have no vector yet are embedded with the
+    question. Where the embedder does not answer, the other sources do.
+
+    Args:
+        begin: Begins a transaction of the agent that reads.
+        query: The question, and what may come back.
+        embedder: That of the entries' vectors.
+        policy: The weights; the agent's own without one.
+    """
+    async with begin() as transaction:
+        read = await _read(transaction, query, model=embedder.name, policy=policy)
+    if not read.is_answerable:
+        return _told(read, (), {})
+    meanings, skipped = await _embed(embedder, read)
+    async with begin() as transaction:
+        ranked = await _search(transaction, read, meanings)
+        entries = await transaction.entries.select([one.candidate.entry_id for one in ranked])
+    found = tuple(
+        RetrievedEntry(
+            entry=entries[one.candidate.entry_id],
+            score=round(one.score, 4),
+            signals={name: round(part, 4) for name, part in one.signals.items()},
+        )
+        for one in ranked
+        if one.candidate.entry_id in entries  # else it was removed meanwhile
+    )
+    return _told(read, found, skipped)
+
+
+async def _read(
+    transaction: Transaction, query: RetrievalQuery, *, model: str, policy: RetrievalPolicy | None
+) -> _Read:
+    asked_at = query.asked_at or query.as_of or await transaction.now()
+    question = read_question(query.text, asked_at=asked_at)
+    keys = possible_names(question.words)
+    known = await transaction.search.list_names(keys)
+    named = without_names(question.words, known)
+    names: frozenset[str] = frozenset().union(*(known[name] for name in named.names))
+    telling = telling_words(named.words)
+    vocabulary = await transaction.search.look_up(telling)
+    weights = vocabulary.weights
+    if not weights:  # then those that name them are looked for
+        vocabulary = await transaction.search.look_up(named.names)
+    stored = {} if policy else await transaction.settings.read()
+    by_meaning = query.mode != "text" and weights
+    fresh = await transaction.search.list_fresh(model, limit=_FRESH) if by_meaning else ()
+    return _Read(
+        query=query,
+        asked=Asked(
+            asked_at=asked_at,
+            weights=weights,
+            names=tuple(sorted(names)),
+            period=question.period,
+            asks_when=question.asks_when,
+            mode=query.mode,
+        ),
+        vocabulary=vocabulary,
+        names=names,
+        tags=keys,
+        text=" ".join(named.words),
+        fresh=fresh,
+        policy=policy or settings_of(stored).policy,
+    )
+
+
+async def _embed(embedder: Embedder, read: _Read) -> tuple[_Meanings | None, dict[str, str]]:
+    """What the question means; None where that is not asked, or the embedder does not answer."""
+    if read.query.mode == "text" or not read.asked.weights:
+        return None, {}
+    try:
+        told = await embedder.embed([read.text, *(one.content for one in read.fresh)])
+    except (ModelUnavailableError, ModelRefusedError, ModelMisconfiguredError) as error:
+        return None, {"semantic": str(error)}
+    vector, *others = (np.frombuffer(each, dtype="<f4") for each in told.vectors)
+    fresh = {
+        one.number: float(vector @ other) for one, other in zip(read.fresh, others, strict=True)
+    }
+    return _Meanings(embedder.name, told.vectors[0], fresh), {}
+
+
+async def _search(
+    transaction: Transaction, read: _Read, meanings: _Meanings | None
+) -> list[Ranked]:
+    """The best candidates; with more of each source where too few of them were let through."""
+    limit, pool = read.query.limit, read.policy.pool
+    while True:
+        words, near = await _hits(transaction, read, meanings, pool=pool)
+        ranked, let_through = await _ranked(transaction, read, words, near=near)
+        exhausted = len(words) < pool and len(near) < pool
+        if len(ranked) >= limit or exhausted or let_through >= pool:
+            return ranked[:limit]
+        pool *= _WIDER
+
+
+async def _hits(
+    transaction: Transaction, read: _Read, meanings: _Meanings | None, *, pool: int
+) -> tuple[dict[int, Hit], dict[int, float]]:
+    """What the words bring, and what the meaning: entries and their cosines."""
+    search, query = transaction.search, read.query
+    words: Sequence[Hit] = ()
+    if query.mode != "semantic":
+        words = await search.find_by_words(read.vocabulary, query, limit=pool)
+    near: dict[int, float] = {}
+    if meanings is not None:
+        hits = await search.find_by_meaning(meanings.model, meanings.vector, query, limit=pool)
+        near = {**meanings.fresh, **{hit.number: hit.score for hit in hits}}
+    return {hit.number: hit for hit in words}, near
+
+
+async def _ranked(
+    transaction: Transaction,
+    read: _Read,
+    words: Mapping[int, Hit],
+    *,
+    near: Mapping[int, float],
+) -> tuple[list[Ranked], int]:
+    """Candidates in their order, and how many were let through."""
+    search, query, asked = transaction.search, read.query, read.asked
+    numbers = {*words, *near}
+    numbers |= set(await search.find_by_names(read.names, read.tags, limit=_BY_NAME))
+    if asked.period is not None:
+        numbers |= set(await search.find_by_time(asked.period, limit=_BY_TIME))
+    described = await search.describe(numbers, query, names=read.names, tags=read.tags)
+    candidates = {one.number: _with_hits(one, words, near) for one in described}
+    ties = await search.list_ties(
+        strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
+    )
+    beside = {number for each in ties.values() for number, _ in each} - set(candidates)
+    described = await search.describe(beside, query, names=read.names, tags=read.tags)
+    candidates |= {one.number: one for one in described}
+    ranked = rank(
+        tuple(candidates.values()),
+        asked=asked,
+        ties=ties,
+        policy=read.policy,
+        min_score=query.min_score,
+    )
+    if query.statuses == ("active",):
+        best = [one.candidate.number for one in ranked[: _CHECKED * query.limit]]
+        over = await search.list_over(best, as_of=query.as_of)
+        ranked = [one for one in ranked if one.candidate.number not in over]
+    return ranked, len(candidates)
+
+
+def _with_hits(one: Candidate, words: Mapping[int, Hit], near: Mapping[int, float]) -> Candidate:
+    hit = words.get(one.number)
+    return replace(
+        one,
+        words=hit.score if hit else 0.0,
+        lexemes=hit.lexemes if hit else 0,
+        cosine=near.get(one.number, 0.0),
+    )
+
+
+def _told(read: _Read, found: tuple[RetrievedEntry, ...], skipped: Mapping[str, str]) -> Retrieval:
+    period = read.asked.period
+    return Retrieval(
+        found=found,
+        words={" ".join(one.lexemes): round(one.weight, 3) for one in read.vocabulary.asked},
+        names=read.asked.names,
+        misspelt=dict(read.vocabulary.misspelt),
+        period=None if period is None else (period.start, period.end),
+        skipped=dict(skipped),
+    )

@@ -1,0 +1,128 @@
+"""Questions: the words they ask by, whom they may name, and which time.
+
+It is pure, and knows nothing of a language but English: words of others pass through it, and the
+text search configuration of the agent says how they are folded.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from mnestic.memory.claims import name_key
+from mnestic.memory.dates import Period, find_dates
+from mnestic.memory.terms import STOP_WORDS
+
+_WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)  # noqa: RUF001
+_ASKS_WHEN = re.compile(
+    r"\s*(?:when|how long|(?:in |on |at |since |until )?(?:what|which) (?:year|month|week|day|date|time)|"
+    r"how many (?:days|weeks|months|years))\b",
+    re.IGNORECASE,
+)
+# What a question says about itself: that something was said, happened or is to be told.
+_ABOUT_ITSELF = frozenset(
+    """
+    talk talked talking discuss discussed happen happened happening mention mentioned say said tell told
+    remember recall remind know known chat chatted speak spoke conversation conversations
+    did do does anything everything something what whats new list show give find search
+    """.split()  # noqa: SIM905
+)
+_LONGEST_NAME = 4  # words
+_MOST_WORDS = 200
+
+
+class AskedWord(NamedTuple):
+    """A word of a question, and whether it can be a name by itself."""
+
+    text: str
+    may_name: bool
+
+
+class Question(NamedTuple):
+    """What a text asks for.
+
+    `words` are without those that name the period. `period` is the time that is asked about, `asks_when`
+    whether a time is what is asked for.
+    """
+
+    words: tuple[AskedWord, ...]
+    period: Period | None
+    asks_when: bool
+
+
+class Named(NamedTuple):
+    """Words of a question without names, and the names that were among them."""
+
+    words: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def read_question(text: str, *, asked_at: datetime) -> Question:
+    """Reads a question; dates in words are told from when it was asked, as of the past if both can be."""
+    period, spans = _period(text, asked_at)
+    words = tuple(_words(text, spans))
+    return Question(words=words, period=period, asks_when=bool(_ASKS_WHEN.match(text)))
+
+
+def possible_names(words: tuple[AskedWord, ...]) -> frozenset[str]:
+    """The keys of everything in a question that could be a name."""
+    return frozenset(key for *_, key in _grams(words))
+
+
+def without_names(words: tuple[AskedWord, ...], known: Collection[str]) -> Named:
+    """Takes known names out of a question, the longest first; each word belongs to one at most."""
+    taken: dict[int, str] = {}
+    for start, end, key in sorted(_grams(words), key=lambda gram: gram[0] - gram[1]):
+        if key in known and not any(place in taken for place in range(start, end)):
+            taken |= dict.fromkeys(range(start, end), key)
+    left = tuple(word.text for place, word in enumerate(words) if place not in taken)
+    return Named(words=left, names=tuple(dict.fromkeys(taken.values())))
+
+
+def telling_words(words: Collection[str]) -> tuple[str, ...]:
+    """The words that say what is asked about, not that something is."""
+    return tuple(word for word in words if word.casefold() not in _ABOUT_ITSELF)
+
+
+def _period(text: str, asked_at: datetime) -> tuple[Period | None, tuple[tuple[int, int], ...]]:
+    """The time that a text names, and where it stands; the narrowest where it names several."""
+    found = []
+    for mention in find_dates(text):
+        period = mention.resolve(asked_at, "past") or mention.resolve(asked_at, "future")
+        if period is not None and mention.is_large:
+            found.append((_bounded(period, mention.relation, asked_at), mention))
+    if not found:
+        return None, ()
+    chosen = min((period for period, _ in found), key=lambda one: one.end - one.start)
+    return chosen, tuple((mention.start, mention.end) for _, mention in found)
+
+
+def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
+    """From a date on, or up to it, where its preposition says so."""
+    if relation in {"since", "after"}:
+        begin = period.start if relation == "since" else period.end
+        return Period(begin, max(asked_at + timedelta(days=1), period.end), period.unit)
+    return period
+
+
+def _words(text: str, spans: tuple[tuple[int, int], ...]) -> Iterator[AskedWord]:
+    first = True
+    for number, match in enumerate(_WORD.finditer(text)):
+        if number >= _MOST_WORDS:
+            return
+        if any(start < match.end() and match.start() < end for start, end in spans):
+            first = False
+            continue
+        word = _POSSESSIVE.sub("", match[0])
+        capital = word[:1].isupper() and not first
+        yield AskedWord(word, may_name=capital or word.casefold() not in STOP_WORDS)
+        first = False
+
+
+def _grams(words: tuple[AskedWord, ...]) -> Iterator[tuple[int, int, str]]:
+    for start in range(len(words)):
+        for end in range(start + 1, min(len(words), start + _LONGEST_NAME) + 1):
+            gram = words[start:end]
+            if gram[0].may_name and gram[-1].may_name:
+                yield start, end, name_key(" ".join(word.text for word in gram))

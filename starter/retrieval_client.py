@@ -1,0 +1,56 @@
+"""What an agent's memory has for a question, from outside a job."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from mnestic.activities.retrieving import retrieve
+from mnestic.memory.ports import Embedder, Memory
+from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery
+from mnestic.memory.validation import refused
+from mnestic.starter.settings_client import SettingsClient
+from mnestic.starter.wiring import local_embedder
+
+
+class RetrievalClient(SettingsClient):
+    """One agent's memory, asked. Each call leaves audit rows."""
+
+    def __init__(
+        self, memory: Memory, *, tenant_id: str, agent_id: str, embedder: Embedder | None = None
+    ) -> None:
+        """Prepares the client.
+
+        Args:
+            memory: The memory of all agents.
+            tenant_id: Whose agent it is.
+            agent_id: Which one.
+            embedder: That of the entries' vectors; the local one without one.
+        """
+        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id)
+        self._embedder = embedder or local_embedder()
+
+    async def retrieve(
+        self, text: str, *, policy: RetrievalPolicy | None = None, **asked: Any
+    ) -> Retrieval:
+        """What is known for a question, the surest first; nothing where nothing is known.
+
+        An entry is found as soon as it is written. What was superseded, has ended or expired and what is
+        archived does not come back, unless it is asked for.
+
+        Args:
+            text: The question, 1 to 10,000 characters.
+            policy: The weights; the agent's own without one.
+            **asked: As in `memory.retrieval.RetrievalQuery`: `mode`, `limit` (10), `min_score`,
+                `entry_types`, `categories`, `tags`, `subject`, `session_id`, `channel`, `statuses`,
+                `since`, `until`, `as_of` and `asked_at`.
+
+        Raises:
+            InvalidInputError: the question is empty or too long, or a field cannot be.
+        """
+        try:
+            query = RetrievalQuery(text=text, **asked)
+        except ValidationError as error:
+            raise refused("question", error) from None
+        return await retrieve(
+            lambda: self._transaction(write=False), query, embedder=self._embedder, policy=policy
+        )

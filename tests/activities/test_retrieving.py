@@ -1,0 +1,151 @@
+"""What is found for a question, in a real database with the local embedder."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.retrieval import PRESETS, Retrieval
+from mnestic.starter.memory_client import MemoryClient
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+KNOWN = (
+    ("Mara lives in Turin, near the river.", "Mara"),
+    ("Mara's dog is called Pixel.", "Mara"),
+    ("Tom lives in Bergen.", "Tom"),
+    ("The staging server runs Debian and is backed up every night.", None),
+    ("Quarterly invoices go out on the first Monday of the month.", None),
+)
+
+
+@pytest.fixture
+async def known(ada: MemoryClient) -> MemoryClient:
+    for content, subject in KNOWN:
+        await ada.add(content, subjects=[subject] if subject else [], at=NOON)
+    return ada
+
+
+def told(found: Retrieval) -> list[str]:
+    return [one.entry.content for one in found.found]
+
+
+async def test_the_answer_comes_alone(known: MemoryClient) -> None:
+    found = await known.retrieve("Where does Mara live?")
+
+    assert told(found) == ["Mara lives in Turin, near the river."]
+    assert found.names == ("mara",)
+
+
+async def test_the_same_is_found_by_words_and_by_meaning(known: MemoryClient) -> None:
+    for mode in ("hybrid", "text", "semantic"):
+        found = await known.retrieve("What does the staging server run?", mode=mode)
+        assert told(found)[0].startswith("The staging server"), mode
+
+
+async def test_a_paraphrase_is_found_by_meaning(known: MemoryClient) -> None:
+    await known.add("Tom drinks espresso at breakfast.", subjects=["Tom"], at=NOON)
+
+    found = await known.retrieve("Which beverage does he enjoy in the morning?")
+    assert told(found) == ["Tom drinks espresso at breakfast."]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Explain quantum chromodynamics",
+        "What is the airspeed velocity of an unladen swallow?",
+        "zxqv blorp",
+        "what is it about, and why?",
+        "...",
+    ],
+)
+async def test_what_is_not_known_has_no_answer(known: MemoryClient, question: str) -> None:
+    assert told(await known.retrieve(question)) == []
+
+
+async def test_misspelt_words_and_beginnings_are_read_as_what_is_known(known: MemoryClient) -> None:
+    slip = await known.retrieve("Which one runs Debain?")
+    begun = await known.retrieve("quarterl invoi")
+
+    assert slip.misspelt == {"Debain": "debian"}
+    assert told(slip)[:1] == ["The staging server runs Debian and is backed up every night."]
+    assert told(begun)[:1] == ["Quarterly invoices go out on the first Monday of the month."]
+
+
+async def test_a_name_alone_brings_what_is_about_it(known: MemoryClient) -> None:
+    assert set(told(await known.retrieve("Mara"))) == {
+        content for content, of in KNOWN if of == "Mara"
+    }
+
+
+async def test_a_time_brings_what_is_of_it(ada: MemoryClient) -> None:
+    for day, content in enumerate(
+        ("Lunch with the auditors.", "The pump was repaired.", "A new lamp.")
+    ):
+        await ada.add(content, at=NOON - timedelta(days=7 * day))
+
+    found = await ada.retrieve("What happened last week?", asked_at=NOON)
+    assert told(found) == ["The pump was repaired."]
+
+
+async def test_each_filter_is_held_to(known: MemoryClient) -> None:
+    await known.add(
+        "The bakery in Turin opens at six.", entry_type="insight", tags=["food"], at=NOON
+    )
+    await known.add("Turin has a football club.", channel="news", session_id="n1", at=NOON)
+
+    assert told(await known.retrieve("Turin", entry_types=("insight",))) == [
+        "The bakery in Turin opens at six."
+    ]
+    assert told(await known.retrieve("Turin", tags=("Food",))) == [
+        "The bakery in Turin opens at six."
+    ]
+    assert told(await known.retrieve("Turin", channel="news")) == ["Turin has a football club."]
+    assert told(await known.retrieve("Turin", session_id="n1")) == ["Turin has a football club."]
+    assert told(await known.retrieve("Turin", subject="mara")) == [
+        "Mara lives in Turin, near the river."
+    ]
+    assert told(await known.retrieve("Turin", since=NOON + timedelta(days=1))) == []
+    assert told(await known.retrieve("Turin", as_of=NOON - timedelta(days=1))) == []
+
+
+async def test_what_is_archived_or_has_expired_comes_back_only_if_asked_for(
+    known: MemoryClient,
+) -> None:
+    (entry,) = [one.entry for one in (await known.retrieve("Pixel")).found]
+    await known.change_entry(entry.id, status="archived")
+    await known.add("Pixel eats at six.", at=NOON, expires_at=NOON)
+
+    assert told(await known.retrieve("Pixel")) == []
+    archived = await known.retrieve("Pixel", statuses=("archived",))
+    assert told(archived) == ["Mara's dog is called Pixel."]
+
+
+async def test_many_that_are_archived_do_not_hide_the_others(ada: MemoryClient) -> None:
+    for number in range(30):
+        entry = await ada.add(f"The lamp number {number} is red.", at=NOON)
+        if number:
+            await ada.change_entry(entry.id, status="archived")
+
+    policy = PRESETS["mnestic"].model_copy(update={"pool": 10})
+    assert told(await ada.retrieve("red lamp", policy=policy)) == ["The lamp number 0 is red."]
+
+
+async def test_the_preset_leonidas_sorts_by_importance_too(ada: MemoryClient) -> None:
+    await ada.add("The vault code changed.", at=NOON)
+    await ada.add("The vault code changed again.", critical=True, at=NOON)
+
+    found = await ada.retrieve("vault code", policy=PRESETS["leonidas"])
+    assert told(found) == ["The vault code changed again.", "The vault code changed."]
+    assert set(found.found[0].signals) <= {"semantic", "lexical", "time", "recency", "importance"}
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [("", "is empty"), (" \n", "is empty"), ("x" * 10_001, "the limit is 10000"), ("a\0b", "NUL")],
+)
+async def test_a_question_that_is_none_is_refused(
+    ada: MemoryClient, question: str, why: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=why):
+        await ada.retrieve(question)
