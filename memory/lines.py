@@ -38,7 +38,7 @@ def latest(moment: datetime) -> datetime:
 
 @dataclass(kw_only=True, eq=False)
 class Draft:
-    """A fact that is being worked out.
+    """A fact that is being worked out; `key` is what spellings of its object have in common.
 
     `ends` is an end of its own, whatever comes after it, and `is_ended` says that it was told as an
     end; `is_dated`, that its beginning was named; `is_last`, that nothing takes its place. `off` says why it stands on no line. It may be so
@@ -46,6 +46,7 @@ class Draft:
     """
 
     id: str
+    key: str
     first: Claim
     begins: datetime
     ends: datetime | None = None
@@ -61,11 +62,6 @@ class Draft:
     doubt: float = 1.0
     claims: list[str] = field(default_factory=list)
     places: set[Place] = field(default_factory=set)
-
-    @property
-    def key(self) -> str:
-        """What spellings of its object have in common."""
-        return name_key(self.first.object or "")
 
     @property
     def is_believed(self) -> bool:

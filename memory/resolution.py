@@ -223,7 +223,7 @@ class _Topic:
         key = name_key(claim.object or "")
         times = sum(draft.key == key for draft in self._drafts)
         parts = (self._owner, name_key(claim.subject), claim.predicate, key, times)
-        draft = Draft(id=make_id(*parts), first=claim, begins=_began(claim))
+        draft = Draft(id=make_id(*parts), key=key, first=claim, begins=_began(claim))
         draft.back(claim)
         self._drafts.append(draft)
         return draft
