@@ -306,6 +306,7 @@ async def _learn(transaction: Transaction, lessons: Sequence[Lesson], asked: Lea
         for entry in entries.values()
     }
     times = await transaction.entries.select_times(set().union(*earlier.values()))
+    children = await transaction.entries.count_children(entries.keys())
     now = await transaction.now()
     await transaction.entries.change(
         [
@@ -315,6 +316,7 @@ async def _learn(transaction: Transaction, lessons: Sequence[Lesson], asked: Lea
                 predicates=predicates,
                 related={name: times[name] for name in earlier[entry.id] & times.keys()},
                 now=now,
+                children=children[entry.id],
             )
             for entry in entries.values()
         ]

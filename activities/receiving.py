@@ -4,11 +4,12 @@ It stands alone because every way in comes through it, the client's, a job's and
 is an entry at once, whatever is learned from it later.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from mnestic.memory.claims import make_id, name_key
-from mnestic.memory.enrichment import drafted_entry, entry_of
+from mnestic.memory.enrichment import drafted_entry, entry_of, weighed
 from mnestic.memory.entries import Entry, EntryDraft, EntryType
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.extraction import TurnKind
@@ -65,7 +66,10 @@ async def receive(
         now = await transaction.now()
         first = {came.place: came for came in reversed(ordered)}
         kept = [first[one.place].as_kept(one) for one in lessons]
-        await transaction.entries.add([entry_of(came, owner=owner, now=now) for came in kept])
+        children = Counter((came.resource.session_id, came.came_with) for came in kept)
+        await transaction.entries.add(
+            [entry_of(came, owner=owner, now=now, children=children[came.place]) for came in kept]
+        )
     return len(lessons)
 
 
@@ -108,7 +112,10 @@ async def add_entry(
         )
         entry_id = entry_id_of(said, owner=owner)
         if begun:
+            above = [draft.parent] if draft.parent else []
+            await transaction.entries.select(above, lock=True)  # before the words of the new one
             await transaction.entries.add([drafted_entry(begun[0], draft, owner=owner, now=now)])
+            await weigh_again(transaction, above)
             return await transaction.entries.get(entry_id)
         if kept := await transaction.entries.select([entry_id]):
             return kept[entry_id]
@@ -116,6 +123,15 @@ async def add_entry(
             what = f"message {said.session_id}/{said.source_id}"
             raise InvalidInputError(what=what, why="was removed; add it without a source id")
         source_id = make_id("again", source_id)
+
+
+async def weigh_again(transaction: Transaction, parent_ids: Collection[str]) -> None:
+    """Gives entries, if they are there, the importance that they have with the children of now."""
+    parents = await transaction.entries.select(sorted(parent_ids), lock=True)
+    now, children = await transaction.now(), await transaction.entries.count_children(parents)
+    await transaction.entries.change(
+        [weighed(one, now=now, children=children[one.id]) for one in parents.values()]
+    )
 
 
 def _content_id(draft: EntryDraft) -> str:

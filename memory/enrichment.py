@@ -25,7 +25,12 @@ _LONGEST_KEYWORD = 64  # characters; what is longer is no word that anybody look
 
 
 def entry_of(
-    came: Incoming, *, owner: str, now: datetime, policy: ImportancePolicy | None = None
+    came: Incoming,
+    *,
+    owner: str,
+    now: datetime,
+    children: int = 0,
+    policy: ImportancePolicy | None = None,
 ) -> Entry:
     """The entry that a resource becomes when it is received, before anybody asks what it claims.
 
@@ -33,6 +38,7 @@ def entry_of(
         came: The resource, and what it came with.
         owner: Whose entry it is, for its id.
         now: What the entry's age is measured against.
+        children: How many entries belong to it.
         policy: The weights of importance; the defaults without one.
     """
     said = came.resource
@@ -50,7 +56,9 @@ def entry_of(
         parent=None if came.came_with is None else came.entry_id(came.came_with, owner=owner),
         at=said.local_at,
     )
-    return _weighed(entry.model_copy(update=_described(entry)), now, policy)
+    return weighed(
+        entry.model_copy(update=_described(entry)), now=now, children=children, policy=policy
+    )
 
 
 def drafted_entry(
@@ -74,17 +82,23 @@ def drafted_entry(
     subjects = draft.subjects or ((draft.speaker,) if draft.speaker else ())
     came = Incoming(resource=lesson.resource, entry_type=lesson.entry_type)
     entry = entry_of(came, owner=owner, now=now, policy=policy)
-    return _weighed(entry.model_copy(update=said | {"subjects": subjects}), now, policy)
+    entry = entry.model_copy(update=said | {"subjects": subjects})
+    return weighed(entry, now=now, policy=policy)
 
 
 def changed_entry(
-    entry: Entry, change: EntryChange, *, now: datetime, policy: ImportancePolicy | None = None
+    entry: Entry,
+    change: EntryChange,
+    *,
+    now: datetime,
+    children: int = 0,
+    policy: ImportancePolicy | None = None,
 ) -> Entry:
     """An entry with a change, and with what follows from another content."""
     changed = entry.model_copy(update=change.model_dump(exclude_unset=True))
     if changed.content != entry.content:
         changed = changed.model_copy(update=_described(changed))
-    return _weighed(changed, now, policy)
+    return weighed(changed, now=now, children=children, policy=policy)
 
 
 def learned_entry(
@@ -94,6 +108,7 @@ def learned_entry(
     predicates: Mapping[str, Predicate],
     related: Mapping[str, datetime],
     now: datetime,
+    children: int = 0,
     policy: ImportancePolicy | None = None,
 ) -> Entry:
     """An entry with what follows from its claims; with the same claims once more it stays as it is.
@@ -105,6 +120,7 @@ def learned_entry(
         related: Entries of messages that spoke of the same before it, and when; those that it names
             already are among them.
         now: What the entry's age is measured against.
+        children: How many entries belong to it.
         policy: The weights of importance; the defaults without one.
     """
     categories = sorted({predicates[claim.predicate].category for claim in claims})
@@ -116,7 +132,7 @@ def learned_entry(
             "related": _related(entry, related),
         }
     )
-    return _weighed(found, now, policy)
+    return weighed(found, now=now, children=children, policy=policy)
 
 
 def _related(entry: Entry, related: Mapping[str, datetime]) -> tuple[str, ...]:
@@ -143,8 +159,12 @@ def _described(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _weighed(entry: Entry, now: datetime, policy: ImportancePolicy | None) -> Entry:
-    return entry.model_copy(update={"importance": importance(entry, now=now, policy=policy)})
+def weighed(
+    entry: Entry, *, now: datetime, children: int = 0, policy: ImportancePolicy | None = None
+) -> Entry:
+    """An entry with the importance that it has at a moment."""
+    weight = importance(entry, now=now, children=children, policy=policy)
+    return entry.model_copy(update={"importance": weight})
 
 
 def _joined(known: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:

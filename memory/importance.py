@@ -49,18 +49,21 @@ class ImportancePolicy(BaseModel):
 _DEFAULTS = ImportancePolicy()
 
 
-def importance(entry: Entry, *, now: datetime, policy: ImportancePolicy | None = None) -> float:
+def importance(
+    entry: Entry, *, now: datetime, children: int = 0, policy: ImportancePolicy | None = None
+) -> float:
     """The importance of an entry at a moment, clipped to [0, 1].
 
     Args:
         entry: The memory; its stored importance is not looked at.
         now: What its age is measured against; an entry of later counts as new.
+        children: How many entries belong to it; they are relations as well.
         policy: The weights; the defaults without one.
     """
     weights = policy or _DEFAULTS
     kind = weights.by_type.get(entry.entry_type, weights.other_type)
     days = max(0, (now - entry.at) // _DAY)
-    relations = len(entry.related) + (entry.parent is not None)
+    relations = len(entry.related) + (entry.parent is not None) + children
     parts = (
         weights.entry_type * (weights.critical if entry.critical else kind),
         weights.recency * max(weights.least_recency, 1 - days / weights.recent_days),

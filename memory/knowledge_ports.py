@@ -153,6 +153,10 @@ class EntryStore(Protocol):
         """
         ...
 
+    async def count_children(self, entry_ids: Collection[str]) -> dict[str, int]:
+        """How many entries belong to each of these, 0 where none does."""
+        ...
+
     async def select_times(self, entry_ids: Collection[str]) -> dict[str, datetime]:
         """Of which moments the entries of these ids are that are there."""
         ...

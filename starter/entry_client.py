@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from mnestic.activities.receiving import add_entry
+from mnestic.activities.receiving import add_entry, weigh_again
 from mnestic.activities.removing import remove_entries
 from mnestic.memory.claims import PERSON, Claim, ClaimSource
 from mnestic.memory.enrichment import changed_entry
@@ -133,15 +133,21 @@ class EntryClient(KnowledgeClient):
         except ValidationError as error:
             raise refused(f"entry {entry_id}", error) from None
         async with self._transaction(write=True) as transaction:
-            found = await transaction.entries.select(
-                [name for name in (entry_id, change.parent) if name], lock=True
-            )
+            known = await transaction.entries.select([entry_id])
+            above = {change.parent, *(entry.parent for entry in known.values())}
+            names = [name for name in {entry_id, *above} if name]
+            found = await transaction.entries.select(names, lock=True)
             for name in (entry_id, change.parent):
                 if name and name not in found:
                     raise NotFoundError(what="entry", name=name)
             await _check_not_above(transaction, entry_id, found.get(change.parent or ""))
-            changed = changed_entry(found[entry_id], change, now=await transaction.now())
+            before, now = found[entry_id], await transaction.now()
+            children = (await transaction.entries.count_children([entry_id]))[entry_id]
+            changed = changed_entry(before, change, now=now, children=children)
             await transaction.entries.change([changed])
+            if changed.parent != before.parent:
+                parents = {name for name in (before.parent, changed.parent) if name}
+                await weigh_again(transaction, parents)
             return await transaction.entries.get(entry_id)
 
     async def remove_entry(self, entry_id: str, *, facts: bool = False) -> tuple[FactChange, ...]:

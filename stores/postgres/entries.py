@@ -154,6 +154,17 @@ class PostgresEntryStore:
         """See the port."""
         return {row.id: _entry(row) for row in await self._stored(entry_ids, lock=lock)}
 
+    async def count_children(self, entry_ids: Collection[str]) -> dict[str, int]:
+        """See the port."""
+        counted = dict.fromkeys(entry_ids, 0)
+        if counted:
+            found = select(ENTRY.c.parent, func.count().label("number")).where(
+                self._unit.owned(ENTRY), ENTRY.c.parent.in_(sorted(counted))
+            )
+            rows = await self._unit.rows(found.group_by(ENTRY.c.parent))
+            counted |= {row.parent: row.number for row in rows}
+        return counted
+
     async def select_times(self, entry_ids: Collection[str]) -> dict[str, datetime]:
         """See the port."""
         if not entry_ids:

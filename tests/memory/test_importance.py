@@ -45,6 +45,12 @@ def test_what_makes_a_memory_important(fields: dict[str, Any], wanted: float) ->
     assert importance(entry(**fields), now=NOON) == pytest.approx(wanted)
 
 
+def test_children_are_relations() -> None:
+    alone, above = (importance(entry(), now=NOON, children=number) for number in (0, 2))
+
+    assert above == pytest.approx(alone + 0.06)
+
+
 @given(
     st.sampled_from(ENTRY_TYPES),
     st.booleans(),
