@@ -94,7 +94,8 @@ class MnesticClient(Connection):
             NotFoundError: there is no such job or wait.
             InvalidInputError: the plan has no such wait, the wait is another job's, or there is no
                 such priority.
-            AlreadyExistsError: a job of the new id was started before.
+            AlreadyExistsError: a job of the new id was started before, or something was written in
+                the new session.
         """
         terms = ForkTerms(
             job_id=check_id(job_id, what="job id"),

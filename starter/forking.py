@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowExecutionDescription
 
-from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from mnestic.memory.jobs import JobInput, JobProgress
 from mnestic.memory.names import AGENT_JOB, job_workflow_id
 from mnestic.memory.plans import Plan
@@ -44,6 +44,8 @@ async def fork_input(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
         wait = await choose_wait(transaction.waits, terms.wait, job_id=job_id)
+        if terms.session_id and (await transaction.working.find_ref(terms.session_id)).version:
+            raise AlreadyExistsError(what="working memory of session", name=terms.session_id)
         context = wait.context
         plan = terms.plan or await transaction.plans.find(context.plan_decision_id)
     inputs = context.inputs

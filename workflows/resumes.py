@@ -341,8 +341,8 @@ class ResumeInbox:
     def _refusal(self, request: ResumeRequest) -> str | None:
         return (
             self._closed_to(request)
-            or refusal(request, job_id=self._job_id, open_wait=self._wait)
             or self._out_of_place(request)
+            or refusal(request, job_id=self._job_id, open_wait=self._wait)
             or self._busy_with()
         )
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from mnestic.memory.names import EXTEND_WAIT
 from mnestic.memory.timeline import Happening, TimelineEntry
+from mnestic.starter.cli.output import counted
 from mnestic.starter.history_payloads import short
 
 Detail = Mapping[str, Any]
@@ -30,7 +32,8 @@ def title(entry: TimelineEntry) -> str:
     if entry.what == "step":
         return str(entry.detail["kind"])
     if entry.what in ("asked", "refused"):
-        return f"{entry.detail.get('name', 'request')} {entry.what}"
+        name = entry.detail.get("name", "request")
+        return f"{'extend' if name == EXTEND_WAIT else name} {entry.what}"
     if entry.what == "ended":
         return f"job {entry.detail.get('outcome', 'ended')}".replace("_", " ")
     return _TITLES.get(entry.what, entry.what)
@@ -40,6 +43,11 @@ def about(entry: TimelineEntry) -> str:
     """What there is to say about it, in one line."""
     words = _ABOUT.get(entry.what, _cause)
     return " · ".join(part for part in words(entry.detail) if part)
+
+
+def brief(name: str | None) -> str | None:
+    """The beginning of an id that somebody's computer made up."""
+    return name if name is None or len(name) <= _LONGEST_ID else f"{name[:8]}…"
 
 
 def _started(detail: Detail) -> Iterator[str]:
@@ -61,7 +69,7 @@ def _step(detail: Detail) -> Iterator[str]:
     yield activity if node and detail["kind"] == "tool" else ""
     for name in ("records", "missing", "episodes"):
         yield _counted(detail.get(name), name)
-    yield _told("episode", _brief(detail.get("episode_id")))
+    yield _told("episode", brief(detail.get("episode_id")))
     yield _told("model", detail.get("model"))
     if "input_tokens" in detail:
         yield f"{detail['input_tokens']} + {detail.get('output_tokens', 0)} tokens"
@@ -80,7 +88,7 @@ def _tried(detail: Detail) -> Iterator[str]:
 def _wait_opened(detail: Detail) -> Iterator[str]:
     until = _moment(detail.get("deadline"))
     yield f"{detail.get('key', '')} ({_number(detail)})" + (f" until {until}" if until else "")
-    yield f"snapshot {_brief(detail.get('snapshot_id'))}, {_hash(detail)}"
+    yield f"snapshot {brief(detail.get('snapshot_id'))}, {_hash(detail)}"
     messages, records = detail.get("message_count"), detail.get("record_count")
     counts = (_counted(messages, "messages"), _counted(records, "records"))
     yield ", ".join(count for count in counts if count)
@@ -91,7 +99,7 @@ def _wait_extended(detail: Detail) -> Iterator[str]:
 
 
 def _asked(detail: Detail) -> Iterator[str]:
-    yield _told("request", _brief(detail.get("request_id")))
+    yield _told("request", brief(detail.get("request_id")))
     yield _told("outcome", detail.get("outcome"))
     yield _told("until", _moment(detail.get("until")))
     sender = detail.get("by") or detail.get("identity")
@@ -111,14 +119,14 @@ def _restored(detail: Detail) -> Iterator[str]:
         yield f"{'verified' if detail['verified'] else 'NOT verified'} {_hash(detail)}"
     yield _told("drift", detail.get("drift_count"))
     yield _told("newer memory set aside as snapshot", detail.get("set_aside"))
-    yield _told("request", _brief(detail.get("request_id")))
+    yield _told("request", brief(detail.get("request_id")))
     if "reason" in detail:
         yield short(f"override by {detail.get('by', 'somebody')}: {detail['reason']}")
 
 
 def _needs_attention(detail: Detail) -> Iterator[str]:
     yield _number(detail)
-    yield _told("request", _brief(detail.get("request_id")))
+    yield _told("request", brief(detail.get("request_id")))
     yield str(detail.get("cause", ""))
 
 
@@ -134,7 +142,7 @@ def _clock_moved(detail: Detail) -> Iterator[str]:
 def _ended(detail: Detail) -> Iterator[str]:
     yield _told("plan", detail.get("plan"))
     yield _counted(detail.get("waits"), "waits")
-    yield _told("episode", _brief(detail.get("episode_id")))
+    yield _told("episode", brief(detail.get("episode_id")))
     yield _told("by", detail.get("by"))
     yield str(detail.get("cause", ""))
 
@@ -165,9 +173,7 @@ def _told(word: str, value: Any) -> str:
 
 
 def _counted(number: int | None, things: str) -> str:
-    if number is None:
-        return ""
-    return f"{number} {things.removesuffix('s') if number == 1 else things}"
+    return "" if number is None else counted(number, things)
 
 
 def _number(detail: Detail) -> str:
@@ -178,11 +184,6 @@ def _number(detail: Detail) -> str:
 def _hash(detail: Detail) -> str:
     sha256 = detail.get("sha256")
     return f"sha256 {sha256[:_SHORT_HASH]}…" if sha256 else ""
-
-
-def _brief(name: str | None) -> str | None:
-    """The beginning of an id that somebody's computer made up."""
-    return name if name is None or len(name) <= _LONGEST_ID else f"{name[:8]}…"
 
 
 def _moment(text: str | None) -> str | None:

@@ -11,7 +11,7 @@ from mnestic.memory.timeline import JobTimeline, TimelineEntry
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.job_lines import about, title
 from mnestic.starter.cli.jobs import JobId
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import AsJson, counted, out, print_json, print_table, run
 
 
 def history(
@@ -97,7 +97,7 @@ def _verdict(found: JobDifference) -> str:
         f"{policy} {'goes on' if passes else 'parks the job'}"
         for policy, passes in found.passes.items()
     )
-    changes = "1 change" if found.drift_count == 1 else f"{found.drift_count} changes"
+    changes = counted(found.drift_count, "changes")
     return f"{changes} since; the wait's policy is {found.policy} ({policies})."
 
 

@@ -12,8 +12,10 @@ from mnestic.memory.forms import form_fields
 from mnestic.memory.jobs import JobDescription, JobResult
 from mnestic.memory.waits import RESUMED, JobWait, ResumeReceipt
 from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.job_lines import brief
 from mnestic.starter.cli.output import (
     AsJson,
+    counted,
     err,
     out,
     parse_json,
@@ -214,9 +216,11 @@ def _print_job(job: JobDescription, link: str | None) -> None:
     if link:
         out.print(link, soft_wrap=True)
     if job.earlier_waits:
-        out.print(f"{job.earlier_waits} earlier waits: mnestic job history {job.job_id}")
+        out.print(
+            f"{counted(job.earlier_waits, 'earlier waits')}: mnestic job history {job.job_id}"
+        )
     rows = [
-        (wait.wait_id, wait.key, wait.state, when(wait.deadline), wait.snapshot_id)
+        (wait.wait_id, wait.key, wait.state, when(wait.deadline), brief(wait.snapshot_id))
         for wait in job.waits
     ]
     print_table(("wait", "key", "state", "deadline", "snapshot"), rows, empty="No waits so far.")
@@ -258,13 +262,15 @@ def print_receipt(
     elif receipt is None:
         out.print(
             f"The request is left with Temporal as {request_id}; job {job_id} resumes when a worker "
-            f"takes it. See: mnestic job show {job_id}"
+            f"takes it. See: mnestic job show {job_id}",
+            soft_wrap=True,
         )
     else:
         out.print(
             f"Job {job_id} goes on from wait {receipt.wait_id} ({receipt.outcome}): snapshot "
             f"{receipt.snapshot_sha256[:16]}… {'verified' if receipt.verified else 'not verified'}, "
-            f"{receipt.drift_count} changes meanwhile."
+            f"{counted(receipt.drift_count, 'changes')} meanwhile.",
+            soft_wrap=True,
         )
 
 
@@ -272,7 +278,7 @@ def _print_result(result: JobResult, *, as_json: bool) -> None:
     if as_json:
         print_json(result.model_dump(mode="json"))
     else:
-        out.print(f"Job {result.job_id} completed after {result.waits} waits.")
+        out.print(f"Job {result.job_id} completed after {counted(result.waits, 'waits')}.")
         out.print_json(data=result.results)
         if result.omitted:
             out.print(f"Too large to return: {', '.join(result.omitted)}.")

@@ -58,6 +58,11 @@ def print_delay(why: str) -> None:
     err.print(f"learning waits: {why}", soft_wrap=True)
 
 
+def counted(number: int, things: str) -> str:
+    """How many of something, whose plural ends in s."""
+    return f"{number} {things.removesuffix('s') if number == 1 else things}"
+
+
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str, cut: Sequence[str] = ()
 ) -> None:

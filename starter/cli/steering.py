@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from pydantic import AwareDatetime
 
 from mnestic.memory.durations import Duration
 from mnestic.memory.waits import RESUMED
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.jobs import JobId, print_receipt, when
+from mnestic.starter.cli.moments import parse_moment
 from mnestic.starter.cli.output import AsJson, out, parse_as, parse_json, print_json, run
 from mnestic.starter.plans import read_plan
 
@@ -71,7 +71,7 @@ def extend(
 ) -> None:
     """Give a waiting job a later deadline."""
     later = parse_as(Duration, by, what="--by")
-    moment = parse_as(AwareDatetime, until, what="--until")
+    moment = parse_moment(until, what="--until")
 
     async def work() -> None:
         async with await connect_client() as client:

@@ -31,12 +31,15 @@ def fork(memory: Memory, scope: Scope, operation: Callable[..., Operation]) -> F
     """Job `j1` gives the memory of its wait to another job."""
     activities = ForkActivities(memory)
 
-    async def call(job_id: str, *, step: int = 5, agent_id: str = "ada") -> ForkResult:
+    async def call(
+        job_id: str, *, step: int = 5, agent_id: str = "ada", session_id: str | None = None
+    ) -> ForkResult:
         snapshot = MemorySnapshot(
             working_memory=WorkingMemory().with_note("then"), read_set=(NAME,), snapshot_at=NOON
         )
         name = f"n-{job_id}-{step}-{agent_id}"
-        whose = scope.model_copy(update={"agent_id": agent_id, "session_id": f"of-{name}"})
+        session = session_id or f"of-{name}"
+        whose = scope.model_copy(update={"agent_id": agent_id, "session_id": session})
         async with memory.transaction(
             tenant_id=scope.tenant_id, agent_id=agent_id, actor="test", write=True
         ) as transaction:
@@ -68,6 +71,15 @@ async def test_a_job_that_is_new_takes_over_the_memory(fork: Fork, begin: Begin)
     taken = await fork("j2")
 
     assert (taken.record_count, await reads(begin, "j2")) == (1, (NAME,))
+
+
+async def test_a_session_that_has_memory_is_not_written_over(fork: Fork, begin: Begin) -> None:
+    await fork("j2", session_id="s2")
+
+    with pytest.raises(ApplicationError, match="working memory of session s2 exists already"):
+        await fork("j3", step=6, session_id="s2")
+
+    assert await reads(begin, "j3") == ()
 
 
 async def test_the_read_set_of_another_job_is_not_written_over(

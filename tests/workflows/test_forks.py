@@ -8,7 +8,12 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from mnestic.memory.errors import AlreadyExistsError, InvalidInputError, JobFailedError
+from mnestic.memory.errors import (
+    AlreadyExistsError,
+    InvalidInputError,
+    JobFailedError,
+    NotFoundError,
+)
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 
@@ -241,19 +246,18 @@ async def test_a_fork_by_a_plan_without_the_wait_is_refused(
         await client.fork_job(job_id, plan=parse_plan(loop, source="test"))
 
 
-async def test_a_fork_into_a_session_that_has_memory_fails_and_says_so(
+async def test_a_fork_into_a_session_that_has_memory_is_refused(
     client: MnesticClient, start_waiting: StartWaiting, rows: Rows
 ) -> None:
     job_id = await start_waiting()
     before = rows()
 
-    forked = await client.fork_job(job_id, session_id="s1")
-    with pytest.raises(JobFailedError, match="working memory of session s1 exists already"):
-        await client.wait_for_result(forked)
+    with pytest.raises(AlreadyExistsError, match="working memory of session s1 exists already"):
+        await client.fork_job(job_id, session_id="s1", as_job="forked")
 
-    after = rows()
-    changed = {table: before[table] - after[table] for table in before}
-    assert {table: gone for table, gone in changed.items() if gone} == {}
+    assert rows() == before
+    with pytest.raises(NotFoundError, match="no job forked"):
+        await client.describe_job("forked")
 
 
 async def test_a_fork_of_a_snapshot_that_is_corrupted_fails_and_says_so(

@@ -52,7 +52,7 @@ async def test_a_person_is_told_the_same_in_words(waiting: str, ask: Ask) -> Non
     assert waiting in listed.out
     assert f"{waiting}/w1" in shown.out
     assert f"Job {waiting} goes on from wait {waiting}/w1" in resumed.out
-    assert f"Job {waiting} completed after 1 waits." in result.out
+    assert f"Job {waiting} completed after 1 wait." in result.out
 
 
 @pytest.fixture

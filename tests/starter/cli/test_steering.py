@@ -61,11 +61,13 @@ async def test_a_job_is_forked_from_a_wait(ask: Ask, waiting: str, until_state: 
     ("words", "why"),
     [
         (("extend", "{job}", "--by", "-7d"), "'-7d' is not a duration"),
+        (("extend", "{job}", "--until", "soon"), "'soon' is no date and no time; write 2026-01-31"),
         (("extend", "{job}"), "either by how much or until when"),
         (("fork", "{job}", "--wait", "9"), "wait 9: is not there"),
+        (("fork", "{job}", "--session", "s1"), "working memory of session s1 exists already"),
         (("fork", "nobody", "--wait", "1"), "no job nobody"),
         (("pause", "nobody"), "no job nobody"),
-        (("override", "{job}", "--reason", "x"), "it needs no attention"),
+        (("override", "{job}", "--reason", "x", "--outcome", "no"), "it needs no attention"),
     ],
 )
 async def test_what_cannot_be_is_one_error(
