@@ -24,6 +24,7 @@ from mnestic.memory.waits import (
 from mnestic.workflows.controls import JobControls
 from mnestic.workflows.refusals import Refusals
 from mnestic.workflows.request_queue import RequestQueue
+from mnestic.workflows.turns import after_acceptance
 
 _RECEIPTS_KEPT = 100  # older ones are found in the wait's row
 _EARLY = "early-signals"  # the patch: runs before it refuse a signal that names the next wait
@@ -260,7 +261,8 @@ class ResumeInbox:
         moved = f"job {self._job_id} goes on in a new run; send the request again"
         raise ApplicationError(moved, type=MOVED)
 
-    def _on_signal(self, request: ResumeRequest) -> None:
+    async def _on_signal(self, request: ResumeRequest) -> None:
+        await after_acceptance()
         self._refusals.leave(request.request_id)
         self._receive(request)
 

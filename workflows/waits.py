@@ -46,6 +46,7 @@ from mnestic.workflows.publishing import (
 )
 from mnestic.workflows.renewals import JobRenewal
 from mnestic.workflows.resumes import LATE, ResumeInbox
+from mnestic.workflows.turns import after_signals
 
 _TRY_AGAIN = timedelta(days=1)
 _LATE_EXTENSIONS = "late-extensions"  # the patch: runs before it extend a wait whose time is up
@@ -346,6 +347,7 @@ class JobWaits:
             raise ApplicationError(told, type="InvalidInputError", non_retryable=True)
 
     async def _on_extend(self, request: ExtendRequest) -> WaitExtended:
+        await after_signals()
         async with self._lock:
             is_late = self._inbox.is_past() and workflow.patched(_LATE_EXTENSIONS)
             self._check_extend(request, is_late=is_late)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowHandle
 from temporalio.testing import ActivityEnvironment
+from temporalio.worker import Replayer
 
 from mnestic.activities.waits import OpenWaitInput, WaitActivities
 from mnestic.memory.errors import ResumeRefusedError, SnapshotUnverifiedError
@@ -24,6 +25,7 @@ from mnestic.memory.snapshots import SnapshotRef
 from mnestic.memory.waits import ResumeRequest, ResumptionContext
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
+from mnestic.workflows.plugin import MnesticPlugin
 
 ResumeAhead = Callable[..., Awaitable[asyncio.Task[Any]]]
 HandleOf = Callable[[str], WorkflowHandle[Any, Any]]
@@ -142,6 +144,28 @@ async def test_an_update_for_the_next_wait_that_hears_an_error_does_not_resume_i
     assert job.kept == ()
     assert wait.receipt is not None
     assert wait.receipt.request_id == "r2"
+
+
+async def test_a_signal_and_an_update_that_come_before_the_first_line_replay(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    handle_of: HandleOf,
+    resume_ahead: ResumeAhead,
+    loop: str,
+) -> None:
+    plan = parse_plan(loop, source="test")
+    await client.start_job(plan, agent_id="ada", session_id="s1", job_id="early")
+    request = ResumeRequest(request_id="r1", wait_id="early/w1", payload=LAST)
+    await handle_of("early").signal(RESUME, request)
+    sending = await resume_ahead("early", LAST, request_id="r1", wait_id="early/w1")
+
+    async with run_worker():
+        receipt = await sending
+        await client.wait_for_result("early")
+    history = await handle_of("early").fetch_history()
+
+    assert receipt is not None
+    await Replayer(workflows=[], plugins=[MnesticPlugin()]).replay_workflow(history)
 
 
 async def test_an_update_that_names_a_later_wait_is_refused(
