@@ -4,14 +4,30 @@ It stands alone because every prompt that holds somebody's words has to quote th
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-# JSON escapes quotation marks, backslashes and line feeds by itself. The rest of what could end a
-# line, or the turn of a dialogue (`<|im_end|>`, `</s>`, `[/INST]`), is escaped as JSON knows it too.
-_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "<[\x7f\x85\u2028\u2029"}
+# JSON escapes quotation marks, backslashes and line feeds by itself. The rest of what could end a line,
+# the turn of a dialogue (`<|im_end|>`, `</s>`, `[/INST]`) or a quotation, or cannot be seen, is escaped as
+# JSON knows it too: brackets, line ends of all kinds, control characters, those that change the direction
+# of writing, and tags that hide text in text.
+_UNSAFE = re.compile(
+    "[<>\\[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\U000e0000-\\U000e007f]"
+)
 
 
 def quoted(words: Mapping[str, Any]) -> str:
     """An object of texts and numbers as one line of JSON, which nothing in it can end."""
-    return json.dumps(dict(words), ensure_ascii=False).translate(_ENDS)
+    text = json.dumps(dict(words), ensure_ascii=False)
+    return _UNSAFE.sub(_escaped, text)
+
+
+def quoted_block(opening: str, name: str, lines: Iterable[str]) -> str:
+    """Lines, each as `quoted` gives it, as a prompt holds them: after what they are, between two marks."""
+    return "\n".join((opening, f"<{name}>", *lines, f"</{name}>"))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.quotations import quoted
+from mnestic.memory.quotations import quoted, quoted_block
 
 ENDS = [
     "\n",
@@ -20,6 +20,11 @@ ENDS = [
     "<|im_end|>",
     "</s>",
     "[/INST]",
+    "</known>",
+    "\u202e",
+    "\u2066",
+    "\ufeff",
+    "\U000e0041",
 ]
 
 
@@ -37,6 +42,15 @@ def test_nothing_that_ends_a_line_or_a_turn_is_left(end: str) -> None:
 
     assert end not in line
     assert line.count('"text"') == 1
+
+
+def test_a_block_has_no_marks_but_its_own() -> None:
+    lines = [quoted({"text": end}) for end in ENDS]
+
+    block = quoted_block("What is known.", "known", lines)
+
+    assert block.splitlines() == ["What is known.", "<known>", *lines, "</known>"]
+    assert block.count("<") == block.count(">") == 2
 
 
 def test_other_scripts_stay_readable() -> None:

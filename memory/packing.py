@@ -1,0 +1,144 @@
+"""Packing: what a prompt is told within a budget of tokens, and why the rest is not.
+
+It stands alone because it is pure: whatever found the pieces, they are held to one rule. The budget is a
+hard cap on the block as it is sent, marks and opening with it, by exact counts.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_WORDS = re.compile(r"\w+")
+
+
+class Piece(BaseModel):
+    """Something to be told: one line, as it is quoted, and the words by which it is known again.
+
+    `name` names it in the ledger. A `score` below `min_score` keeps it out.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    name: str
+    line: str
+    words: str
+    score: float | None = None
+    min_score: float = 0.0
+
+
+class Tier(BaseModel):
+    """Pieces of one source, the best first; with it, the block may fill that `share` of the budget.
+
+    What earlier tiers are kept from by their share they get in the end, if the later ones leave it.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    pieces: tuple[Piece, ...]
+    share: float = Field(1.0, gt=0, le=1)
+
+
+class Dropped(BaseModel):
+    """A piece that is not told, and why."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tier: str
+    kind: str
+    name: str
+    why: str
+
+
+class Packed(BaseModel):
+    """What is told: the block, its tokens, and which pieces are in it; and the ledger of the others."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = ""
+    tokens: int = 0
+    kept: tuple[Piece, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+
+
+Render = Callable[[Sequence[str]], str]
+_Place = tuple[int, int]  # of the tier, and in it
+
+
+def pack(
+    tiers: Iterable[Tier], *, max_tokens: int, count_tokens: Callable[[str], int], render: Render
+) -> Packed:
+    """Takes the pieces that fit, tier by tier, and tells why the others are not taken.
+
+    Args:
+        tiers: In the order in which they are told.
+        max_tokens: What the block may have; 0 gives an empty one.
+        count_tokens: Counts exactly.
+        render: Makes the block of lines; of none it is not asked for.
+    """
+    packing = _Packing(tuple(tiers), count_tokens, render)
+    for number, tier in enumerate(packing.tiers):
+        packing.fill(number, up_to=max_tokens * tier.share)
+    for number in range(len(packing.tiers)):
+        packing.fill(number, up_to=max_tokens)
+    return packing.packed()
+
+
+class _Packing:
+    """A block that is being filled; a piece is known by its place in the tiers."""
+
+    def __init__(
+        self, tiers: tuple[Tier, ...], count_tokens: Callable[[str], int], render: Render
+    ) -> None:
+        self.tiers, self._count, self._render = tiers, count_tokens, render
+        self._kept: dict[_Place, Piece] = {}
+        self._why: dict[_Place, str] = {}
+        self._told: dict[str, str] = {}
+
+    def fill(self, tier: int, *, up_to: float) -> None:
+        """Takes what is not taken yet of a tier and fits into so many tokens."""
+        for number, piece in enumerate(self.tiers[tier].pieces):
+            place = (tier, number)
+            if place in self._kept:
+                continue
+            why = self._refusal(place, piece, up_to)
+            if why is None:
+                self._kept[place] = piece
+                self._told[_key(piece)] = piece.name
+            else:
+                self._why[place] = why
+
+    def _refusal(self, place: _Place, piece: Piece, up_to: float) -> str | None:
+        if piece.score is not None and piece.score < piece.min_score:
+            return f"below threshold: {piece.score:.2f}, and it takes {piece.min_score:g}"
+        if _key(piece) in self._told:
+            return f"duplicate of {self._told[_key(piece)]}"
+        if self._count(self._block({**self._kept, place: piece})) > up_to:
+            return f"over budget: it has {self._count(piece.line)} tokens"
+        return None
+
+    def packed(self) -> Packed:
+        """What is told, and the ledger of what is not."""
+        text = self._block(self._kept) if self._kept else ""
+        dropped = tuple(
+            Dropped(tier=tier.name, kind=piece.kind, name=piece.name, why=self._why[place])
+            for tier_number, tier in enumerate(self.tiers)
+            for number, piece in enumerate(tier.pieces)
+            if (place := (tier_number, number)) not in self._kept
+        )
+        kept = tuple(self._kept[place] for place in sorted(self._kept))
+        return Packed(
+            text=text, tokens=self._count(text) if text else 0, kept=kept, dropped=dropped
+        )
+
+    def _block(self, pieces: Mapping[_Place, Piece]) -> str:
+        return self._render([pieces[place].line for place in sorted(pieces)])
+
+
+def _key(piece: Piece) -> str:
+    """What a piece says, however it is written."""
+    folded = unicodedata.normalize("NFKC", piece.words).casefold()
+    return " ".join(_WORDS.findall(folded)) or folded
