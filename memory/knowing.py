@@ -5,11 +5,13 @@ a quotation that it cannot close.
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from mnestic.memory.facts import Fact
+from mnestic.memory.histories import ToldFact
 from mnestic.memory.quotations import quoted, quoted_block
 from mnestic.memory.recalls import Name
 
@@ -40,6 +42,27 @@ def quote_fact(fact: Fact) -> str:
     if fact.valid_to is not None:
         told["until"] = f"{fact.valid_to:%Y-%m-%d}"
     return quoted(told)
+
+
+def quote_change(fact: ToldFact) -> str:
+    """A fact of a history as one line: from when to when it was so, and why it is no longer."""
+    told = {
+        "subject": fact.subject,
+        "predicate": fact.predicate,
+        "object": fact.object,
+        "since": f"{fact.valid_from:%Y-%m-%d}",
+        "until": fact.valid_to and f"{fact.valid_to:%Y-%m-%d}",
+        "why": fact.reason,
+    }
+    return quoted({name: value for name, value in told.items() if value is not None})
+
+
+def quote_memory(
+    content: str, *, by: str | None, channel: str | None, at: datetime, when: str
+) -> str:
+    """A memory as one line: who said it, where, on which day, and when that is in words."""
+    told = {"memory": content, "by": by, "channel": channel, "date": f"{at:%Y-%m-%d}", "when": when}
+    return quoted({name: value for name, value in told.items() if value is not None})
 
 
 def quote_facts(lines: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from temporalio.client import Client
 
+from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.forgetting import begin_forgetting
 from mnestic.activities.running_jobs import RunningJobs
 from mnestic.memory.errors import ConfigurationError, MnesticError
@@ -12,7 +13,7 @@ from mnestic.memory.forgetting import ForgetRequest, FoundEntry, Purged, TopicFo
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
 from mnestic.memory.ports import Embedder, Memory
 from mnestic.memory.topics import topic_words
-from mnestic.starter.retrieval_client import RetrievalClient
+from mnestic.starter.context_client import ContextClient
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.topic_survey import TopicSurvey
 
@@ -28,7 +29,7 @@ class Reach:
     task_queue: str
 
 
-class ForgettingClient(RetrievalClient):
+class ForgettingClient(ContextClient):
     """One agent's memory, which can forget."""
 
     def __init__(
@@ -38,6 +39,7 @@ class ForgettingClient(RetrievalClient):
         tenant_id: str,
         agent_id: str,
         embedder: Embedder | None = None,
+        auto: AutoRetriever | None = None,
         reach: Reach | None = None,
     ) -> None:
         """Prepares the client.
@@ -47,9 +49,12 @@ class ForgettingClient(RetrievalClient):
             tenant_id: Whose agent it is.
             agent_id: Which one.
             embedder: That of the entries' vectors; the local one without one.
+            auto: What finds memories and notes for a message; without a vault if there is none.
             reach: Where `forget` is done; not needed by anything else.
         """
-        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, embedder=embedder)
+        super().__init__(
+            memory, tenant_id=tenant_id, agent_id=agent_id, embedder=embedder, auto=auto
+        )
         self._reach = reach
 
     async def forget(self, topic: str, *, dry_run: bool = False) -> TopicForgotten:

@@ -21,9 +21,11 @@ from mnestic.starter.predicate_client import PredicateClient
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import (
     Endpoints,
+    auto_retriever,
     connect_temporal,
     embedder_of,
     find_endpoints,
+    local_embedder,
     open_memory,
     open_openai,
     prices_of,
@@ -44,7 +46,8 @@ class Connection(JobSteering):
     ) -> None:
         super().__init__(temporal, settings=settings, endpoints=endpoints)
         self._memory = memory
-        self._embedder = embedder
+        self._embedder = embedder or local_embedder()
+        self._auto = auto_retriever(settings, self._embedder)
         self._closing = AsyncExitStack()
         self._closing.push_async_callback(memory.close)
 
@@ -96,6 +99,7 @@ class Connection(JobSteering):
             tenant_id=self.settings.tenant_id,
             agent_id=agent_id,
             embedder=self._embedder,
+            auto=self._auto,
             reach=Reach(
                 temporal=self.temporal,
                 address=self.endpoints.temporal_address,

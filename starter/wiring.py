@@ -14,12 +14,14 @@ from temporalio.client import Client
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
 
+from mnestic.activities.auto_retrieving import AutoRetriever, SourceLimits
 from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.memory.errors import ConfigurationError
-from mnestic.memory.ports import Embedder, Extractor
+from mnestic.memory.ports import Embedder, Extractor, TokenCounter
 from mnestic.memory.retrieval_ports import NoteSource
 from mnestic.memory.usage import Budget, ModelPrice, ModelPrices
 from mnestic.starter.embedded.connection import connect, load_profile
@@ -185,6 +187,24 @@ def notes_of(settings: Settings) -> NoteSource | None:
         ca_file=settings.obsidian_ca_file,
         timeout=timedelta(seconds=settings.obsidian_timeout_s),
     )
+
+
+def auto_retriever(settings: Settings, embedder: Embedder) -> AutoRetriever:
+    """What finds memories and notes for a message, within the limits that the settings give.
+
+    Raises:
+        ConfigurationError: they name two vaults, or one that cannot be.
+    """
+    limits = SourceLimits(
+        memories=timedelta(seconds=settings.retrieval_timeout_s),
+        notes=timedelta(seconds=settings.obsidian_timeout_s),
+    )
+    return AutoRetriever(embedder=embedder, notes=notes_of(settings), limits=limits)
+
+
+def token_counter() -> TokenCounter:
+    """What counts tokens."""
+    return count_tokens
 
 
 def local_embedder() -> Embedder:

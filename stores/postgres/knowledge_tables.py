@@ -149,6 +149,7 @@ class EntryRow(Table, table=True):
         Index("entry_by_number", "tenant_id", "agent_id", "number", unique=True),
         Index("entry_by_time", "tenant_id", "agent_id", "at", "id"),
         Index("entry_by_session", "tenant_id", "agent_id", "session_id", "at", "id"),
+        Index("entry_by_channel", "tenant_id", "agent_id", "channel", "at", "id"),
         Index(
             *("entry_by_parent", "tenant_id", "agent_id", "parent"),
             postgresql_where="parent IS NOT NULL",

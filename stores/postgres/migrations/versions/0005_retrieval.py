@@ -41,6 +41,11 @@ CREATE INDEX memory_retrievals_by_time ON mnestic.memory_retrievals
 ALTER TABLE mnestic.llm_usage ADD COLUMN injected_tokens bigint NOT NULL DEFAULT 0;
 """
 
+AUTO_RETRIEVAL = """
+-- The last messages of a channel, which are read at each message.
+CREATE INDEX entry_by_channel ON mnestic.entry (tenant_id, agent_id, channel, at, id);
+"""
+
 FORGETTING = """
 -- Who had what forgotten, and how much that was. What it was about stands here while it goes on and no
 -- longer: what is left is a tombstone without a word of it.
@@ -154,6 +159,7 @@ GRANTS = {
 
 def upgrade() -> None:
     op.execute(TABLES)
+    op.execute(AUTO_RETRIEVAL)
     op.execute(FORGETTING)
     for table, privileges in GRANTS.items():
         op.execute(f"GRANT {privileges} ON mnestic.{table} TO mnestic_app")

@@ -1,0 +1,224 @@
+"""Auto-retrieval: finds what is put before a message, and holds nobody up.
+
+It stands alone because a client and a job's nodes do it alike: memories and notes are looked for side by
+side, each within its own time limit, and one that is down is named and left out.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from mnestic.activities.retrieving import Begin, retrieve
+from mnestic.memory.agent_settings import AgentSettings, settings_of
+from mnestic.memory.auto_retrieval import (
+    MESSAGES,
+    AutoSelection,
+    ChannelMessage,
+    Found,
+    RetrievedMemory,
+    message_of,
+    without,
+)
+from mnestic.memory.canonical import check_text
+from mnestic.memory.entries import EntryQuery
+from mnestic.memory.errors import MnesticError
+from mnestic.memory.follow_ups import question_of
+from mnestic.memory.injections import Injection, Skipped
+from mnestic.memory.notes import NoteSelection
+from mnestic.memory.ports import Embedder, Transaction
+from mnestic.memory.retrieval import LONGEST_QUESTION, Retrieval, RetrievalQuery
+from mnestic.memory.retrieval_ports import NoteSource
+
+Result = TypeVar("Result")
+_MORE = 5  # entries, in place of those that the prompt holds anyway
+log = logging.getLogger("mnestic.auto_retrieval")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceLimits:
+    """How long a message waits for each source."""
+
+    memories: timedelta = timedelta(seconds=2)
+    notes: timedelta = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """A message for which something is looked for."""
+
+    begin: Begin
+    message: str
+    select: AutoSelection
+    said: Sequence[str]
+    settings: AgentSettings
+    now: datetime
+
+
+class AutoRetriever:
+    """Finds what is put before a message."""
+
+    def __init__(
+        self,
+        *,
+        embedder: Embedder,
+        notes: NoteSource | None = None,
+        limits: SourceLimits | None = None,
+    ) -> None:
+        self._embedder, self._notes = embedder, notes
+        self._limits = limits or SourceLimits()
+        self._settings: dict[str, AgentSettings] = {}
+        self._left: set[asyncio.Task[Any]] = set()
+
+    async def find(
+        self,
+        begin: Begin,
+        message: str,
+        *,
+        owner: str,
+        select: AutoSelection,
+        said: Sequence[str] = (),
+        asked_at: datetime | None = None,
+    ) -> Found:
+        """What an agent's memory and the vault have for a message.
+
+        All channels are searched. What is down or does not answer in time is named in `skipped`. While the
+        agent's settings cannot be read, those that were read last hold, or else the defaults.
+
+        Args:
+            begin: Begins a transaction of the agent that reads.
+            message: The message; of a long one the beginning counts, and a short one that follows another
+                is taken with it.
+            owner: Whose settings they are: tenant and agent.
+            select: What differs from the settings, and the channel.
+            said: What the prompt holds anyway; an entry that says just that is left out.
+            asked_at: When it is asked, by the clock of whom it is told to; aware. Now without it.
+
+        Raises:
+            InvalidInputError: the message is none that can be stored.
+        """
+        check_text(message, what="message")
+        begun, why_not = await self._within(self._limits.memories, _begun(begin))
+        settings, now = begun or (self._settings.get(owner) or AgentSettings(), datetime.now(UTC))
+        self._settings[owner] = settings
+        asked = _Asked(
+            begin=begin,
+            message=message,
+            select=select,
+            said=said,
+            settings=settings,
+            now=asked_at or now,
+        )
+        memories, notes = await asyncio.gather(
+            self._memories(asked, why_not), self._notes_of(settings, select)
+        )
+        return Found(
+            memories=memories.memories,
+            notes=notes.notes,
+            skipped=(*memories.skipped, *notes.skipped),
+            messages=memories.messages,
+        )
+
+    async def record(self, begin: Begin, injection: Injection | None) -> None:
+        """Writes down what was put before a message; a database that is down keeps nobody from it."""
+        if injection is None:
+            return
+
+        async def write() -> None:
+            async with begin() as transaction:
+                await transaction.injections.add(injection)
+
+        _, why = await self._within(self._limits.memories, write())
+        if why is not None:
+            log.warning("an injection was not written down", extra={"why": why})
+
+    async def _memories(self, asked: _Asked, why_not: str | None) -> Found:
+        found: Found | None = None
+        if why_not is None:
+            found, why_not = await self._within(self._limits.memories, self._remembered(asked))
+        return found or Found(skipped=(Skipped(source="memories", why=str(why_not)),))
+
+    async def _remembered(self, asked: _Asked) -> Found:
+        async with asked.begin() as transaction:
+            messages = await _last_messages(transaction, asked.select.channel)
+        before = [one.content for one in messages]
+        question = question_of(asked.message, before=before, max_chars=LONGEST_QUESTION)
+        settings, least = asked.settings, asked.select.min_score
+        if not question or not settings.auto_retrieve_enabled:
+            return Found(messages=messages)
+        limit = asked.select.limit or settings.auto_retrieve_max_results
+        query = RetrievalQuery(
+            text=question,
+            limit=limit + _MORE,
+            min_score=settings.auto_retrieve_min_score if least is None else least,
+            asked_at=asked.now,
+        )
+        found = await retrieve(asked.begin, query, embedder=self._embedder, policy=settings.policy)
+        # A message that is among the channel's last ones is no memory, but what is asked.
+        said = [*asked.said, asked.message] if asked.message in before else asked.said
+        others = without(found.found, said)[:limit]
+        return Found(
+            memories=tuple(RetrievedMemory.of(one, now=asked.now) for one in others),
+            skipped=_skipped_parts(found),
+            messages=messages,
+        )
+
+    async def _notes_of(self, settings: AgentSettings, select: AutoSelection) -> Found:
+        wanted = NoteSelection(
+            paths=settings.obsidian_context_notes, tag=settings.obsidian_context_tag
+        )
+        enabled = settings.auto_retrieve_enabled and settings.obsidian_context_enabled
+        if self._notes is None or not enabled or not select.notes or wanted.is_empty:
+            return Found()
+        found, why = await self._within(self._limits.notes, self._notes.read(wanted))
+        if found is None:
+            return Found(skipped=(Skipped(source="notes", why=str(why)),))
+        skipped = (Skipped(source="notes", name=one.path, why=one.why) for one in found.skipped)
+        return Found(notes=found.notes, skipped=tuple(skipped))
+
+    async def _within(
+        self, limit: timedelta, work: Coroutine[Any, Any, Result]
+    ) -> tuple[Result | None, str | None]:
+        """What a source gives within its limit, or why it gives nothing.
+
+        It is left then and not waited for: a server that hangs may not even hear that it is given up.
+        """
+        task = asyncio.create_task(work)
+        self._left.add(task)
+        task.add_done_callback(self._ended)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=limit.total_seconds())
+            if done:
+                return task.result(), None
+            why = f"does not answer within {limit.total_seconds():g} s"
+        except MnesticError as error:
+            why = str(error)
+        finally:
+            task.cancel()
+        log.warning("a source is skipped", extra={"why": why})
+        return None, why
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._left.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.debug("a source that was left has failed", extra={"why": type(error).__name__})
+
+
+async def _begun(begin: Begin) -> tuple[AgentSettings, datetime]:
+    async with begin() as transaction:
+        return settings_of(await transaction.settings.read()), await transaction.now()
+
+
+def _skipped_parts(found: Retrieval) -> tuple[Skipped, ...]:
+    return tuple(
+        Skipped(source="memories", name=name, why=why) for name, why in found.skipped.items()
+    )
+
+
+async def _last_messages(transaction: Transaction, channel: str) -> tuple[ChannelMessage, ...]:
+    """The channel's last messages, the oldest first."""
+    query = EntryQuery(channel=channel, entry_types=("interaction",))
+    entries, _ = await transaction.entries.list_entries(query, limit=MESSAGES)
+    return tuple(message_of(entry) for entry in reversed(entries))
