@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, delete, func, or_, select, text, tuple_, union
+from sqlalchemy import Row, delete, func, literal, or_, select, text, tuple_, union
 
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics, Unembedded
@@ -309,14 +309,16 @@ class PostgresEntryStore:
         return await self._unit.rows(found.with_for_update() if lock else found)
 
     def _numbers_about(self, name: str) -> Any:
-        """Entries about whom this names: as subject, as alias, or by what is believed to be a name."""
+        """Entries about whom this names: as subject, as alias, or by what is believed to be a name.
+
+        Whose name it is is found by their own name as well, and by each that they are called.
+        """
         key = name_key(name)
-        called = select(FACT.c.subject_key).where(
-            self._unit.owned(FACT),
-            FACT.c.object_key == key,
-            FACT.c.predicate.in_(NAMING),
-            FACT.c.status == "active",
+        names = self._unit.owned(FACT) & FACT.c.predicate.in_(NAMING) & (FACT.c.status == "active")
+        whose = union(
+            select(literal(key)), select(FACT.c.subject_key).where(names, FACT.c.object_key == key)
         )
+        called = union(whose, select(FACT.c.object_key).where(names, FACT.c.subject_key.in_(whose)))
         numbers = select(TERM.c.entry_number).where(self._unit.owned(TERM))
         return union(
             numbers.where(TERM.c.kind.in_(("subject", "alias")), TERM.c.term == key),

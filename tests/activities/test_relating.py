@@ -143,6 +143,17 @@ async def test_who_tells_a_name_is_found_by_it(learn: Learn, ada: MemoryClient) 
     assert await entries(ada, subject="Jonas") == {}
 
 
+async def test_what_is_about_somebody_by_one_name_is_found_by_each_other(
+    learn: Learn, ada: MemoryClient
+) -> None:
+    await learn([said(1, "My nickname is Mo."), said(2, "My full name is Mara Oosting.")])
+    await ada.add("Likes tea.", subjects=["Mo"], source_id="m3")
+    await ada.add("Likes maps.", subjects=["Jonas"], source_id="m4")
+
+    for name in ("Mara", "Mo", "Mara Oosting"):
+        assert sorted(await entries(ada, subject=name)) == ["m1", "m2", "m3"]
+
+
 async def test_a_name_that_is_no_longer_used_finds_what_told_it_alone(
     learn: Learn, ada: MemoryClient
 ) -> None:
