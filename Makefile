@@ -9,7 +9,7 @@ MNESTIC := $(BIN)/mnestic
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test check acceptance properties bench bench-ingest up format lock clean
+.PHONY: help demo test check acceptance properties bench bench-ingest bench-retrieval up format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,9 @@ bench: $(INSTALLED) ## Measure jobs, each figure beside its floor (ARGS="--json"
 
 bench-ingest: $(INSTALLED) ## Measure learning, beside a bare COPY (ARGS="--json", "--quick")
 	@$(BIN)/python benchmarks/ingest.py $(ARGS)
+
+bench-retrieval: $(INSTALLED) ## Measure retrieval among a million entries (ARGS="--json", "--quick")
+	@$(BIN)/python benchmarks/retrieval.py $(ARGS)
 
 check: $(INSTALLED) ## Check style, types and the direction of imports, then run the acceptance tests
 	$(BIN)/ruff check .

@@ -43,6 +43,28 @@ def ingest_figures(processes: Any, root: Path) -> Any:
     return done.document
 
 
+@pytest.fixture(scope="module")
+def retrieval_figures(processes: Any, root: Path) -> Any:
+    """What the benchmark of retrieval prints on standard output: one object."""
+    script = str(root / "benchmarks" / "retrieval.py")
+    done = processes.run(sys.executable, script, "--json", "--quick", limit_s=LIMIT_S)
+    assert done.code == 0, done.err
+    return done.document
+
+
+def test_retrieval_is_told_by_the_size_of_a_memory(retrieval_figures: Any) -> None:
+    figures = retrieval_figures
+
+    assert set(figures["retrieve_ms"]) == set(figures["floor_ms"]["numpy"]) == {"40", "400", "4000"}
+    for taken in (*figures["retrieve_ms"].values(), figures["floor_ms"]["select_1"]):
+        assert 0 < taken["p50"] <= taken["p95"] <= taken["p99"]
+
+
+def test_vectors_are_found_and_indexes_are_small(retrieval_figures: Any) -> None:
+    assert retrieval_figures["vector_recall10"] >= 0.98
+    assert 0 < retrieval_figures["index_mb_per_10k"] < 50
+
+
 def test_learning_is_told_beside_a_bare_copy(ingest_figures: Any) -> None:
     sizes = ingest_figures["bytes_per_entry"]
 

@@ -1,0 +1,102 @@
+"""A crowd: agents that remember the same, row by row beside each other in the same tables.
+
+One agent's memory is made by the ways that users have; the others' rows are copies of its rows, in their
+order, so that the pages of each table hold rows of many agents, as they would after years of use.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import psycopg
+from psycopg import sql
+
+_COLUMNS = """
+SELECT column_name FROM information_schema.columns
+ WHERE table_schema = 'mnestic' AND table_name = %s AND is_generated = 'NEVER'
+   AND column_name NOT IN ('tenant_id', 'agent_id')
+ ORDER BY ordinal_position
+"""
+# The sessions of the agent, numbered; whoever has a share of n has every n-th of them.
+_SESSIONS = """
+CREATE TEMPORARY TABLE crowd_session AS
+SELECT session_id, dense_rank() OVER (ORDER BY session_id) AS place FROM mnestic.entry
+ WHERE tenant_id = %(tenant)s AND agent_id = %(agent)s GROUP BY session_id
+"""
+_ENTRIES = """
+CREATE TEMPORARY TABLE crowd_entry AS
+SELECT e.number, s.place FROM mnestic.entry AS e JOIN crowd_session AS s USING (session_id)
+ WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s
+"""
+# Which rows of a table go with which entry, or with all of them.
+_JOINS: Mapping[str, str] = {
+    "entry": "JOIN crowd_entry AS c USING (number)",
+    "entry_term": "JOIN crowd_entry AS c ON c.number = t.entry_number",
+    "posting": "JOIN crowd_entry AS c ON c.number = t.entry_number",
+    "embedding": "JOIN crowd_entry AS c ON c.number = t.entry_number",
+    "claim": "JOIN crowd_session AS c ON c.session_id = t.source ->> 'session_id'",
+    "fact": "CROSS JOIN (SELECT 0 AS place) AS c",
+}
+_COPY = """
+INSERT INTO mnestic.{table} (tenant_id, agent_id, {columns}) OVERRIDING SYSTEM VALUE
+SELECT t.tenant_id, a.agent_id, {selected}
+  FROM mnestic.{table} AS t {join}
+ CROSS JOIN unnest(%(agents)s::text[], %(shares)s::integer[]) AS a (agent_id, share)
+ WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND c.place %% a.share = 0
+"""
+_COUNTS = (
+    """
+    INSERT INTO mnestic.lexeme (tenant_id, agent_id, lexeme, entries)
+    SELECT tenant_id, agent_id, lexeme, count(*) FROM mnestic.posting
+     WHERE tenant_id = %(tenant)s AND agent_id = ANY(%(agents)s) GROUP BY 1, 2, 3
+    """,
+    """
+    INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes)
+    SELECT tenant_id, agent_id, count(*), sum(lexemes) FROM mnestic.entry
+     WHERE tenant_id = %(tenant)s AND agent_id = ANY(%(agents)s) GROUP BY 1, 2
+    """,
+    """
+    INSERT INTO mnestic.embedding_model (tenant_id, agent_id, model, entries, complete_to)
+    SELECT tenant_id, agent_id, model, count(*), max(entry_number) FROM mnestic.embedding
+     WHERE tenant_id = %(tenant)s AND agent_id = ANY(%(agents)s) GROUP BY 1, 2, 3
+    """,
+)
+
+
+async def crowd(
+    connection: psycopg.AsyncConnection, *, tenant: str, agent: str, shares: Mapping[str, int]
+) -> None:
+    """Gives other agents what one remembers, and has the tables vacuumed and analysed.
+
+    Args:
+        connection: Of the schema's owner, past row-level security; commits by itself.
+        tenant: Whose agents they are.
+        agent: Who remembers it now.
+        shares: By agent, of how many sessions it gets one; 1 for all.
+    """
+    asked = {
+        "tenant": tenant,
+        "agent": agent,
+        "agents": list(shares),
+        "shares": list(shares.values()),
+    }
+    async with connection.transaction():
+        await connection.execute(_SESSIONS, asked)
+        await connection.execute(_ENTRIES, asked)
+        await connection.execute("ANALYZE crowd_session, crowd_entry")
+        for table, join in _JOINS.items():
+            copied = await _copy(connection, table, join)
+            await connection.execute(copied, asked)
+        for count in _COUNTS:
+            await connection.execute(count, asked)
+        await connection.execute("DROP TABLE crowd_session, crowd_entry")
+    await connection.execute("VACUUM ANALYZE")  # as autovacuum does, minutes later
+
+
+async def _copy(connection: psycopg.AsyncConnection, table: str, join: str) -> sql.Composed:
+    rows: Sequence[tuple[str]] = await (await connection.execute(_COLUMNS, [table])).fetchall()
+    names = [sql.Identifier(name) for (name,) in rows]
+    return sql.SQL(_COPY).format(
+        table=sql.Identifier(table),
+        columns=sql.SQL(", ").join(names),
+        selected=sql.SQL(", ").join(sql.SQL("t.{}").format(name) for name in names),
+        join=sql.SQL(join),
+    )
