@@ -50,7 +50,7 @@ def read_locomo(
     Raises:
         InvalidInputError: The file holds none; names the place in it.
     """
-    place, chosen, others = _choose_sample(_parse_document(path, source), source, sample=sample)
+    place, chosen, others = _choose_sample(parse_document(path, source), source, sample=sample)
     conversation = chosen.get("conversation", chosen)
     known_as = chosen.get("sample_id")
     named = f"{known_as}/" if isinstance(known_as, str) else ""  # every sample has a session_1
@@ -105,8 +105,12 @@ def _session_keys(conversation: Mapping[str, Any]) -> list[str]:
     return [f"session_{number}" for number in numbers]
 
 
-def _parse_document(path: Path, source: str) -> Any:
-    """The document; what is no text in it is left for the turn that holds it to be refused."""
+def parse_document(path: Path, source: str) -> Any:
+    """The document; what is no text in it is left for the turn that holds it to be refused.
+
+    Raises:
+        InvalidInputError: The file cannot be read, or is no whole JSON.
+    """
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -15,6 +15,7 @@ import typer
 
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.cli import (
+    bench,
     config,
     costs,
     demo,
@@ -47,6 +48,7 @@ app = typer.Typer(
 )
 app.add_typer(jobs.app, name="job")
 app.add_typer(memories.app, name="memory")
+app.add_typer(bench.app, name="bench")
 for _command in (
     job_reports.history,
     job_reports.diff,

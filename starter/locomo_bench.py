@@ -1,0 +1,220 @@
+"""Measures retrieval on LoCoMo: is what answers a question among what is found first?
+
+Everything runs on an embedded runtime of its own, in a directory that is removed afterwards, with the
+local provider: no model is asked, and whatever the settings say is not read. Questions go through
+the same `MemoryClient.retrieve` that everybody calls, with its defaults.
+"""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import psycopg
+from pydantic import BaseModel, ConfigDict
+
+from mnestic.memory.retrieval import RetrievedEntry
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.embedded.runtime import EmbeddedRuntime
+from mnestic.starter.ingesting import receive_conversation, start_ingest
+from mnestic.starter.learning_status import wait_for_learning
+from mnestic.starter.locomo_questions import CATEGORIES, Question, Sample
+from mnestic.starter.search_baselines import PlainIndex, lexemes_of
+from mnestic.starter.settings import Settings
+from mnestic.starter.wiring import embedder_of, open_memory, token_counter
+from mnestic.stores.postgres.schema import migrate
+from mnestic.worker import activities_of, make_worker, open_models
+
+_TURNS = (5, 10, 20)
+_SESSIONS = (1, 5, 10)
+_ASKED_FOR = 100  # entries, so that ten sessions are among them
+_ANSWER = 10  # of which an answer is made
+_CHANNEL = "locomo"
+
+Tell = Callable[[str], None]
+Recall = dict[str, float]
+
+
+class Found(BaseModel):
+    """The share of the evidence that is among the first turns, and the first sessions, that are found."""
+
+    model_config = ConfigDict(frozen=True)
+
+    turn_recall: Recall
+    session_recall: Recall
+
+
+class Milliseconds(BaseModel):
+    """What a call takes, from the client's side: the question's embedding and the database in it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    p50: float
+    p95: float
+
+
+class LocomoReport(Found):
+    """The figures. `tokens_p50` is of the ten first entries, a line each with its day and speaker.
+
+    `baselines` are plain searches over the same entries, words and vectors, by their names.
+    """
+
+    questions: int
+    by_category: dict[str, Recall]
+    tokens_p50: float
+    ms: Milliseconds
+    baselines: dict[str, Found]
+
+
+class _Asked(NamedTuple):
+    """A question with what was found for it, by each search: source ids, the best first."""
+
+    question: Question
+    sessions: Mapping[str, str]
+    found: Mapping[str, Sequence[str]]
+    tokens: int
+    ms: float
+
+
+async def measure_locomo(samples: Sequence[Sample], *, tell: Tell) -> LocomoReport:
+    """Keeps each conversation as an agent of its own, has it learned from, and asks its questions.
+
+    Raises:
+        MnesticError: something did not answer, or refused.
+    """
+    with tempfile.TemporaryDirectory(prefix="mnestic-bench-") as folder:
+        settings = Settings.model_construct(
+            data_dir=Path(folder)
+        )  # the defaults, of no environment
+        runtime = EmbeddedRuntime(settings, report=tell, migrate=migrate, start_worker=False)
+        async with runtime, await MnesticClient.connect(settings) as client:
+            async with _worker(client):
+                for number, sample in enumerate(samples):
+                    await _learn(client, sample, agent_id=_agent(number), tell=tell)
+            asked = [
+                each
+                for number, sample in enumerate(samples)
+                for each in await _ask(client, sample, agent_id=_agent(number))
+            ]
+    return _report(asked)
+
+
+@asynccontextmanager
+async def _worker(client: MnesticClient) -> AsyncIterator[None]:
+    """A worker in this process, with the local provider."""
+    memory = open_memory(client.endpoints)
+    try:
+        async with open_models(client.settings) as models:
+            activities = activities_of(memory, **models)
+            async with make_worker(client.temporal, client.settings, activities=activities):
+                yield
+    finally:
+        await memory.close()
+
+
+async def _learn(client: MnesticClient, sample: Sample, *, agent_id: str, tell: Tell) -> None:
+    began = time.monotonic()
+    kept = 0
+    async for batch in receive_conversation(
+        client, sample.conversation, agent_id=agent_id, channel=_CHANNEL
+    ):
+        kept += batch.new
+    await wait_for_learning(client, await start_ingest(client, agent_id=agent_id), tell=tell)
+    took = time.monotonic() - began
+    tell(f"{sample.conversation.title}: {kept} turns learned from ({took:.1f} s)")
+
+
+async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[_Asked]:
+    """Asks the questions of a sample, one after the other."""
+    memory, sessions = client.memory(agent_id), sample.sessions
+    embedder = embedder_of(client.settings, None)
+    count = token_counter()
+    url = client.endpoints.database_admin_url.get_secret_value()
+    asked = []
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        plain = await PlainIndex.load(
+            connection,
+            tenant_id=client.settings.tenant_id,
+            agent_id=agent_id,
+            model=embedder.name,
+        )
+        # With names in the question, vectors alone find a third of what they find without.
+        bare = [sample.without_speakers(each.text) for each in sample.questions]
+        vectors = (await embedder.embed(bare)).vectors
+        for question, text, vector in zip(sample.questions, bare, vectors, strict=True):
+            began = time.perf_counter()
+            retrieval = await memory.retrieve(question.text, limit=_ASKED_FOR)
+            ms = (time.perf_counter() - began) * 1000
+            found = plain.rank(await lexemes_of(connection, text), vector)
+            found[""] = [each.entry.source_id or "" for each in retrieval.found]
+            answer = _rendered(retrieval.found[:_ANSWER])
+            tokens = await asyncio.to_thread(count, answer)
+            asked.append(_Asked(question, sessions, found, tokens, ms))
+    return asked
+
+
+def _agent(number: int) -> str:
+    return f"conversation-{number}"
+
+
+def _rendered(found: Iterable[RetrievedEntry]) -> str:
+    entries = [each.entry for each in found]
+    return "\n".join(f"{entry.at:%Y-%m-%d} {entry.speaker}: {entry.content}" for entry in entries)
+
+
+def _report(asked: Sequence[_Asked]) -> LocomoReport:
+    ms = [each.ms for each in asked]
+    searches = asked[0].found.keys() - {""}
+    by_category = {
+        str(category): [each for each in asked if each.question.category == category]
+        for category in CATEGORIES
+    }
+    return LocomoReport(
+        questions=len(asked),
+        turn_recall=_turn_recall(asked, ""),
+        by_category={name: _turn_recall(those, "") for name, those in by_category.items() if those},
+        session_recall=_session_recall(asked, ""),
+        tokens_p50=float(np.median([each.tokens for each in asked])),
+        ms=Milliseconds(
+            p50=round(float(np.median(ms)), 2), p95=round(float(np.percentile(ms, 95)), 2)
+        ),
+        baselines={
+            search: Found(
+                turn_recall=_turn_recall(asked, search),
+                session_recall=_session_recall(asked, search),
+            )
+            for search in sorted(searches)
+        },
+    )
+
+
+def _turn_recall(asked: Sequence[_Asked], search: str) -> Recall:
+    return _recall(((each.found[search], each.question.evidence) for each in asked), _TURNS)
+
+
+def _session_recall(asked: Sequence[_Asked], search: str) -> Recall:
+    """A session stands where the first of its turns does."""
+    ranked = (
+        (
+            list(dict.fromkeys(each.sessions[turn] for turn in each.found[search])),
+            {each.sessions[turn] for turn in each.question.evidence},
+        )
+        for each in asked
+    )
+    return _recall(ranked, _SESSIONS)
+
+
+def _recall(ranked: Iterable[tuple[Sequence[str], Collection[str]]], cuts: Sequence[int]) -> Recall:
+    """The mean share of what is wanted that is among the first."""
+    shares = [
+        [len(wanted & set(found[:cut])) / len(wanted) for cut in cuts]
+        for found, wanted in ((found, set(wanted)) for found, wanted in ranked)
+    ]
+    return {
+        str(cut): round(float(mean), 4)
+        for cut, mean in zip(cuts, np.mean(shares, axis=0), strict=True)
+    }
