@@ -1,0 +1,106 @@
+"""Questions that cannot be asked are refused in one clear sentence, and odd ones are answered honestly."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.client import MnesticClient
+
+KNOWN = "The spare key of the greenhouse hangs behind the ladder."
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "empty": ("", {}, "empty"),
+    "blank": (" \n\t ", {}, "empty"),
+    "1 MB": ("key " * 262_144, {}, "limit is"),
+    "a zero byte": ("key\0", {}, "NUL"),
+    "half a surrogate pair": ("key \ud800", {}, "surrogate"),
+    "an unknown type": ("key", {"entry_types": ["gossip"]}, "interaction"),
+    "an unknown category": ("key", {"categories": ["gossip"]}, "profile"),
+    "an unknown status": ("key", {"statuses": ["gone"]}, "archived"),
+    "an unknown mode": ("key", {"mode": "fuzzy"}, "hybrid"),
+    "no result": ("key", {"limit": 0}, "limit"),
+    "too many results": ("key", {"limit": 1_000_000}, "limit"),
+    "a score that cannot be": ("key", {"min_score": 2}, "min_score"),
+    "a moment without a zone": ("key", {"as_of": datetime(2025, 3, 1)}, "timezone"),  # noqa: DTZ001
+    "a moment that is none": ("key", {"since": "some day"}, "since"),
+    "an unknown field": ("key", {"colour": "blue"}, "colour"),
+    "a filter with a zero byte": ("key", {"session_id": "s\0"}, "NUL"),
+    "a tag that is no text": ("key", {"tags": ["key\ud800"]}, "surrogate"),
+}
+ODD = {
+    "only stop words": "and then it was of the",
+    "punctuation": "?! ... --- ()",
+    "quotes and operators": "'; DROP TABLE mnestic.entry; -- & | ! :* <-> \\ %",
+    "control characters": "\x01\x02\x07\x1b[31m",
+    "a long word": "x" * 9000,
+    "many words": "nobody said any such thing " * 350,
+    "regular expressions": "(.*)+ [a-z]{9999} \\y(?=",
+    "right to left": "מתי יוצאת הרכבת לירושלים",
+    "another script": "电车几点开往机场",
+    "a combining mark": "\u0301\u0301",
+}
+
+
+@pytest.mark.parametrize(("text", "asked", "told"), REFUSED.values(), ids=REFUSED)
+async def test_a_question_that_cannot_be_is_refused(
+    client: MnesticClient, text: str, asked: dict[str, Any], told: str
+) -> None:
+    memory = client.memory("ada")
+    await memory.add(KNOWN)
+
+    with pytest.raises(InvalidInputError) as refused:
+        await memory.retrieve(text, **asked)
+
+    assert told in str(refused.value)
+    assert len(str(refused.value)) < 500
+    assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+async def test_an_odd_question_has_an_empty_answer(client: MnesticClient, text: str) -> None:
+    memory = client.memory("ada")
+    await memory.add(KNOWN)
+
+    retrieval = await memory.retrieve(text)
+
+    assert retrieval.found == ()
+    assert retrieval.skipped == {}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+async def test_odd_words_in_a_question_do_not_hide_the_answer(
+    client: MnesticClient, text: str
+) -> None:
+    memory = client.memory("ada")
+    await memory.add(KNOWN)
+
+    retrieval = await memory.retrieve(f"Where is the spare key of the greenhouse? {text[:20]}")
+
+    assert [each.entry.content for each in retrieval.found] == [KNOWN]
+
+
+async def test_an_empty_memory_has_an_empty_answer(client: MnesticClient) -> None:
+    memory = client.memory("nobody")
+
+    for mode in ("hybrid", "semantic", "text"):
+        assert (await memory.retrieve("Where is the spare key?", mode=mode)).found == ()
+
+
+async def test_odd_names_of_subjects_and_tags_are_looked_for_as_they_are(
+    client: MnesticClient,
+) -> None:
+    memory = client.memory("ada")
+    names = ("C++", "(.*)", "O'Brien & Sons", "a\\b", "100%", "Zoë-Ann")
+    for name in names:
+        await memory.add(
+            f"Likes walnuts, number {names.index(name)}.", subjects=[name], tags=[name]
+        )
+
+    found = [await memory.retrieve("walnuts", subject=name) for name in names]
+    tagged = [await memory.retrieve("walnuts", tags=[name]) for name in names]
+
+    for retrievals in (found, tagged):
+        told = [[each.entry.subjects for each in one.found] for one in retrievals]
+        assert told == [[(name,)] for name in names]

@@ -1,0 +1,90 @@
+"""Questions on worlds that stand in `worlds/`: what must come back, and what must not, by default settings.
+
+A world is what its agents remember, in order: messages (`text`, with who said it, or which tool returned it,
+when and where), entries that are added (`add`), and changes by hand (`archive`, `remove`, `change`,
+`fact`, `delete_fact`). A case asks it something, `with` fields of `RetrievalQuery`; of the ids of entries
+that come back `must` and `must_not` name some, `only` all; `first` and `first_of` tell which is the first,
+`count` how many there are, and `empty` that there are none.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.retrieval.conftest import WORLDS, World, load
+
+CASES = [
+    (path.stem, case) for path in sorted(WORLDS.glob("*.yaml")) for case in load(path.stem)["cases"]
+]
+# A case may say why it does `not_yet` hold.
+PARAMETERS = [
+    pytest.param(
+        world,
+        case,
+        id=f"{world}, {case['kind']}: {case['ask']}",
+        marks=[pytest.mark.xfail(reason=case["not_yet"])] if "not_yet" in case else [],
+    )
+    for world, case in CASES
+]
+EXPECTATIONS = {"must", "must_not", "only", "first", "first_of", "count", "empty"}
+KINDS = {
+    *("supersession", "as of", "alias", "scope", "typo", "prefix", "paraphrase", "off topic"),
+    *("near-duplicates", "sessions", "filter", "time", "expired", "archived", "removed", "deleted"),
+    *("namesakes", "negated", "command", "words", "language", "control characters", "name"),
+}
+
+WorldOf = Callable[[str], Awaitable[World]]
+
+
+@pytest.mark.parametrize(("world", "case"), PARAMETERS)
+async def test_what_comes_back_and_what_does_not(
+    world_of: WorldOf, world: str, case: dict[str, Any]
+) -> None:
+    memory = (await world_of(world)).memory_of(case)
+
+    retrieval = await memory.retrieve(case["ask"], **case.get("with", {}))
+
+    told = {each.entry.source_id or "": each.score for each in retrieval.found}
+    wrong = dict(faults(case, list(told)))
+    why = {each.entry.source_id: each.signals for each in retrieval.found}
+    assert wrong == {}, f"{told}; {retrieval.words}, {retrieval.names}, {retrieval.period}; {why}"
+
+
+def faults(case: dict[str, Any], found: list[str]) -> Iterator[tuple[str, Any]]:
+    """What is otherwise than a case says."""
+    missing = [each for each in case.get("must", ()) if each not in found]
+    surplus = [each for each in case.get("must_not", ()) if each in found]
+    if "only" in case or case.get("empty"):
+        only = case.get("only", ())
+        missing += [each for each in only if each not in found]
+        surplus += [each for each in found if each not in only]
+    if missing:
+        yield "missing", missing
+    if surplus:
+        yield "surplus", surplus
+    first = [each for each in (*case.get("first_of", ()), case.get("first")) if each]
+    if first and not set(found[:1]) & set(first):
+        yield "first", found[:1]
+    if case.get("count", len(found)) != len(found):
+        yield "count", len(found)
+
+
+def test_each_case_can_fail() -> None:
+    for world in sorted({world for world, _ in CASES}):
+        kept = {item["id"] for item in load(world)["memory"] if "id" in item}
+        for case in load(world)["cases"]:
+            assert EXPECTATIONS & case.keys(), case
+            named = [case.get(name, ()) for name in ("must", "must_not", "only", "first_of")]
+            assert {each for names in named for each in names} <= kept, case
+            assert case.get("first", next(iter(kept))) in kept, case
+
+
+def test_there_are_enough_cases_of_each_kind() -> None:
+    kinds = Counter(case["kind"] for _, case in CASES)
+
+    assert kinds.keys() >= KINDS
+    assert len(CASES) >= 100
+    assert sum("must" in case or "only" in case for _, case in CASES) >= 60
+    assert sum("must_not" in case or "empty" in case for _, case in CASES) >= 60

@@ -1,0 +1,105 @@
+"""How Postgres answers a search: by indexes, as the application's own role, among entries of others."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from sqlalchemy import event
+
+from benchmarks.crowd import crowd
+from benchmarks.messages import messages
+from mnestic.activities.receiving import receive
+from mnestic.memory.entries import Embedding
+from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+
+# Rows of whoever is asked, and of the others: 1,000 of 51,000 entries.
+OWN, OTHERS = 1000, 50
+LARGE = {"entry", "entry_term", "posting", "lexeme", "embedding", "resource"}
+QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("What did Mara say about the tide and the harbour?", {}),
+    ("Where does Jonas live?", {"as_of": "2015-02-01T00:00:00Z"}),
+    ("Who went to the concert last week?", {"asked_at": "2015-01-05T00:00:00Z"}),
+    ("the harbour", {"mode": "text"}),
+    ("the harbour", {"mode": "semantic"}),
+    ("harbour", {"session_id": "session_3"}),
+    ("harbour", {"channel": "benchmark", "since": "2015-01-02T00:00:00Z"}),
+    ("harbour", {"subject": "Mara", "tags": ["profile"], "categories": ["profile"]}),
+    ("harbour", {"statuses": ["archived"], "entry_types": ["interaction"]}),
+    ("Mara", {}),
+)
+
+
+@pytest.fixture(scope="module")
+def crowded() -> dict[str, str]:
+    """The tenant of the crowd, once there is one in this process's database."""
+    return {}
+
+
+@pytest.fixture
+async def asked(
+    memory: PostgresMemory, settings: Settings, admin_url: str, crowded: dict[str, str]
+) -> MemoryClient:
+    """An agent with as many entries as others have."""
+    if not crowded:
+        await keep(memory, tenant=settings.tenant_id)
+        async with await psycopg.AsyncConnection.connect(admin_url, autocommit=True) as owner:
+            shares = {f"agent-{number}": 1 for number in range(OTHERS)}
+            await crowd(owner, tenant=settings.tenant_id, agent="base", shares=shares)
+        crowded["tenant"] = settings.tenant_id
+    return MemoryClient(memory, tenant_id=crowded["tenant"], agent_id="agent-7")
+
+
+async def keep(memory: PostgresMemory, *, tenant: str) -> None:
+    """An agent's entries, each with a vector; which one does not matter here."""
+    async with memory.transaction(
+        tenant_id=tenant, agent_id="base", actor="test", write=True
+    ) as transaction:
+        await receive(transaction, list(messages(OWN, seed=5)), owner=f"{tenant}/base")
+        bare = await transaction.entries.list_unembedded("wordllama-256", limit=OWN)
+        vectors = [
+            Embedding(entry_id=one.id, content=one.content, vector=vector_of(number))
+            for number, one in enumerate(bare)
+        ]
+        await transaction.entries.embed("wordllama-256", vectors)
+
+
+def vector_of(number: int) -> bytes:
+    vector = np.random.default_rng(number).normal(size=256).astype("<f4")
+    return (vector / np.linalg.norm(vector)).tobytes()
+
+
+@pytest.mark.parametrize(("text", "fields"), QUESTIONS)
+async def test_no_question_reads_all_entries_of_everybody(
+    asked: MemoryClient, memory: PostgresMemory, text: str, fields: dict[str, Any]
+) -> None:
+    statements: list[tuple[str, Any]] = []
+
+    @event.listens_for(memory._engine.sync_engine, "before_cursor_execute")
+    def note(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
+        statements.append((statement, values))
+
+    await asked.retrieve(text, **fields)
+    event.remove(memory._engine.sync_engine, "before_cursor_execute", note)
+
+    scans = []
+    reads = [one for one in statements if one[0].lstrip().startswith(("SELECT", "WITH"))]
+    async with asked._transaction(write=False) as transaction:
+        for statement, values in reads:
+            found = await transaction._unit.connection.exec_driver_sql(
+                f"EXPLAIN (FORMAT JSON) {statement}", values
+            )
+            plan = found.scalar_one()[0]["Plan"]
+            scans += [(name, statement) for name in sequential_scans(plan) if name in LARGE]
+    assert len(reads) >= 5
+    assert scans == [], {name for name, _ in scans}
+
+
+def sequential_scans(plan: dict[str, Any]) -> Iterator[str]:
+    if plan["Node Type"] == "Seq Scan":
+        yield plan["Relation Name"]
+    for part in plan.get("Plans", ()):
+        yield from sequential_scans(part)
