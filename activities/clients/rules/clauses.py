@@ -123,16 +123,34 @@ def _clause(
     zone: tuple[int, int],
 ) -> Clause:
     start, end = zone
-    own = tuple(date for date in dates if start <= date.start < end)
+    first = words[head.index].start
+    own = tuple(
+        date
+        for date in dates
+        if start <= date.start < end
+        and (date.start >= first or _leads(date, words, start=start, dates=dates))
+    )
     following, phrase = head.verb.following, head.verb.phrase
     begin = words[following].start if following < len(words) else end
     rest = _without_dates(text[begin:end], own, begin)
     planned = _without_dates(text[words[phrase].start : end], own, words[phrase].start)
     if head.link == "which":
         rest = rest.partition(",")[0]
-    first = words[head.index].start
     start = min([first, *(date.start for date in own)])
     return Clause(head.subject, head.verb, rest, planned, start, end, head.link, own)
+
+
+def _leads(
+    date: DateMention, words: Sequence[Word], *, start: int, dates: Sequence[DateMention]
+) -> bool:
+    """Whether a date begins its part of the sentence, as in "On Monday, I start"; else it is of other words."""
+    segment: list[str] = []
+    for word in words:
+        if start <= word.start < date.start:
+            is_dated = any(each.start <= word.start < each.end for each in dates)
+            is_new = word.low in _MARKS or word.low in _LINKS
+            segment = [] if is_new or is_dated else [*segment, word.low]
+    return all(low in _OPENERS or low in _LEADING for low in segment)
 
 
 def _without_dates(text: str, dates: Sequence[DateMention], begin: int) -> str:

@@ -132,7 +132,11 @@ def _of_message(turn: Turn) -> list[Extracted]:
         if told
         else ()
     )
-    return [each for each in told if name_key(each.subject) not in firms]
+    return [
+        each
+        for each in told
+        if name_key(each.subject) not in firms and "__" not in f"{each.subject} {each.object}"
+    ]
 
 
 def _called(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:

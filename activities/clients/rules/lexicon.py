@@ -116,7 +116,7 @@ JUDGED = frozenset(
     "good great bad terrible big horrible awful decent lousy lovely amazing better best worse worst real total complete "
     "natural born self-proclaimed self-appointed self-styled so-called designated unpaid backseat armchair amateur hobby "
     "weekend aspiring budding wannabe would-be failed frustrated former ex part little bit secret fake couch sofa "
-    "walking human world's hopeless useless brilliant fantastic".split()
+    "rare walking human world's hopeless useless brilliant fantastic".split()
 )
 # No place that anybody lives in.
 NOWHERE = frozenset(

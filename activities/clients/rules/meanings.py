@@ -29,7 +29,7 @@ from mnestic.memory.extraction import Extracted
 from mnestic.memory.numbers import number_of
 
 _INSTEAD = re.compile(
-    r",?\s(?:and |but )?not (?:(?:in|at|on|to|for|as|the|an?) )*(?P<y>[^\W_][^,.;|()]{0,40})"
+    r"(?<!\bdoes)(?<!\bdo)(?<!\bdid)(?<!\bis)(?<!\bare)(?<!\bwas)(?<!\bwere)(?<!\bcan)(?<!\bwould)(?<!\bhas)(?<!\bhave),?\s(?:and |but )?not (?:(?:in|at|on|to|for|as|the|an?) )*(?P<y>[^\W_][^,.;|()]{0,40})"
 )
 _RATHER = re.compile(r",?\s(?:but|rather)(?= (?:in|at|for|as)\b)")
 # What will be so from a day on; of the rest, what is so today would seem to be over.
@@ -41,6 +41,10 @@ _LISTED = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
 _GOING = re.compile(r"([a-z]+ing)\b")
 _ALONE = re.compile(r"(?:$|[,.|!;]|any ?more|any longer|now\b)")
 _OPPOSITES = {"likes": "dislikes", "dislikes": "likes", "eats": "avoids"}
+_NARROWS = re.compile(
+    r" (?:with|that|which|who|derived|made|based|from|about|by|of|when|where|without|in which)\b"
+)
+_OF_OTHERS = re.compile(r"^(?!to\b)[^,.;|]{1,60}\bto [a-z]+")
 _PLACES = frozenset({"lives_in", "lived_in", "born_in", "comes_from", "visited"})
 _MEAT = frozenset("fish meat chicken beef pork lamb turkey bacon salmon steak seafood".split())  # noqa: SIM905
 
@@ -114,6 +118,8 @@ class _Fact:
         if verdict == "denied":
             yield from self._rather()
         values = [] if verdict == "nothing" else self._values()
+        if "dislikes" in {self.pattern.predicate, verdict == "denied" and self.pattern.denied}:
+            values = [value for value in values if not self._is_narrowed(value)]
         for subject in self._subjects() if values else ():
             for value in values:
                 if value != subject:
@@ -121,6 +127,11 @@ class _Fact:
             if verdict == "is":
                 yield from self._more(subject, values)
                 yield from self._instead(subject)
+
+    def _is_narrowed(self, value: str | None) -> bool:
+        """As in "no fan of remotes with tiny buttons": who dislikes some need not dislike all."""
+        _, found, following = self.clause.rest.partition(value or "|")
+        return bool(found) and _NARROWS.match(following) is not None
 
     def _verdict(self) -> Verdict:
         """What the clause says, given also what it is about."""
@@ -277,7 +288,13 @@ class _Fact:
     def _instead(self, subject: str) -> Iterator[Extracted]:
         """As in "In Ghent, not in Bruges": the second was never so."""
         match, predicate = _INSTEAD.search(self.clause.rest), self.pattern.predicate
-        if match and self.pattern.kind in {"state", "habit"}:
+        is_shaped = match and self.pattern.reading != "text"
+        if (
+            match and not is_shaped
+        ):  # "the director who does not want …": it has to be such an object
+            again = self.match.re.match(" " + self.clause.rest[match.start("y") :])
+            is_shaped = again is not None
+        if match and is_shaped and self.pattern.kind in {"state", "habit"}:
             for value in read_values(match["y"], self.pattern.reading, predicate=predicate):
                 kind: ClaimKind = "ended" if _NOW.search(self.clause.rest) else "retracted"
                 yield claim(self.clause, subject, predicate, value, kind=kind)
@@ -359,6 +376,8 @@ def _intention(clause: Clause, times: Times) -> Iterator[Extracted]:
     if verb.lemma == "like":
         return  # "I'd like a coffee" is of the moment
     is_noun = verb.lemma == "want"
+    if is_noun and _OF_OTHERS.search(clause.phrase):
+        return  # "she wants cities and citizens to plant trees"
     name = phrase(clause.phrase) if is_noun else verb_phrase(clause.phrase)
     if name is None:
         return

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from mnestic.activities.clients.rules.lexicon import NOT_NAMES
 from mnestic.activities.clients.rules.lexing import Word
+from mnestic.activities.clients.rules.verbs import FORMS
 from mnestic.memory.claims import name_key
 
 _OTHER = frozenset({"another", "other", "different"})
@@ -18,7 +19,9 @@ _SIGNS = _OTHER | _MANY | _CALLED | {"same"}
 
 def is_name(word: Word) -> bool:
     """Whether a word can be a name."""
-    return word.is_capital and word.low not in NOT_NAMES and word.text.replace("-", "").isalpha()
+    is_doing = word.low.endswith("ing") and word.low in FORMS  # "Having never been there, …"
+    is_known = word.low in NOT_NAMES or is_doing
+    return word.is_capital and not is_known and word.text.replace("-", "").isalpha()
 
 
 def name_at(words: Sequence[Word], index: int) -> tuple[str, int]:

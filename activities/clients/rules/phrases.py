@@ -14,14 +14,14 @@ _STOP = re.compile(
     r"near|after|before|during|every|each|too|also|now|again|any ?more|any longer|either|instead|if|but|though|"
     r"although|without|about|very|really|a lot|lots|much|more|most|best|lately|these|those|all|around|along|out|"
     r"up|over|once|twice|(?:a|three|four|five|six|seven) (?:day|week|month|year|times)|per|and|or|together|"
-    r"alone|often|daily|regularly|sometimes|especially|like|here|there|never|not|until|everywhere|back|first|"
+    r"alone|often|daily|regularly|sometimes|especially|like|here|there|nowadays|never|not|until|everywhere|back|first|"
     r"last|so+|ve+ry+|mu+ch+|am|is|are|was|were|will|would|can|could|do|does|did|has|have|had|ever|well|though|anyway|honestly|"
     r"by the way|btw|lol|haha|please|right|after all|for sure|of course)\b",
     re.IGNORECASE,
 )
 _STOP_DOING = re.compile(
     r"[,;:|()\u2013\u2014]|\s-\s|\b(?:because|since|so|when|while|that|which|who|than|too|also|now|again|any ?more|"
-    r"instead|if|but|though|although|and|or|lately|these|every|each|after|before|during|as|am|is|are|was|were|"
+    r"instead|nowadays|if|but|though|although|and|or|lately|these|every|each|after|before|during|as|am|is|are|was|were|"
     r"really|very|a lot|much|more|most|by the way)\b",
     re.IGNORECASE,
 )
@@ -34,7 +34,7 @@ _LEADING = re.compile(
 _POINTING = frozenset(
     "the this that these those it its them they you your yours him his her hers he she me my mine us our ours their theirs we i "
     "neither nor no not what how why when where who which whatever everything anything something nothing everyone everybody "
-    "someone somebody anyone one ones none both each to being such another other others same myself yourself "
+    "someone somebody anyone one ones none both each to being such another other others same myself yourself em "
     "himself herself themselves".split()
 )
 _VAGUE = frozenset(
@@ -89,7 +89,12 @@ def _names_something(words: list[str], *, most: int) -> bool:
     if not 0 < len(words) <= most or not all(_WORD.match(word) for word in words):
         return False
     lows = [word.casefold() for word in words]
-    is_cut = lows[-1] in _DANGLING or not {"a", "an"}.isdisjoint(lows[1:-1][-1:])
+    is_cut = (
+        lows[-1] in _DANGLING
+        or lows[-1].endswith("'s")
+        or "www" in lows
+        or not {"a", "an"}.isdisjoint(lows[1:-1][-1:])
+    )
     is_cut = is_cut or (lows[0].endswith("ing") and lows[1:2] == ["the"])
     is_pointing = lows[0] in _POINTING or not (_POINTING - {"the"}).isdisjoint(lows)
     is_empty = lows[0] in _EMPTY_DOING or not _VAGUE.isdisjoint((lows[0], lows[-1]))
@@ -112,6 +117,11 @@ def _without_lead(text: str) -> str:
     return text
 
 
+_FINITE = re.compile(
+    r"\b(?:am|is|are|was|were|be|been|has|have|had|can|could|will|would)\b", re.IGNORECASE
+)
+
+
 def phrases(text: str) -> list[str]:
     """The objects that a list begins with, up to the first that is none."""
     head = re.split(
@@ -121,6 +131,8 @@ def phrases(text: str) -> list[str]:
     )[0]
     found: list[str] = []
     for part in re.split(r",\s*(?:and|or|as well as)\s+|,\s*|\s+(?:and|or|&|as well as)\s+", head):
+        if found and _FINITE.search(part):
+            break  # "I like Rome, better judgment be damned"
         item = phrase(part)
         if item is None or (found and _is_other(part, found[0], item)):
             break
@@ -210,6 +222,26 @@ def verb_phrase(text: str) -> str | None:
         "make",
         "go",
         "thank",
+        "start",
+        "begin",
+        "point",
+        "mention",
+        "add",
+        "note",
+        "share",
+        "stress",
+        "miss",
+        "cry",
+        "die",
+        "scream",
+        "lose",
+        "fail",
+        "regret",
+        "need",
+        "feel",
+        "at",
+        "just",
+        "simply",
         "keep",
         "help",
     }:

@@ -25,6 +25,8 @@ _DOUBT = re.compile(
 _TOLD = re.compile(
     r"(?:\b(?:she|he|they|it|[A-Z][a-z]+) (?:said|says|told (?:me|us)|claims|claimed|thinks|thought|wrote)"
     r"|\b(?:said|says) (?:she|he|they|[A-Z][a-z]+))\W*$"
+    r"|,['_]* (?:(?:his|her|their|the|an?|my|our|[A-Z][\w.]+) (?:[\w'-]+ ){0,4}?|she |he |they )(?:said|says|explained|replied|added|answered|exclaimed|shouted|wrote|claims|claimed|"
+    r"insisted|joked|recalled|admitted|noted|whispered|yelled|laughed|sighed|muttered|told (?:me|us|him|her|them|reporters))\b"
 )
 _ALMOST_LENGTH = re.compile(
     r"\b(?:almost|nearly) (?:\w+ )?(?:days?|weeks?|months?|years?|\d+|[a-z]+ (?:months|years|weeks|days))\b",

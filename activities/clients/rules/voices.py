@@ -24,7 +24,7 @@ _HEADINGS = frozenset(
 )
 _OWN = frozenset({"i", "we", "there"})
 _ANOTHERS = frozenset(
-    "his her their your 's he she they said says wrote writes reads sang sings goes quote caption lyrics".split()
+    "his her their your 's he she they said says wrote writes reads replied replies explained asked answered added recalled sang sings goes quote caption lyrics".split()
 )
 
 
