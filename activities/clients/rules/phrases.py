@@ -39,7 +39,7 @@ _POINTING = frozenset(
 )
 _VAGUE = frozenset(
     "things thing stuff lot lots idea ideas way ways part parts time times fact look sound sounds point kind "
-    "sort option options choice choices version number answer place places day days people person moment moments feeling vibe more less much out".split()
+    "sort word option options choice choices version number answer place places day days people person moment moments feeling vibe more less much out".split()
 )
 _NOT_DOING = frozenset(
     "thing something anything nothing everything morning evening king ring spring string wedding being having "
