@@ -51,3 +51,30 @@ async def test_a_person_knows_better_than_a_message_dated_ahead(
 
     (fact,), _ = await ada.list_facts()
     assert (fact.object, fact.supersedes) == ("Bruges", ahead.id)
+
+
+async def test_history_list_and_why_tell_the_same_of_any_moment(ada: MemoryClient) -> None:
+    now = await ada.now()
+    told = (("Utrecht", -900), ("Lyon", 40), ("Oslo", -300), ("Ghent", None), ("Lima", -2000))
+    for place, days in told:
+        since = None if days is None else now + timedelta(days=days)
+        await ada.add_fact("Mara", "lives_in", place, valid_from=since)
+    (ghent,), _ = await ada.list_facts(as_of=await ada.now())
+    await ada.delete_fact(ghent.id)
+
+    history = (await ada.fact_history("Mara", "lives_in")).facts
+
+    for days in (-3000, -1000, -500, -100, 0.5, 39, 41, 4000):
+        at = now + timedelta(days=days)
+        listed, _ = await ada.list_facts(subject="Mara", as_of=at)
+        assert [fact.id for fact in listed] == [one.id for one in history if one.holds_at(at)]
+        assert [(await ada.why_fact(fact.id))[0] for fact in listed] == list(listed)
+        assert len(listed) <= 1
+    assert ghent.object == "Ghent"
+    assert [(one.object, one.status) for one in history] == [
+        ("Lima", "archived"),
+        ("Utrecht", "archived"),
+        ("Oslo", "archived"),
+        ("Ghent", "deleted"),
+        ("Lyon", "active"),
+    ]
