@@ -19,9 +19,10 @@ _SIGNS = _OTHER | _MANY | _CALLED | {"same"}
 
 def is_name(word: Word) -> bool:
     """Whether a word can be a name."""
+    if not word.is_capital or word.low in NOT_NAMES:
+        return False
     is_doing = word.low.endswith("ing") and word.low in FORMS  # "Having never been there, …"
-    is_known = word.low in NOT_NAMES or is_doing
-    return word.is_capital and not is_known and word.text.replace("-", "").isalpha()
+    return not is_doing and word.text.replace("-", "").isalpha()
 
 
 def name_at(words: Sequence[Word], index: int) -> tuple[str, int]:
