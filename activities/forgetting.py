@@ -13,7 +13,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.removing import remove_entries
 from mnestic.activities.running_jobs import RunningJobs
-from mnestic.activities.topic_rows import SpokenRow, each_page, make_topic
+from mnestic.activities.topic_rows import SpokenRow, each_page, find_reader, make_topic
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.forgetting import ForgetRequest, Forgetting, Purged
 from mnestic.memory.forgetting_ports import Place
@@ -63,7 +63,7 @@ class ForgettingActivities:
         with failures():
             async with self._begin(asked, write=True) as transaction:
                 done = await transaction.forgetting.finish(asked.forgetting_id)
-        return Purged(purged=done.purged)
+        return Purged(forgetting_id=done.id, purged=done.purged)
 
     async def _purge(self, asked: PurgeInput) -> int:
         found = await self._find(asked)
@@ -148,10 +148,10 @@ class _Purge:
         await self._count(transaction, purged)
 
     async def _write(self, transaction: Transaction, one: SpokenRow) -> None:
-        table, name_stays = self._asked.table, False
-        if table == "long_term_record" and one.remedy.remove:
-            for job_id in await transaction.forgetting.readers_of(one.row):
-                name_stays = name_stays or await self._running.has_job(transaction, job_id)
+        name_stays = False
+        if one.row.table == "long_term_record" and one.remedy.remove:
+            reader = await find_reader(transaction, one.row, self._running)
+            name_stays = reader is not None
         await transaction.forgetting.remedy(
             self._asked.forgetting_id, one.row, one.remedy, name_stays=name_stays
         )

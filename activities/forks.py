@@ -63,7 +63,8 @@ async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
     kept = snapshot.working_memory.model_copy(update={"version": 0})
     state = await transaction.working.save(session_id, kept.with_checkpoint(origin.snapshot_id))
     await transaction.records.add_reads(asked.job_id, snapshot.read_set)
-    transaction.note("job.fork", asked.job_id, reason=f"from {origin.wait_id}")
+    what_is_left = " (what is left of its snapshot)" if sealed.redacted_at else ""
+    transaction.note("job.fork", asked.job_id, reason=f"from {origin.wait_id}{what_is_left}")
     return ForkResult(
         message_count=len(state.messages),
         record_count=count_records(snapshot.read_set),

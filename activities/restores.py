@@ -224,7 +224,7 @@ def _receipt(
         snapshot_sha256=wait.snapshot.sha256,
         restored_at=restored_at,
         drift_count=len(found.drift),
-        verified=found.sealed is not None,
+        verified=found.sealed is not None and found.sealed.redacted_at is None,
         override=request.override,
     )
 

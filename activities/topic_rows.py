@@ -3,7 +3,7 @@
 It stands alone because what is shown before something is forgotten and what is done then must agree.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -39,7 +39,9 @@ class SpokenRow:
     left: LeftOver | None = None
 
 
-async def make_topic(transaction: Transaction, topic: str, *, entries: tuple[str, ...]) -> Topic:
+async def make_topic(
+    transaction: Transaction, topic: str, *, entries: Collection[str] = ()
+) -> Topic:
     """A topic, with the contents of entries that speak of it without its words.
 
     Raises:
@@ -47,7 +49,7 @@ async def make_topic(transaction: Transaction, topic: str, *, entries: tuple[str
     """
     words = topic_words(topic)
     stems = await transaction.forgetting.stems(words)
-    copied = (await transaction.entries.select(list(entries))).values() if entries else ()
+    copied = (await transaction.entries.select(sorted(entries))).values() if entries else ()
     return Topic(words, stems, copied=[entry.content for entry in copied])
 
 
@@ -82,17 +84,33 @@ async def each_page(
 
 async def _left(transaction: Transaction, row: HeldRow, running: RunningJobs) -> LeftOver | None:
     """Why a row is left as it is, if it is."""
-    name, job_id = row.key[0], row.job_id
-    if row.table in _OF_JOBS and job_id and await running.has_job(transaction, job_id):
-        return LeftOver(kind="job", name=job_id, why="is running")
-    if row.table == "working_memory" and await running.has_session(transaction, name):
-        return LeftOver(kind="session", name=name, why="has a job that runs")
-    if row.table == "plan":
-        return await _left_plan(transaction, name, running)
+    name = row.key[0]
     if row.table == "setting":
         return LeftOver(kind="setting", name=name, why="somebody has set it")
     if row.table == "predicate":
         return LeftOver(kind="predicate", name=name, why="it is of all agents of the tenant")
+    if row.table == "plan":
+        return await _left_plan(transaction, name, running)
+    if row.table == "working_memory" and await running.has_session(transaction, name):
+        return LeftOver(kind="session", name=name, why="has a job that runs")
+    job_id = await _holder(transaction, row, running)
+    return LeftOver(kind="job", name=job_id, why="is running") if job_id else None
+
+
+async def _holder(transaction: Transaction, row: HeldRow, running: RunningJobs) -> str | None:
+    """A job that runs and has the row in mind."""
+    if row.table == "long_term_record" and row.columns["value"] is None:
+        return await find_reader(transaction, row, running)
+    if row.table in _OF_JOBS and row.job_id and await running.has_job(transaction, row.job_id):
+        return row.job_id
+    return None
+
+
+async def find_reader(transaction: Transaction, row: HeldRow, running: RunningJobs) -> str | None:
+    """A job that has read a record and runs: it has to see that the record is gone."""
+    for job_id in await transaction.forgetting.readers_of(row):
+        if await running.has_job(transaction, job_id):
+            return job_id
     return None
 
 

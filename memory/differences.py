@@ -55,7 +55,8 @@ class JobDifference(BaseModel):
     """A wait's snapshot, which was verified, against memory now.
 
     `passes` tells by policy whether a restore would let the job go on with this drift. `set_aside`
-    is the snapshot of newer working memory that a pinned restore of the wait has replaced.
+    is the snapshot of newer working memory that a pinned restore of the wait has replaced; `redacted_at`
+    is when something was taken out of the snapshot, because it was forgotten.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -75,6 +76,7 @@ class JobDifference(BaseModel):
     working_memory: WorkingMemoryChange
     passes: dict[WaitPolicy, bool]
     set_aside: str | None = None
+    redacted_at: AwareDatetime | None = None
 
 
 def difference(
@@ -131,6 +133,7 @@ def difference(
         working_memory=_working(snapshot.working_memory, working),
         passes={"pinned": True, "rebase": True, "strict": not drift},
         set_aside=wait.receipt.set_aside if wait.receipt else None,
+        redacted_at=sealed.redacted_at,
     )
 
 

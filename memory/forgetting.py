@@ -65,10 +65,11 @@ class LeftOver(BaseModel):
 
 
 class Purged(BaseModel):
-    """What a forgetting has removed or redacted so far, by table: the result of `ForgetTopic`."""
+    """What a forgetting has removed or redacted, by table: the result of `ForgetTopic`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    forgetting_id: str | None = None
     purged: dict[str, int] = {}
 
 
@@ -76,11 +77,10 @@ class TopicForgotten(Purged):
     """What forgetting a topic has removed and redacted, or would, by table.
 
     `entry` counts entries, `embedding` their vectors, `edge` relations between entries, `fact` facts that
-    follow from nothing any more; of other tables see ARCHITECTURE.md. `found` are the first entries; they
-    are told before, and not once they are gone.
+    follow from nothing any more; of other tables see ARCHITECTURE.md. `found` are the first entries that
+    have its words, and all that are about it without them; they are told before, not once they are gone.
     """
 
-    forgetting_id: str | None = None
     dry_run: bool = False
     found: tuple[FoundEntry, ...] = ()
     left: tuple[LeftOver, ...] = ()

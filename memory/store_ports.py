@@ -200,6 +200,8 @@ class SnapshotStore(Protocol):
     async def get(self, snapshot_id: str, *, sha256: str) -> SealedSnapshot:
         """Verifies the stored bytes against the hash that the caller was given.
 
+        Of a snapshot that was redacted meanwhile, what is left of it is verified by a hash of its own.
+
         Raises:
             NotFoundError: there is no such snapshot.
             SnapshotCorruptedError: the bytes are not those that were written.

@@ -95,6 +95,18 @@ class Topic:
                 return True
         return any(self._is_copy(text) for text in texts)
 
+    def is_like(self, text: str) -> bool:
+        """Whether a text has a word that begins as one of the topic's does, and is another word.
+
+        Models that know words by their parts take the meaning of the one for the other's.
+        """
+        folded = fold(text)
+        return any(
+            said.startswith(word) and not self._is_said(word, {said}, said)
+            for said in set(words_of(folded))
+            for word in self.words
+        )
+
     def has_word(self, text: str) -> bool:
         """Whether a text has any word of it."""
         folded = fold(text)

@@ -1,13 +1,16 @@
 """Having an agent forget a topic, from outside a job."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
 
 from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.forgetting import begin_forgetting
 from mnestic.activities.running_jobs import RunningJobs
+from mnestic.activities.topic_meaning import entries_about
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.forgetting import ForgetRequest, FoundEntry, Purged, TopicForgotten
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
@@ -70,27 +73,39 @@ class ForgettingClient(ContextClient):
 
         Raises:
             InvalidInputError: the topic has no words that mean something, or is too long.
+            ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """
-        topic_words(topic)
-        if not dry_run:
-            return await self._forget(topic)
-        survey = await self._survey(topic)
-        return TopicForgotten(
-            dry_run=True, purged=survey.purged, left=survey.left, found=await self._shown(survey)
-        )
+        if dry_run:
+            close = await self._close(topic)
+            survey = await self._survey(topic, close)
+            found = await self._shown(survey, close)
+            return TopicForgotten(dry_run=True, purged=survey.purged, left=survey.left, found=found)
+        handle = await self.start_forgetting(topic)
+        done = await handle.result()
+        return await self.tell_forgotten(topic, done)
 
-    async def _forget(self, topic: str) -> TopicForgotten:
+    async def start_forgetting(self, topic: str) -> WorkflowHandle[Any, Purged]:
+        """Begins to forget, as `forget` does, and does not wait for the end.
+
+        Raises:
+            InvalidInputError: the topic has no words that mean something, or is too long.
+            ModelUnavailableError: the model of the entries' vectors does not answer.
+            TemporalUnavailableError: Temporal does not answer.
+        """
         reach = self._reached()
+        close = await self._close(topic)
         asked = ForgetRequest(
             tenant_id=self._tenant_id, agent_id=self._agent_id, forgetting_id=uuid.uuid4().hex
         )
         async with begin_forgetting(self._memory, asked, write=True) as transaction:
-            await transaction.forgetting.begin(asked.forgetting_id, topic, entries=())
+            await transaction.forgetting.begin(
+                asked.forgetting_id, topic, entries=[one.id for one in close]
+            )
         workflow_id = forget_workflow_id(self._tenant_id, asked.forgetting_id)
         try:
             with rpc_errors(reach.address, job_id=workflow_id):
-                handle = await reach.temporal.start_workflow(
+                return await reach.temporal.start_workflow(
                     FORGET_TOPIC,
                     asked,
                     id=workflow_id,
@@ -101,26 +116,36 @@ class ForgettingClient(ContextClient):
             async with begin_forgetting(self._memory, asked, write=True) as transaction:
                 await transaction.forgetting.finish(asked.forgetting_id)  # its words must not stay
             raise
-        done = await handle.result()
-        survey = await self._survey(topic)
-        return TopicForgotten(
-            forgetting_id=asked.forgetting_id, purged=done.purged, left=survey.left
+
+    async def tell_forgotten(self, topic: str, done: Purged) -> TopicForgotten:
+        """What a forgetting that has ended has purged, and what speaks of the topic still."""
+        survey = await self._survey(topic, ())
+        return TopicForgotten(**done.model_dump(), left=survey.left)
+
+    async def _close(self, topic: str) -> tuple[FoundEntry, ...]:
+        topic_words(topic)
+        return await entries_about(
+            lambda: self._transaction(write=False), topic, embedder=self._embedder
         )
 
-    async def _survey(self, topic: str) -> TopicSurvey:
+    async def _survey(self, topic: str, close: Sequence[FoundEntry]) -> TopicSurvey:
         reach = self._reached()
         running = RunningJobs(reach.temporal, tenant_id=self._tenant_id, agent_id=self._agent_id)
         survey = TopicSurvey(lambda: self._transaction(write=False), running=running)
-        await survey.run(topic, entries=())
+        await survey.run(topic, entries=[one.id for one in close])
         return survey
 
-    async def _shown(self, survey: TopicSurvey) -> tuple[FoundEntry, ...]:
+    async def _shown(
+        self, survey: TopicSurvey, close: Sequence[FoundEntry]
+    ) -> tuple[FoundEntry, ...]:
+        by_text = [name for name in survey.entries if name not in {one.id for one in close}]
         async with self._transaction(write=False) as transaction:
-            entries = await transaction.entries.select(survey.entries[:_SHOWN])
-        return tuple(
+            entries = await transaction.entries.select(by_text[:_SHOWN])
+        with_words = (
             FoundEntry(id=entry.id, content=entry.content, at=entry.at, by="text")
             for entry in entries.values()
         )
+        return (*with_words, *close)
 
     def _reached(self) -> Reach:
         if self._reach is None:

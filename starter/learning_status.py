@@ -6,7 +6,7 @@ It stands alone because every way in that waits for learning tells so by the sam
 import asyncio
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState
@@ -18,11 +18,11 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from mnestic.memory.errors import LearningHeldError
-from mnestic.memory.learning import Ingested
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.rpc import rpc_errors
 
+Result = TypeVar("Result")
 _LOOK_EVERY_S = 1.0
 _PATIENCE = timedelta(seconds=15)  # a worker that is up takes what is next sooner
 _WAITS = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
@@ -61,13 +61,13 @@ async def find_delay(
 
 
 async def wait_for_learning(
-    client: MnesticClient, handle: WorkflowHandle[Any, Ingested], *, tell: Callable[[str], None]
-) -> Ingested:
-    """What was learned in the end.
+    client: MnesticClient, handle: WorkflowHandle[Any, Result], *, tell: Callable[[str], None]
+) -> Result:
+    """What was learned in the end; or forgotten, which waits for the same.
 
     Args:
         client: Connected to where it is learned.
-        handle: Of the learning that was started.
+        handle: Of the learning, or the forgetting, that was started.
         tell: Is told of what keeps it waiting and passes by itself.
 
     Raises:
@@ -90,7 +90,7 @@ async def wait_for_learning(
 
 
 async def _delay(
-    handle: WorkflowHandle[Any, Ingested], *, patience: timedelta = _PATIENCE
+    handle: WorkflowHandle[Any, Any], *, patience: timedelta = _PATIENCE
 ) -> Delay | None:
     found = await handle.describe()
     if found.status is not WorkflowExecutionStatus.RUNNING:

@@ -66,6 +66,12 @@ def _print_difference(found: JobDifference) -> None:
         soft_wrap=True,
     )
     out.print(_verdict(found), soft_wrap=True)
+    if found.redacted_at is not None:
+        out.print(
+            f"Something in the snapshot was forgotten at {found.redacted_at:%Y-%m-%d %H:%M} UTC; what is "
+            "left of it is compared.",
+            soft_wrap=True,
+        )
     if found.set_aside is not None:
         told = "Its restore set newer working memory aside, as snapshot"
         out.print(f"{told} {found.set_aside}.", soft_wrap=True)

@@ -6,6 +6,7 @@ from mnestic.starter.cli import (
     agent_settings,
     entries,
     facts,
+    forgetting,
     knowledge,
     parked,
     predicates,
@@ -24,6 +25,7 @@ app.command("list")(entries.list_)
 app.command("search")(search.search)
 app.command("signals")(signals.list_signals)
 app.command("retrievals")(retrievals.retrievals)
+app.command("forget")(forgetting.forget)
 app.command("world")(world.world)
 app.add_typer(facts.app, name="facts")
 app.add_typer(predicates.app, name="predicates")

@@ -17,6 +17,7 @@ from sqlalchemy import (
     cast,
     delete,
     func,
+    literal,
     or_,
     select,
     text,
@@ -173,7 +174,8 @@ async def write_remedy(
     else:
         if row.table == "working_memory":
             state = canonical_json(values["state"]).decode()
-            values = {"state": cast(state, JSON), "version": WORKING.c.version + 1}
+            written = cast(literal(state, Text), JSON)  # to the byte, as a snapshot takes it
+            values = {"state": written, "version": WORKING.c.version + 1}
             values["updated_at"] = func.now()
         await unit.run(update(held.of).where(_is(unit, held, row)).values(values))
 

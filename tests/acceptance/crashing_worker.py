@@ -36,11 +36,13 @@ BEFORE_COMMIT = {
     "before_snapshot_commit": "mnestic.open_wait",
     "during_restore_before_commit": "mnestic.restore",
     "before_remember_commit": "mnestic.remember",
+    "before_purge_commit": "mnestic.purge_topic",
 }
 AFTER_COMMIT = {
     "after_snapshot_commit": "mnestic.open_wait",
     "after_restore_commit": "mnestic.restore",
     "after_remember_commit_before_completion": "mnestic.remember",
+    "after_purge_commit": "mnestic.purge_topic",
     "after_tool_commit": "mnestic.read_session",
 }
 BEFORE_TASK_COMPLETION = {

@@ -1,19 +1,25 @@
 """`ForgetTopic`: nothing speaks of a topic any more, wherever it stood, and everything else stays."""
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-import psycopg
 import pytest
-from psycopg import sql
+from temporalio.client import WorkflowFailureError
 
+from mnestic.memory.entries import EntryQuery
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.forgetting import CLOSE
 from mnestic.memory.resources import Resource
+from mnestic.memory.topics import FORGOTTEN
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.plans import parse_plan
+from tests.word_scan import scan_tables
 
 Until = Callable[..., Awaitable[Any]]
 Scan = Callable[..., dict[str, int]]
@@ -46,44 +52,9 @@ nodes:
 
 
 @pytest.fixture
-def scan(admin_url: str, client: MnesticClient) -> Iterator[Scan]:
-    """Counts the rows of every table of the tenant in which a word stands, in whatever column."""
-    columns = (
-        "SELECT table_name, column_name, data_type FROM information_schema.columns"
-        " WHERE table_schema = 'mnestic' AND table_name <> 'alembic_version'"
-    )
-    with psycopg.connect(admin_url, autocommit=True) as connection:
-
-        def scan(word: str, *, agent: str = "ada") -> dict[str, int]:
-            found: dict[str, int] = {}
-            names: dict[str, list[tuple[str, str]]] = {}
-            for name, column, kind in connection.execute(columns).fetchall():
-                names.setdefault(name, []).append((column, kind))
-            for name, held in sorted(names.items()):
-                owned = any(column == "agent_id" for column, _ in held)
-                texts = [
-                    sql.SQL("encode({}, 'escape')" if kind == "bytea" else "{}::text").format(
-                        sql.Identifier(column)
-                    )
-                    for column, kind in held
-                ]
-                query = sql.SQL(
-                    "SELECT count(*) FROM mnestic.{} WHERE tenant_id = %s AND {} ~* %s"
-                ).format(
-                    sql.Identifier(name),
-                    sql.SQL("concat_ws(' ', {})").format(sql.SQL(", ").join(texts)),
-                )
-                asked: list[Any] = [client.settings.tenant_id, rf"\m{word}\M"]
-                if owned:
-                    query += sql.SQL(" AND agent_id = %s")
-                    asked.append(agent)
-                row = connection.execute(query, asked).fetchone()
-                assert row is not None
-                if row[0]:
-                    found[name] = row[0]
-            return found
-
-        yield scan
+def scan(admin_url: str, client: MnesticClient) -> Scan:
+    """Counts the rows of every table of an agent in which a word stands, in whatever column."""
+    return partial(scan_tables, admin_url, tenant=client.settings.tenant_id)
 
 
 def said(source_id: str, content: str, *, session: str = "chat", speaker: str = "Mara") -> Resource:
@@ -166,3 +137,241 @@ async def test_no_word_of_a_topic_is_left_in_any_table_nor_in_the_history(
 async def test_a_topic_that_says_nothing_is_refused(client: MnesticClient, topic: str) -> None:
     with pytest.raises(InvalidInputError, match="topic"):
         await client.memory("ada").forget(topic, dry_run=True)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_a_running_job_has_in_mind_is_left_and_named_until_it_is_over(
+    client: MnesticClient, scan: Scan, until: Until
+) -> None:
+    await wait_in(client, until, "over")
+    await end(client, "over")
+    await wait_in(client, until, "open")
+    before = (await client.describe_job("open")).waits[-1].context.memory_snapshot
+    assert before is not None
+
+    first = await client.memory("ada").forget("Paris")
+    left = scan("paris")
+    await end(client, "open")
+    second = await client.memory("ada").forget("Paris")
+
+    assert {(one.kind, one.name) for one in first.left} == {
+        ("job", "open"),
+        ("session", "s-open"),
+    }
+    assert left.keys() == {
+        *("working_memory", "memory_snapshot", "job_wait", "job_read", "long_term_record"),
+        "operation",
+    }, "the record's name tells the job that what it read is gone"
+    wait = (await client.describe_job("open")).waits[-1]
+    assert wait.receipt is not None
+    assert wait.receipt.verified
+    assert wait.receipt.snapshot_sha256 == before.sha256
+    assert second.left == ()
+    assert scan("paris") == {}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_snapshot_that_lost_something_says_so_and_serves_a_fork(
+    client: MnesticClient, until: Until
+) -> None:
+    await wait_in(client, until, "j1")
+    await end(client, "j1")
+
+    await client.memory("ada").forget("Paris")
+
+    told = await client.diff_job("j1", wait=1)
+    assert told.redacted_at is not None
+    fork = await client.fork_job("j1", wait=1, as_job="j2")
+    await until(lambda: is_waiting(client, fork))
+    memory = await client.memory("ada").working_memory((await client.describe_job(fork)).session_id)
+    assert [said.content for said in memory.messages] == [f"{FORGOTTEN} The cat stays home."]
+    assert memory.variables["plan"] == FORGOTTEN
+
+
+async def is_waiting(client: MnesticClient, job_id: str) -> bool:
+    return (await client.describe_job(job_id)).state == "waiting"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_message_that_comes_again_is_not_learned_from_and_a_new_one_is(
+    client: MnesticClient, scan: Scan
+) -> None:
+    old = said("1", "I live in Paris.")
+    await learn(client, old)
+    added = await client.memory("ada").add("Paris is lovely.")
+    await client.memory("ada").forget("Paris")
+
+    await learn(client, old)
+    await client.memory("ada").receive([old])
+    assert scan("paris") == {}
+    with pytest.raises(InvalidInputError, match="removed"):
+        await client.memory("ada").add("Paris", source_id="1", session_id="chat")
+    await learn(client, said("2", "I live in Paris."))
+    again = await client.memory("ada").add("Paris is lovely.")
+
+    facts, _ = await client.memory("ada").list_facts(subject="Mara")
+    assert [(fact.predicate, fact.object) for fact in facts] == [("lives_in", "Paris")]
+    assert again.id != added.id
+
+
+@pytest.mark.usefixtures("worker")
+async def test_facts_are_worked_out_anew_of_what_is_left(client: MnesticClient) -> None:
+    await learn(
+        client,
+        said("1", "I live in Rome."),
+        said("2", "I moved to Paris. I have a cat."),
+        said("3", "I moved to Bonn."),
+    )
+
+    done = await client.memory("ada").forget("Paris")
+
+    history = await client.memory("ada").fact_history("Mara", "lives_in")
+    assert [fact.object for fact in history.facts] == ["Rome", "Bonn"]
+    rome, bonn = history.facts
+    assert (rome.superseded_by, bonn.supersedes) == (bonn.id, rome.id)
+    assert done.purged["claim"] >= 2, "what else the message said goes with it"
+    pets, _ = await client.memory("ada").list_facts(subject="Mara", predicate="has_pet")
+    assert pets == ()
+
+
+@pytest.mark.usefixtures("worker")
+async def test_whom_a_topic_names_goes_with_all_that_was_said_by_and_of_them(
+    client: MnesticClient, scan: Scan
+) -> None:
+    await learn(
+        client,
+        said("1", "I live in Rome."),
+        said("2", "Mara told me so.", speaker="Tom"),
+        said("3", "I live in Bonn.", speaker="Tom"),
+    )
+
+    await client.memory("ada").forget("MARA")
+
+    entries, _ = await client.memory("ada").list_entries(EntryQuery())
+    assert [entry.content for entry in entries] == ["I live in Bonn."]
+    assert scan("mara") == {}
+    assert {signal.subject for signal in await client.memory("ada").list_signals()} <= {None, "Tom"}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_other_agents_keep_what_they_know(client: MnesticClient, scan: Scan) -> None:
+    for agent in ("ada", "bob"):
+        await learn(client, said("1", "I live in Paris."), agent=agent)
+        await client.memory(agent).set("notes", "last", "Paris")
+    before = scan("paris", agent="bob")
+
+    await client.memory("ada").forget("Paris")
+
+    assert scan("paris") == {}
+    assert scan("paris", agent="bob") == before
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize(
+    ("topic", "content", "word"),
+    [
+        ("straße", "Die STRASSE ist lang.", "strasse"),
+        ("Zürich", "Wir wohnen in Zu\u0308rich.", "rich"),
+        ("東京", "来週東京に行きます。", "来週東京に行きます"),
+        ("Émile Zola", "ZOLA, ÉMILE", "zola"),
+        ("divorce", "They divorced in spring.", "divorced"),
+    ],
+)
+async def test_any_script_and_spelling_is_found(
+    client: MnesticClient, scan: Scan, topic: str, content: str, word: str
+) -> None:
+    await learn(client, said("1", content), said("2", "It rains."))
+    assert scan(word)
+
+    done = await client.memory("ada").forget(topic)
+
+    assert done.purged["entry"] == 1
+    assert scan(word) == {}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_relations_to_what_is_gone_go_too(client: MnesticClient) -> None:
+    memory = client.memory("ada")
+    gone = await memory.add("Paris is large.")
+    child = await memory.add("It has a river.", parent=gone.id)
+
+    done = await memory.forget("Paris")
+
+    assert done.purged["edge"] == 1
+    assert (await memory.get_entry(child.id)).parent is None
+
+
+async def test_a_topic_goes_also_from_its_request_when_it_is_cancelled(
+    client: MnesticClient,
+    scan: Scan,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+) -> None:
+    await client.memory("ada").add("I live in Paris.")
+    handle = await client.memory("ada").start_forgetting("Paris")
+    assert scan("paris").keys() >= {"forgetting"}
+
+    await handle.cancel()
+    async with run_worker():
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+
+    assert "forgetting" not in scan("paris")
+
+
+@pytest.mark.usefixtures("worker")
+async def test_two_who_forget_the_same_at_once_both_come_to_an_end(
+    client: MnesticClient, scan: Scan
+) -> None:
+    await learn(client, *(said(str(number), f"Paris {number}.") for number in range(40)))
+
+    one, other = await asyncio.gather(
+        client.memory("ada").forget("Paris"), client.memory("ada").forget("paris!")
+    )
+
+    assert scan("paris") == {}
+    gone = [done.purged.get("entry", 0) for done in (one, other)]
+    assert sum(gone) == 40
+
+
+@pytest.mark.usefixtures("worker")
+async def test_forgetting_what_nobody_spoke_of_purges_nothing(client: MnesticClient) -> None:
+    await learn(client, said("1", "I live in Rome."))
+
+    shown = await client.memory("ada").forget("Paris", dry_run=True)
+    done = await client.memory("ada").forget("Paris")
+
+    assert shown.is_nothing
+    assert done.is_nothing
+    assert (done.left, shown.found) == ((), ())
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else(
+    client: MnesticClient, scan: Scan
+) -> None:
+    memory = client.memory("ada")
+    ended = "My marriage ended in court."
+    await learn(
+        client,
+        said("1", ended),
+        said("2", "I like tea."),
+        said("3", "The divorcee next door sings."),
+        said("4", "I am married to Tom, he says.", speaker="Lisa"),
+    )
+    await memory.add("I got divorced last year.")
+    await memory.set("notes", "last", {"text": f"She said: {ended} Then we had tea."})
+
+    shown = await memory.forget("divorce", dry_run=True)
+    done = await memory.forget("divorce")
+
+    assert {(one.content, one.by) for one in shown.found} == {
+        ("I got divorced last year.", "text"),
+        (ended, "meaning"),
+    }
+    assert all(one.score is None or one.score >= CLOSE for one in shown.found)
+    assert done.purged["entry"] == 2
+    assert scan("marriage") == {}
+    record = await memory.get("notes", "last")
+    assert record.value == {"text": f"{FORGOTTEN} Then we had tea."}
+    left, _ = await memory.list_entries(EntryQuery())
+    assert {entry.source_id for entry in left} == {"2", "3", "4"}

@@ -71,7 +71,7 @@ ALTER TABLE mnestic.memory_snapshot ADD COLUMN redacted_at timestamptz, ADD COLU
 -- Rows that are never changed are changed by a forgetting that goes on, and by the functions below alone:
 -- the application may not write these columns, and the trigger asks for the forgetting, whoever writes.
 CREATE FUNCTION mnestic.forgets(forgetting text, agent text) RETURNS boolean
-    STABLE LANGUAGE sql SET search_path = pg_catalog, mnestic AS $$
+    STABLE LANGUAGE sql SET search_path = pg_catalog, mnestic, pg_temp AS $$
     SELECT EXISTS (
         SELECT FROM mnestic.forgetting AS f
          WHERE f.tenant_id = current_setting('mnestic.tenant_id', true) AND f.agent_id = $2
@@ -87,7 +87,7 @@ BEGIN
     RAISE EXCEPTION 'rows of % are immutable', TG_TABLE_NAME;
 END $$;
 CREATE FUNCTION mnestic.begin_forgetting(forgetting text, agent text) RETURNS void
-    LANGUAGE plpgsql SET search_path = pg_catalog, mnestic AS $$
+    LANGUAGE plpgsql SET search_path = pg_catalog, mnestic, pg_temp AS $$
 BEGIN
     IF NOT mnestic.forgets(forgetting, agent) THEN
         RAISE EXCEPTION 'no forgetting % goes on', forgetting;
@@ -96,7 +96,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION mnestic.forget_messages(forgetting text, agent text, sessions text[], sources text[])
-    RETURNS integer SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, mnestic AS $$
+    RETURNS integer SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, mnestic, pg_temp AS $$
 DECLARE touched integer;
 BEGIN
     PERFORM mnestic.begin_forgetting(forgetting, agent);
@@ -109,7 +109,7 @@ BEGIN
     RETURN touched;
 END $$;
 CREATE FUNCTION mnestic.forget_claims(forgetting text, agent text, ids text[])
-    RETURNS integer SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, mnestic AS $$
+    RETURNS integer SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, mnestic, pg_temp AS $$
 DECLARE touched integer;
 BEGIN
     PERFORM mnestic.begin_forgetting(forgetting, agent);
@@ -121,7 +121,7 @@ BEGIN
     RETURN touched;
 END $$;
 CREATE FUNCTION mnestic.redact_snapshot(forgetting text, agent text, snapshot text, left_of_it bytea)
-    RETURNS void SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, mnestic AS $$
+    RETURNS void SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, mnestic, pg_temp AS $$
 BEGIN
     PERFORM mnestic.begin_forgetting(forgetting, agent);
     UPDATE mnestic.memory_snapshot AS s
@@ -132,7 +132,7 @@ BEGIN
 END $$;
 CREATE FUNCTION mnestic.redact_audit(forgetting text, agent text, row_id bigint, target_left text,
                                      reason_left text)
-    RETURNS void SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, mnestic AS $$
+    RETURNS void SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, mnestic, pg_temp AS $$
 BEGIN
     PERFORM mnestic.begin_forgetting(forgetting, agent);
     UPDATE mnestic.audit_log AS a SET target = target_left, reason = reason_left

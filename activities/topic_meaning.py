@@ -1,0 +1,72 @@
+"""The entries that are about a topic without having its words, found by their meaning.
+
+It stands apart from retrieval, which brings what helps with a question: what stands beside an entry, and
+what is of the same session or time, helps with a question, and is not about a topic for that.
+"""
+
+from mnestic.activities.retrieving import Begin, retrieve
+from mnestic.activities.topic_rows import make_topic
+from mnestic.memory.errors import ModelUnavailableError
+from mnestic.memory.forgetting import CLOSE, FoundEntry
+from mnestic.memory.ports import Embedder
+from mnestic.memory.retrieval import MOST_RESULTS, RetrievalPolicy, RetrievalQuery
+
+_MEANING_ALONE = RetrievalPolicy(
+    lexical=0,
+    beside=0,
+    near=0,
+    related=0,
+    session=0,
+    speaker=0,
+    subject=0,
+    tag=0,
+    time=0,
+    recency=0,
+    mention=0,
+    question=0,
+    importance=0,
+    least_share=0,
+    lending=0,
+)
+
+
+async def entries_about(begin: Begin, topic: str, *, embedder: Embedder) -> tuple[FoundEntry, ...]:
+    """Entries whose meaning is close to a topic's, the closest first, without those that have its words.
+
+    Nor those with words that only begin alike: a model that knows words by their parts takes Parisa for
+    something of Paris.
+
+    Args:
+        begin: Begins a transaction of the agent that reads.
+        topic: A few words.
+        embedder: That of the entries' vectors.
+
+    Raises:
+        InvalidInputError: the topic has no words that mean something.
+        ModelUnavailableError: the embedder does not answer, so that some might be missed.
+    """
+    query = RetrievalQuery(
+        text=topic,
+        mode="semantic",
+        limit=MOST_RESULTS,
+        min_score=CLOSE,
+        statuses=("active", "archived"),
+    )
+    found = await retrieve(begin, query, embedder=embedder, policy=_MEANING_ALONE)
+    for why in found.skipped.values():
+        raise ModelUnavailableError(model=embedder.name, why=why)
+    async with begin() as transaction:
+        meant = await make_topic(transaction, topic)
+        words = {word for one in found.found for word in meant.unlearned(one.entry.content)}
+        meant.learn(await transaction.forgetting.stems(words))
+    return tuple(
+        FoundEntry(
+            id=one.entry.id,
+            content=one.entry.content,
+            at=one.entry.at,
+            by="meaning",
+            score=one.score,
+        )
+        for one in found.found
+        if not (meant.is_in(one.entry.content) or meant.is_like(one.entry.content))
+    )

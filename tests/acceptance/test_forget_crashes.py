@@ -1,0 +1,79 @@
+"""A worker killed while a topic is forgotten: another goes on, and nothing is counted twice."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnestic.memory.resources import Resource
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.ingesting import start_ingest
+from mnestic.starter.settings import Settings
+from tests.word_scan import scan_tables
+
+pytestmark = pytest.mark.acceptance
+
+AGENT = "ada"
+MESSAGES = 2_000
+AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def said(number: int) -> Resource:
+    city = "Paris" if number % 3 else "Rome"
+    return Resource(
+        session_id=f"s{number % 7}",
+        source_id=str(number),
+        channel="mail",
+        speaker=f"Person {number}",
+        content=f"I live in {city}. I have {number} books.",
+        at=AT + timedelta(minutes=number),
+    )
+
+
+@pytest.mark.parametrize(
+    ("point", "passing"),
+    [
+        ("before_purge_commit", 5),
+        ("before_purge_commit", 25),
+        ("after_purge_commit", 3),
+        ("after_purge_commit", 11),
+        ("after_purge_commit", 17),
+    ],
+)
+async def test_a_topic_is_forgotten_whole_though_the_worker_is_killed(
+    new_settings: Callable[[Path], Settings],
+    tmp_path: Path,
+    admin_url: str,
+    start_worker: Callable[..., Any],
+    point: str,
+    passing: int,
+) -> None:
+    settings = new_settings(tmp_path / "data")
+    async with await MnesticClient.connect(settings) as client:
+        memory = client.memory(AGENT)
+        await memory.learn([said(number) for number in range(MESSAGES)])
+        learner = start_worker(settings)
+        await (await start_ingest(client, agent_id=AGENT)).result()
+        await asyncio.to_thread(learner.stop)
+        shown = await memory.forget("Paris", dry_run=True)
+        handle = await memory.start_forgetting("Paris")
+
+        killed = start_worker(settings, point, str(passing))
+        code = await asyncio.to_thread(killed.process.wait, 120)
+        worker = start_worker(settings)
+        done = await handle.result()
+        await asyncio.to_thread(worker.stop)
+        left = await memory.tell_forgotten("Paris", done)
+
+    assert code == -signal.SIGKILL
+    assert scan_tables(admin_url, "paris", tenant=settings.tenant_id, agent=AGENT) == {}
+    assert left.left == ()
+    parts = ("entry", "resource", "claim", "fact", "embedding", "edge")
+    assert [done.purged.get(part) for part in parts] == [shown.purged.get(part) for part in parts]
+    assert scan_tables(admin_url, "rome", tenant=settings.tenant_id, agent=AGENT)["entry"] == (
+        len(range(0, MESSAGES, 3))
+    )
