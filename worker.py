@@ -24,6 +24,7 @@ from temporalio.worker import (
 )
 
 from mnestic.activities.arrivals import ArrivalActivities
+from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
@@ -47,6 +48,7 @@ from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.logs import configure_logs
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import (
+    auto_retriever,
     connect_temporal,
     embedder_of,
     extractor_of,
@@ -77,16 +79,20 @@ def activities_of(
     extractor: Extractor | None = None,
     embedder: Embedder | None = None,
     limits: LearningLimits | None = None,
+    auto: AutoRetriever | None = None,
     prices: ModelPrices | None = None,
 ) -> list[Callable[..., Any]]:
     """All activities of this package, given what they need; the local provider's price is 0."""
     known = prices_of(prices or ModelPrices({}))
-    memories = MemoryActivities(memory, ScopeRetriever(), summariser, prices=known)
+    embedder = embedder or TokenVectorEmbedder()
+    auto = auto or AutoRetriever(embedder=embedder, count_tokens=count_tokens)
+    memories = MemoryActivities(memory, ScopeRetriever(), summariser, auto=auto, prices=known)
+    thoughts = ThinkActivities(memory, model, count_tokens=count_tokens, auto=auto, prices=known)
     waits = WaitActivities(memory)
     learning = LearningActivities(
         memory,
         extractor=extractor or LocalExtractor(),
-        embedder=embedder or TokenVectorEmbedder(),
+        embedder=embedder,
         limits=limits,
         prices=known,
     )
@@ -100,7 +106,7 @@ def activities_of(
         waits.restore,
         ArrivalActivities().find_arrival,
         ForkActivities(memory).fork,
-        ThinkActivities(memory, model, count_tokens=count_tokens, prices=known).think,
+        thoughts.think,
         ToolActivities(memory).keep_result,
         ToolActivities(memory).load_result,
         EndingActivities(memory, summariser, prices=known).end_job,
@@ -124,6 +130,7 @@ class Models(TypedDict):
     extractor: Extractor
     embedder: Embedder
     limits: LearningLimits
+    auto: AutoRetriever
     prices: ModelPrices
 
 
@@ -143,6 +150,7 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
             extractor=extractor,
             embedder=embedder,
             limits=learning_limits(settings, extractor.model, embedder.model),
+            auto=auto_retriever(settings, embedder),
             prices=settings.model_prices,
         )
 

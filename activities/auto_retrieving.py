@@ -15,20 +15,22 @@ from mnestic.activities.retrieving import Begin, retrieve
 from mnestic.memory.agent_settings import AgentSettings, settings_of
 from mnestic.memory.auto_retrieval import (
     MESSAGES,
-    AutoSelection,
+    AutoRetrieval,
     ChannelMessage,
     Found,
     RetrievedMemory,
     message_of,
+    put_together,
     without,
 )
+from mnestic.memory.auto_selections import AutoSelection
 from mnestic.memory.canonical import check_text
 from mnestic.memory.entries import EntryQuery
 from mnestic.memory.errors import MnesticError
 from mnestic.memory.follow_ups import question_of
 from mnestic.memory.injections import Injection, Skipped
 from mnestic.memory.notes import NoteSelection
-from mnestic.memory.ports import Embedder, Transaction
+from mnestic.memory.ports import Embedder, TokenCounter, Transaction
 from mnestic.memory.retrieval import LONGEST_QUESTION, Retrieval, RetrievalQuery
 from mnestic.memory.retrieval_ports import NoteSource
 
@@ -64,10 +66,11 @@ class AutoRetriever:
         self,
         *,
         embedder: Embedder,
+        count_tokens: TokenCounter,
         notes: NoteSource | None = None,
         limits: SourceLimits | None = None,
     ) -> None:
-        self._embedder, self._notes = embedder, notes
+        self._embedder, self._notes, self._count_tokens = embedder, notes, count_tokens
         self._limits = limits or SourceLimits()
         self._settings: dict[str, AgentSettings] = {}
         self._left: set[asyncio.Task[Any]] = set()
@@ -120,6 +123,10 @@ class AutoRetriever:
             skipped=(*memories.skipped, *notes.skipped),
             messages=memories.messages,
         )
+
+    def tell(self, found: Found, *, max_tokens: int | None = None) -> AutoRetrieval:
+        """What was found as one block, of so many tokens at most; without a budget, all of it."""
+        return put_together(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
 
     async def record(self, begin: Begin, injection: Injection | None) -> None:
         """Writes down what was put before a message; a database that is down keeps nobody from it."""

@@ -2,20 +2,25 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from temporalio import activity
 
+from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.exchanges import have_learned, receive_said
 from mnestic.activities.failures import failures
 from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.tools import load_results
 from mnestic.activities.transcripts import fill_in, transcript
+from mnestic.memory.auto_retrieval import AutoRetrieval
+from mnestic.memory.auto_selections import SearchSelection
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.injections import Injection, Skipped
 from mnestic.memory.language import Summary
 from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
 from mnestic.memory.recalls import Recalled, RecallQuery
@@ -58,10 +63,15 @@ class RecallInput(OperationInput):
 
     query: RecallQuery
     save_as: str
+    templates: bool = False
+    results: dict[str, Any] = Field(default_factory=dict)
 
 
 class RecallResult(BaseModel):
-    """What was found: the first references; the content is in working memory."""
+    """What was found: the first references; the content is in working memory.
+
+    `skipped` names sources that were down.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -69,7 +79,19 @@ class RecallResult(BaseModel):
     record_count: int = 0
     missing: tuple[RecordRef, ...] = ()
     episode_ids: tuple[str, ...] = ()
+    memory_ids: tuple[str, ...] = ()
+    memory_count: int = 0
+    notes: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
     saved_as: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """What a search gave, and its row in the books."""
+
+    told: AutoRetrieval
+    injection: Injection | None
 
 
 class MemoryActivities:
@@ -81,9 +103,10 @@ class MemoryActivities:
         retriever: Retriever,
         summariser: Summariser,
         *,
+        auto: AutoRetriever | None = None,
         prices: ModelPrices | None = None,
     ) -> None:
-        self._memory = memory
+        self._memory, self._auto = memory, auto
         self._retriever = retriever
         self._summariser = summariser
         self._meter = UsageMeter(memory, prices, purpose="summarise")
@@ -123,11 +146,22 @@ class MemoryActivities:
         Idempotent: by the operation's key; a retry returns what the first attempt found.
         """
         with failures():
+            searched = None
+            if (
+                asked.query.search is not None
+            ):  # outside the transaction, since a model may be asked
+                async with asked.transaction(self._memory, write=False) as transaction:
+                    done = await find_done(transaction, asked, RecallResult)
+                    state = await transaction.working.load(asked.scope.session_id)
+                    results = await load_results(transaction, asked.results)
+                if done is not None:
+                    return done
+                searched = await self._search(asked, asked.query.search, state, results=results)
             return await run_once(
                 self._memory,
                 asked,
                 RecallResult,
-                work=lambda transaction: self._recall(transaction, asked),
+                work=lambda transaction: self._recall(transaction, asked, searched),
             )
 
     async def _summary(
@@ -143,7 +177,31 @@ class MemoryActivities:
         )
         return made.text, made
 
-    async def _recall(self, transaction: Transaction, asked: RecallInput) -> RecallResult:
+    async def _search(
+        self,
+        asked: RecallInput,
+        search: SearchSelection,
+        state: WorkingMemory,
+        *,
+        results: Mapping[str, Any],
+    ) -> _Searched:
+        """What memory and notes have for a question, as a prompt may be told."""
+        assert self._auto is not None, "a worker is given what retrieves"
+        question = search.question
+        if asked.templates:
+            question = as_text(fill_in(question, state, results=results))
+        found = await self._auto.find(
+            lambda: asked.transaction(self._memory, write=False),
+            question,
+            owner=asked.owner,
+            select=search,
+        )
+        told = self._auto.tell(found, max_tokens=search.max_tokens)
+        return _Searched(told, told.injection(question, channel=search.channel))
+
+    async def _recall(
+        self, transaction: Transaction, asked: RecallInput, searched: _Searched | None
+    ) -> RecallResult:
         job_id = asked.operation.job_id
         # Locked before the read set, as everywhere.
         state = await transaction.working.load(asked.scope.session_id, lock=True)
@@ -153,13 +211,21 @@ class MemoryActivities:
         if job_id is not None:
             seen = (*found.records, *found.missing, *found.namespaces)
             await transaction.records.add_reads(job_id, seen)
-        kept = state.with_variables({asked.save_as: _as_variable(found)})
+        told = AutoRetrieval() if searched is None else searched.told
+        variable = _as_variable(found) | ({} if searched is None else _as_found(told))
+        kept = state.with_variables({asked.save_as: variable})
         await transaction.working.save(asked.scope.session_id, kept)
+        if searched is not None and searched.injection is not None:
+            await transaction.injections.add(searched.injection)
         return RecallResult(
             records=tuple(record.ref for record in found.records[:_REFS_TOLD]),
             record_count=len(found.records),
             missing=tuple(record.ref for record in found.missing[:_REFS_TOLD]),
             episode_ids=tuple(episode.id for episode in found.episodes[:_REFS_TOLD]),
+            memory_ids=tuple(memory.entry_id for memory in told.memories[:_REFS_TOLD]),
+            memory_count=len(told.memories),
+            notes=tuple(note.path for note in told.notes[:_REFS_TOLD]),
+            skipped=told.skipped[:_REFS_TOLD],
             saved_as=asked.save_as,
         )
 
@@ -305,3 +371,14 @@ def _as_variable(found: Recalled) -> dict[str, object]:
         records.setdefault(record.namespace, {})[record.key] = record.value
     episodes = [{"summary": e.summary, "at": e.created_at.isoformat()} for e in found.episodes]
     return {"records": records, "episodes": episodes}
+
+
+def _as_found(told: AutoRetrieval) -> dict[str, object]:
+    """What a search found, each part by itself, and as the block of data that a prompt may be given."""
+    memories = [
+        memory.model_dump(mode="json", include={"content", "speaker", "channel", "score", "when"})
+        | {"at": memory.timestamp.isoformat()}
+        for memory in told.memories
+    ]
+    notes = [note.model_dump(mode="json") for note in told.notes]
+    return {"memories": memories, "notes": notes, "quoted": told.text}

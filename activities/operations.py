@@ -29,6 +29,11 @@ class OperationInput(BaseModel):
         return f"job/{job_id}" if job_id else f"session/{self.scope.session_id}"
 
     @property
+    def owner(self) -> str:
+        """Whose memory it is: tenant and agent."""
+        return f"{self.scope.tenant_id}/{self.scope.agent_id}"
+
+    @property
     def request_hash(self) -> str:
         """What was asked for, but not under which key.
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
 
+from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.exchanges import have_learned, receive_said
 from mnestic.activities.failures import failures
 from mnestic.activities.knowledge import find_known
@@ -14,7 +15,10 @@ from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.tools import load_results
 from mnestic.activities.transcripts import fill_in, transcript
+from mnestic.memory.auto_retrieval import AutoRetrieval, Found, put_together
+from mnestic.memory.auto_selections import AutoSelection
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.injections import Injection, Skipped
 from mnestic.memory.knowing import KnowledgeSelection, quote_facts
 from mnestic.memory.language import ChatMessage, ChatReply
 from mnestic.memory.ports import ChatModel, Memory, TokenCounter, Transaction
@@ -32,7 +36,8 @@ class ThinkInput(OperationInput):
 
     `max_input_tokens` holds for this call, `budget` for all calls of the job. `results` are those
     that the templates name, by node: small ones, and references to large ones. `know` says which facts
-    the model is told, quoted as data. With `learn`, prompt and reply are received to be learned from.
+    the model is told, and `retrieve` what is found for the prompt or its question; both are quoted as
+    data. With `learn`, prompt and reply are received to be learned from.
     """
 
     prompt: str
@@ -45,11 +50,15 @@ class ThinkInput(OperationInput):
     budget: Budget | None = None
     results: dict[str, Any] = Field(default_factory=dict)
     know: KnowledgeSelection | None = None
+    retrieve: AutoSelection | None = None
     learn: bool = False
 
 
 class ThinkResult(BaseModel):
-    """What came of it: the reply itself is in working memory. `facts` is how many the model was told."""
+    """What came of it: the reply itself is in working memory.
+
+    `facts`, `memories` and `notes` are how many the model was told, `skipped` sources that were down.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -59,15 +68,28 @@ class ThinkResult(BaseModel):
     output_tokens: int
     saved_as: str
     facts: int = 0
+    memories: int = 0
+    notes: int = 0
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What a model is asked, with its templates filled in."""
+
+    prompt: ChatMessage
+    system: tuple[ChatMessage, ...]
+    question: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Fitted:
-    """What a model is sent, the prompt last; its tokens, and how many facts are among it."""
+    """What a model is sent, the prompt last; its tokens, how many facts are among it, and what was found."""
 
     messages: tuple[ChatMessage, ...]
     tokens: int
     facts: int
+    retrieved: AutoRetrieval
 
 
 class ThinkActivities:
@@ -79,9 +101,10 @@ class ThinkActivities:
         model: ChatModel,
         *,
         count_tokens: TokenCounter,
+        auto: AutoRetriever | None = None,
         prices: ModelPrices | None = None,
     ) -> None:
-        self._memory = memory
+        self._memory, self._auto = memory, auto
         self._model = model
         self._count_tokens = count_tokens
         self._meter = UsageMeter(memory, prices, purpose="think")
@@ -102,43 +125,56 @@ class ThinkActivities:
             if done is not None:
                 await _learned(asked)
                 return done
-            fitted = self._fitted(asked, state, results=results, known=known)
+            said = _said(asked, state, results=results)
+            found = await self._find(asked, state, said)
+            fitted = self._fitted(asked, state, said, known=known, found=found)
             max_tokens = _capped(asked, used=used, input_tokens=fitted.tokens)
+            injection = _injection(asked, said, fitted.retrieved)
             reply = await self._meter.answer(
-                asked, self._model.reply(fitted.messages, max_tokens=max_tokens)
+                asked,
+                self._model.reply(fitted.messages, max_tokens=max_tokens),
+                injection=injection,
             )
             kept = await run_once(
                 self._memory,
                 asked,
                 ThinkResult,
                 work=lambda tx: _keep(tx, asked, reply, fitted=fitted),
-                beside=self._meter.row(asked, reply),
+                beside=self._meter.row(asked, reply, injection=injection),
             )
             await _learned(asked)
             return kept
+
+    async def _find(self, asked: ThinkInput, state: WorkingMemory, said: _Said) -> Found:
+        """What is found for the prompt or its question, without what the history says anyway."""
+        if asked.retrieve is None:
+            return Found()
+        assert self._auto is not None, "a worker is given what retrieves"
+        history = state.messages[-asked.history :] if asked.history else ()
+        return await self._auto.find(
+            lambda: asked.transaction(self._memory, write=False),
+            said.question or said.prompt.content,
+            owner=asked.owner,
+            select=asked.retrieve,
+            said=[message.content for message in history],
+        )
 
     def _fitted(
         self,
         asked: ThinkInput,
         state: WorkingMemory,
+        said: _Said,
         *,
-        results: Mapping[str, Any],
         known: Sequence[str],
+        found: Found,
     ) -> _Fitted:
-        """The messages: of facts the first that fit, and then of the history the newest.
+        """The messages: of facts the first that fit, then what was found, then of the history the newest.
 
         Raises:
             InvalidInputError: prompt and system alone do not fit.
         """
-
-        def said(role: Literal["system", "user"], text: str) -> ChatMessage:
-            content = as_text(fill_in(text, state, results=results)) if asked.templates else text
-            return ChatMessage(role=role, content=content)
-
-        prompt = said("user", asked.prompt)
-        system = () if asked.system is None else (said("system", asked.system),)
-        of_prompt = self._tokens(prompt)
-        of_system = sum(self._tokens(message) for message in system)
+        of_prompt = self._tokens(said.prompt)
+        of_system = sum(self._tokens(message) for message in said.system)
         total = _TOKENS_A_REPLY + of_prompt + of_system
         if total > asked.max_input_tokens:
             why = (
@@ -148,6 +184,10 @@ class ThinkActivities:
             raise InvalidInputError(what="input of the model", why=why)
         told, of_facts = self._told(known, room=asked.max_input_tokens - total)
         total += sum(self._tokens(message) for message in told)
+        retrieved = self._retrieved(asked, found, room=asked.max_input_tokens - total)
+        if retrieved.text:
+            told = (*told, ChatMessage(role="user", content=retrieved.text))
+            total += retrieved.tokens + _TOKENS_A_MESSAGE
         kept: list[ChatMessage] = []
         for message in reversed(transcript(state, last=asked.history)):
             tokens = self._tokens(message)
@@ -155,8 +195,14 @@ class ThinkActivities:
                 break
             total += tokens
             kept.append(message)
-        messages = (*system, *reversed(kept), *told, prompt)
-        return _Fitted(messages=messages, tokens=total, facts=of_facts)
+        messages = (*said.system, *reversed(kept), *told, said.prompt)
+        return _Fitted(messages=messages, tokens=total, facts=of_facts, retrieved=retrieved)
+
+    def _retrieved(self, asked: ThinkInput, found: Found, *, room: int) -> AutoRetrieval:
+        """What there is room for of what was found."""
+        most = asked.retrieve.max_tokens if asked.retrieve else 0
+        max_tokens = max(0, min(most, room - _TOKENS_A_MESSAGE))
+        return put_together(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
 
     def _told(self, known: Sequence[str], *, room: int) -> tuple[tuple[ChatMessage, ...], int]:
         """The message that quotes facts, and how many of them there is room for."""
@@ -173,6 +219,27 @@ class ThinkActivities:
 
     def _tokens(self, message: ChatMessage) -> int:
         return self._count_tokens(message.content) + _TOKENS_A_MESSAGE
+
+
+def _said(asked: ThinkInput, state: WorkingMemory, *, results: Mapping[str, Any]) -> _Said:
+    def filled(text: str) -> str:
+        return as_text(fill_in(text, state, results=results)) if asked.templates else text
+
+    question = asked.retrieve.question if asked.retrieve else None
+    return _Said(
+        prompt=ChatMessage(role="user", content=filled(asked.prompt)),
+        system=()
+        if asked.system is None
+        else (ChatMessage(role="system", content=filled(asked.system)),),
+        question=None if question is None else filled(question),
+    )
+
+
+def _injection(asked: ThinkInput, said: _Said, retrieved: AutoRetrieval) -> Injection | None:
+    if asked.retrieve is None:
+        return None
+    message = said.question or said.prompt.content
+    return retrieved.injection(message, channel=asked.retrieve.channel)
 
 
 async def _used(transaction: Transaction, asked: ThinkInput) -> UsageTotal:
@@ -233,4 +300,7 @@ async def _keep(
         output_tokens=reply.usage.output_tokens,
         saved_as=asked.save_as,
         facts=fitted.facts,
+        memories=len(fitted.retrieved.memories),
+        notes=len(fitted.retrieved.notes),
+        skipped=fitted.retrieved.skipped,
     )

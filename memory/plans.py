@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from mnestic.memory.auto_selections import AutoSelection, SearchSelection
 from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
@@ -27,7 +28,8 @@ END = "end"
 _ROOTS = frozenset({"input", "results", "job", "memory"})
 # The fields that an activity fills in, which knows `memory`; all others are the workflow's.
 _WITH_MEMORY: dict[str, frozenset[str]] = {
-    "think": frozenset({"prompt", "system"}),
+    "think": frozenset({"prompt", "system", "retrieve"}),
+    "recall": frozenset({"search"}),
     "remember": frozenset(MemoryWrite.model_fields),
     "emit": frozenset({"content"}),
 }
@@ -66,7 +68,8 @@ class ThinkNode(Step):
     """A model call over the prompt and the session's last messages; the reply joins working memory.
 
     Of the messages, the oldest are left out until the input fits into `max_input_tokens`. `know` says
-    which facts the model is told; with `learn`, prompt and reply are learned from.
+    which facts the model is told, `retrieve` what is found for the prompt, or for a question; `true` is
+    all by default. With `learn`, prompt and reply are learned from.
     """
 
     kind: Literal["think"]
@@ -78,7 +81,13 @@ class ThinkNode(Step):
     save_as: Name | None = None
     timeout: Duration = timedelta(minutes=2)
     know: KnowledgeSelection | None = None
+    retrieve: AutoSelection | None = None
     learn: bool = False
+
+    @field_validator("retrieve", mode="before")
+    @classmethod
+    def _yes_or_no(cls, written: Any) -> Any:
+        return {True: {}, False: None}[written] if isinstance(written, bool) else written
 
 
 class ToolNode(Step):
@@ -120,11 +129,12 @@ class ToolNode(Step):
 
 
 class RecallNode(Step):
-    """Reads memory into a variable of working memory, and into the job's read set."""
+    """Reads memory into a variable of working memory, and records into the job's read set."""
 
     kind: Literal["recall"]
     records: tuple[RecordSelection, ...] = ()
     episodes: EpisodeSelection | None = None
+    search: SearchSelection | None = None
     save_as: Name | None = None
 
 

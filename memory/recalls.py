@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mnestic.memory.auto_selections import SearchSelection
 from mnestic.memory.episodes import Episode
 from mnestic.memory.records import ReadRecord
 
@@ -33,12 +34,13 @@ class EpisodeSelection(BaseModel):
 
 
 class RecallQuery(BaseModel):
-    """What to recall."""
+    """What to recall: by name, the latest episodes, and what is found for a question."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     records: tuple[RecordSelection, ...] = ()
     episodes: EpisodeSelection | None = None
+    search: SearchSelection | None = None
 
 
 class Recalled(BaseModel):

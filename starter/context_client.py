@@ -6,7 +6,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from mnestic.activities.auto_retrieving import AutoRetriever
-from mnestic.memory.auto_retrieval import AutoRetrieval, AutoSelection, put_together
+from mnestic.memory.auto_retrieval import AutoRetrieval
+from mnestic.memory.auto_selections import AutoSelection
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.ports import Embedder, Memory
 from mnestic.memory.resources import check_name
@@ -37,7 +38,8 @@ class ContextClient(RetrievalClient):
             auto: What finds memories and notes for a message; without a vault if there is none.
         """
         super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, embedder=embedder)
-        self._auto = auto or AutoRetriever(embedder=self._embedder)
+        self._count_tokens = token_counter()
+        self._auto = auto or AutoRetriever(embedder=self._embedder, count_tokens=self._count_tokens)
 
     async def auto_retrieve(
         self,
@@ -59,7 +61,7 @@ class ContextClient(RetrievalClient):
             max_tokens: What the block may have; without it, all that was found is told.
             asked_at: When it came, by the clock of whoever sent it; aware. Now without it.
             **select: What differs from the agent's settings, as in
-                `memory.auto_retrieval.AutoSelection`: `limit`, `min_score`, `notes`, `question`.
+                `memory.auto_selections.AutoSelection`: `limit`, `min_score`, `notes`, `question`.
 
         Raises:
             InvalidInputError: message, channel or a field cannot be.
@@ -78,7 +80,7 @@ class ContextClient(RetrievalClient):
             select=chosen,
             asked_at=asked_at,
         )
-        told = put_together(found, count_tokens=token_counter(), max_tokens=max_tokens)
+        told = self._auto.tell(found, max_tokens=max_tokens)
         await self._auto.record(
             lambda: self._transaction(write=True), told.injection(message, channel=channel)
         )

@@ -199,7 +199,9 @@ def auto_retriever(settings: Settings, embedder: Embedder) -> AutoRetriever:
         memories=timedelta(seconds=settings.retrieval_timeout_s),
         notes=timedelta(seconds=settings.obsidian_timeout_s),
     )
-    return AutoRetriever(embedder=embedder, notes=notes_of(settings), limits=limits)
+    return AutoRetriever(
+        embedder=embedder, count_tokens=count_tokens, notes=notes_of(settings), limits=limits
+    )
 
 
 def token_counter() -> TokenCounter:

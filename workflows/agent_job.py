@@ -13,6 +13,7 @@ from temporalio.exceptions import (
 )
 from temporalio.workflow import ContinueAsNewVersioningBehavior
 
+from mnestic.memory.auto_selections import AutoSelection
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.errors import MnesticError
 from mnestic.memory.jobs import AgentMemoryState, JobInput, JobProgress, JobResult, JobStatus
@@ -170,12 +171,13 @@ class AgentJob:
                 return await self._remember(node, MemoryWrite(message=message))
 
     async def _recall(self, node: RecallNode) -> dict[str, Any]:
-        query = RecallQuery.model_validate(
-            self._filled(node.model_dump(mode="json", include={"records", "episodes"}))
-        )
+        named = self._filled(node.model_dump(mode="json", include={"records", "episodes"}))
+        search = self._filled_early(node.model_dump(mode="json", include={"search"}))
         recalled = await self._memory.recall(
-            query,
+            RecallQuery.model_validate(named | search),
             save_as=node.save_as or node.id,
+            templates=node.search is not None,
+            results=self._results_named(search),
             retry=retry_policy(node.retry, usual=OURS),
         )
         return recalled.model_dump(mode="json")
@@ -193,6 +195,7 @@ class AgentJob:
     async def _think(self, node: ThinkNode) -> dict[str, Any]:
         prompt = as_text(self._filled_early(node.prompt))
         system = None if node.system is None else as_text(self._filled_early(node.system))
+        found = self._filled_early(node.model_dump(mode="json", include={"retrieve"}))["retrieve"]
         thought = await self._memory.think(
             prompt,
             system=system,
@@ -201,11 +204,12 @@ class AgentJob:
             max_tokens=node.max_tokens,
             budget=self._asked.plan.budget,
             know=self._known(node),
+            retrieve=None if found is None else AutoSelection.model_validate(found),
             learn=node.learn,
             save_as=node.save_as or node.id,
             timeout=node.timeout,
             templates=True,
-            results=self._results_named([prompt, system]),
+            results=self._results_named([prompt, system, found]),
             retry=retry_policy(node.retry, usual=OURS),
         )
         return thought.model_dump(mode="json")

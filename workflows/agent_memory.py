@@ -22,6 +22,7 @@ from mnestic.activities.memories import (
     RememberResult,
 )
 from mnestic.activities.thoughts import ThinkActivities, ThinkInput, ThinkResult
+from mnestic.memory.auto_selections import AutoSelection
 from mnestic.memory.forms import check_form
 from mnestic.memory.jobs import AgentMemoryState
 from mnestic.memory.knowing import KnowledgeSelection
@@ -194,15 +195,26 @@ class AgentMemory(AgentKnowledge):
         return await run_activity(MemoryActivities.remember, asked, timeout=WITH_MODEL, retry=retry)
 
     async def recall(
-        self, query: RecallQuery, *, save_as: str, retry: RetryPolicy | None = None
+        self,
+        query: RecallQuery,
+        *,
+        save_as: str,
+        templates: bool = False,
+        results: Mapping[str, Any] | None = None,
+        retry: RetryPolicy | None = None,
     ) -> RecallResult:
-        """Reads records and episodes into a variable of working memory, and into the read set."""
+        """Reads records, episodes and what is found for a question into a variable of working memory.
+
+        Records join the read set. `templates` and `results` are as of `remember`, for the question.
+        """
         await self.until_unpaused()
         asked = RecallInput(
             scope=self._scope,
             operation=self._keys.next("recall"),
             query=query,
             save_as=check_variable(save_as),
+            templates=templates,
+            results=dict(results or {}),
         )
         return await run_activity(MemoryActivities.recall, asked, retry=retry)
 
@@ -217,6 +229,7 @@ class AgentMemory(AgentKnowledge):
         max_tokens: int = 512,
         budget: Budget | None = None,
         know: KnowledgeSelection | None = None,
+        retrieve: AutoSelection | None = None,
         learn: bool = False,
         timeout: timedelta = WITH_MODEL,  # noqa: ASYNC109 - Temporal's, not asyncio's
         templates: bool = False,
@@ -225,8 +238,8 @@ class AgentMemory(AgentKnowledge):
     ) -> ThinkResult:
         """Asks the chat model; its reply joins working memory.
 
-        The facts that `know` selects are sent along, quoted as data, and the last `history` messages,
-        as many as fit into `max_input_tokens`. With a `budget`, it is refused once the model calls of
+        The facts that `know` selects are sent along, quoted as data, what is found by `retrieve` for the
+        prompt or its question, and the last `history` messages, as many as fit into `max_input_tokens`. With a `budget`, it is refused once the model calls of
         this job have used that up. With `learn`, prompt and reply are learned from.
         """
         await self.until_unpaused()
@@ -242,6 +255,7 @@ class AgentMemory(AgentKnowledge):
             max_input_tokens=max_input_tokens,
             budget=budget,
             know=know,
+            retrieve=retrieve,
             learn=learn,
             results=dict(results or {}),
         )

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mnestic.memory.plans import Plan, ToolNode, WaitNode, check_plan
+from mnestic.memory.auto_selections import AutoSelection
+from mnestic.memory.plans import Plan, ThinkNode, ToolNode, WaitNode, check_plan
 from mnestic.memory.retries import Retry
 
 
@@ -365,3 +366,29 @@ def test_the_variable_that_tells_of_drift_is_not_remembered() -> None:
 
     with pytest.raises(ValidationError, match="choose another name"):
         Plan.model_validate({"name": "p", "nodes": [node]})
+
+
+def test_a_think_retrieves_by_default_or_as_it_says_or_not_at_all() -> None:
+    def retrieve(said: Any) -> AutoSelection | None:
+        node = {"id": "a", "kind": "think", "prompt": "x", "retrieve": said, "next": "end"}
+        (found,) = plan(node).nodes
+        assert isinstance(found, ThinkNode)
+        return found.retrieve
+
+    assert retrieve(True) == AutoSelection()
+    assert retrieve(False) is retrieve(None) is None
+    assert retrieve({"limit": 2}) == AutoSelection(limit=2)
+    for wrong in ("yes", {"limit": 0}, {"min_score": 2}, {"max_tokens": -1}):
+        with pytest.raises(ValidationError):
+            retrieve(wrong)
+
+
+def test_a_recall_that_searches_names_its_question() -> None:
+    node = {"id": "a", "kind": "recall", "next": "end"}
+
+    assert problems(node | {"search": {"question": "${memory.task} of ${input.x}"}}) == []
+    assert problems(node | {"search": {"question": "${memory.task | input.x}"}}) == [
+        (0, "node 'a' has a template with ${memory...} and other roots; write two")
+    ]
+    with pytest.raises(ValidationError, match="question"):
+        plan(node | {"search": {}})

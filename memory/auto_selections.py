@@ -1,0 +1,29 @@
+"""How a job has memories and notes found: for a prompt, or for a question of its own.
+
+It stands apart from what is found, since plans and recalls say it, which know nothing else of retrieval.
+"""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class AutoSelection(BaseModel):
+    """How a job has memories and notes found.
+
+    What is not said is as the agent's settings say. `question` is what to look for; `max_tokens` holds for
+    what is put into a prompt.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    question: str | None = Field(None, min_length=1)
+    limit: int | None = Field(None, ge=1, le=100)
+    min_score: float | None = Field(None, ge=0, le=1)
+    max_tokens: int = Field(1000, ge=0, le=1_000_000)
+    notes: bool = True
+    channel: str = Field("job", min_length=1, max_length=256)
+
+
+class SearchSelection(AutoSelection):
+    """What a recall looks for by its meaning and words."""
+
+    question: str = Field(min_length=1)
