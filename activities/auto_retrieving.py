@@ -162,7 +162,13 @@ class AutoRetriever:
             min_score=settings.auto_retrieve_min_score if least is None else least,
             asked_at=asked.now,
         )
-        found = await retrieve(asked.begin, query, embedder=self._embedder, policy=settings.policy)
+        found = await retrieve(
+            asked.begin,
+            query,
+            embedder=self._embedder,
+            count_tokens=self._count_tokens,
+            policy=settings.policy,
+        )
         # A message that is among the channel's last ones is no memory, but what is asked.
         said = [*asked.said, asked.message] if asked.message in before else asked.said
         others = without(found.found, said)[:limit]

@@ -12,7 +12,7 @@ import numpy as np
 
 from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError, ModelUnavailableError
-from mnestic.memory.ports import Embedder, Transaction
+from mnestic.memory.ports import Embedder, TokenCounter, Transaction
 from mnestic.memory.questions import (
     possible_names,
     read_question,
@@ -30,13 +30,28 @@ _CHECKED = 4  # times as many are looked at for whether they still hold
 _WIDER = 8  # times as many are asked for where too few were let through
 
 
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """What `retrieve` was asked."""
+
+    query: RetrievalQuery
+    model: str
+    count_tokens: TokenCounter | None
+    policy: RetrievalPolicy | None
+
+    def may_be_misspelt(self, word: str) -> bool:
+        """Whether a word is not among the common ones."""
+        return self.count_tokens is not None and self.count_tokens(f" {word.casefold()}") > 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """A question as the agent's memory understands it."""
+    """A question as the agent's memory understands it; `called` are the words of names in it."""
 
     query: RetrievalQuery
     asked: Asked
     vocabulary: Vocabulary
+    called: Vocabulary
     names: frozenset[str]
     tags: frozenset[str]
     text: str
@@ -63,6 +78,7 @@ async def retrieve(
     query: RetrievalQuery,
     *,
     embedder: Embedder,
+    count_tokens: TokenCounter | None = None,
     policy: RetrievalPolicy | None = None,
 ) -> Retrieval:
     """What is known for a question, the surest first; nothing where nothing is known.
@@ -74,10 +90,12 @@ async def retrieve(
         begin: Begins a transaction of the agent that reads.
         query: The question, and what may come back.
         embedder: That of the entries' vectors.
+        count_tokens: Tells words that may be misspelt, since common ones are a single token.
         policy: The weights; the agent's own without one.
     """
+    asking = _Asking(query, model=embedder.name, count_tokens=count_tokens, policy=policy)
     async with begin() as transaction:
-        read = await _read(transaction, query, model=embedder.name, policy=policy)
+        read = await _read(transaction, asking)
     if not read.is_answerable:
         return _told(read, (), {})
     meanings, skipped = await _embed(embedder, read)
@@ -96,23 +114,23 @@ async def retrieve(
     return _told(read, found, skipped)
 
 
-async def _read(
-    transaction: Transaction, query: RetrievalQuery, *, model: str, policy: RetrievalPolicy | None
-) -> _Read:
+async def _read(transaction: Transaction, asking: _Asking) -> _Read:
+    query = asking.query
     asked_at = query.asked_at or query.as_of or await transaction.now()
     question = read_question(query.text, asked_at=asked_at)
     keys = possible_names(question.words)
     known = await transaction.search.list_names(keys)
-    named = without_names(question.words, known)
-    names: frozenset[str] = frozenset().union(*(known[name] for name in named.names))
+    named = without_names(question.words, known)  # whom it is about is no word of what is asked
+    names: frozenset[str] = frozenset().union(*(known[name].keys for name in named.names))
     telling = telling_words(named.words)
-    vocabulary = await transaction.search.look_up(telling)
+    slips = [word for word in telling if asking.may_be_misspelt(word)]
+    vocabulary = await transaction.search.look_up(telling, slips=slips)
     weights = vocabulary.weights
-    if not weights:  # then those that name them are looked for
-        vocabulary = await transaction.search.look_up(named.names)
-    stored = {} if policy else await transaction.settings.read()
+    silent = [name for name in named.names if not weights or not known[name].speaks]
+    called = await transaction.search.look_up(silent) if silent else Vocabulary()
+    stored = {} if asking.policy else await transaction.settings.read()
     by_meaning = query.mode != "text" and weights
-    fresh = await transaction.search.list_fresh(model, limit=_FRESH) if by_meaning else ()
+    fresh = await transaction.search.list_fresh(asking.model, limit=_FRESH) if by_meaning else ()
     return _Read(
         query=query,
         asked=Asked(
@@ -124,11 +142,12 @@ async def _read(
             mode=query.mode,
         ),
         vocabulary=vocabulary,
+        called=called,
         names=names,
         tags=keys,
         text=" ".join(named.words),
         fresh=fresh,
-        policy=policy or settings_of(stored).policy,
+        policy=asking.policy or settings_of(stored).policy,
     )
 
 
@@ -187,6 +206,8 @@ async def _ranked(
     search, query, asked = transaction.search, read.query, read.asked
     numbers = {*words, *near}
     numbers |= set(await search.find_by_names(read.names, read.tags, limit=_BY_NAME))
+    calling = await search.find_by_words(read.called, query, limit=_BY_NAME)
+    numbers |= {hit.number for hit in calling}
     if asked.period is not None:
         numbers |= set(await search.find_by_time(asked.period, limit=_BY_TIME))
     described = await search.describe(numbers, query, names=read.names, tags=read.tags)

@@ -86,7 +86,7 @@ def strongest(
 ) -> list[int]:
     """The numbers of those that say most by themselves, which lend to others."""
     scale = _Scale.of(candidates, asked, policy)
-    says = {one.number: sum(scale.own(one).values()) for one in candidates}
+    says = {one.number: sum(scale.own(one)) for one in candidates}
     return heapq.nlargest(
         policy.lending, (one for one in says if says[one] > 0), key=says.__getitem__
     )
@@ -107,12 +107,12 @@ def rank(
         asked: The question.
         ties: By number, the entries beside an entry and related to it, which it lends to.
         policy: The weights.
-        min_score: Scores below it are left out; the policy's without one.
+        min_score: Scores below it are left out; the policy's without one. With 0 nothing is.
     """
     if not candidates:
         return []
     scale = _Scale.of(candidates, asked, policy)
-    found = {one.number: Ranked(one, scale.own(one)) for one in candidates}
+    found = {one.number: Ranked(one, scale.says(one)) for one in candidates}
     sure = max(scale.sure(one) for one in candidates)
     _lend(found, ties, scale)
     spoken = _sessions(candidates, asked.weights)
@@ -125,11 +125,8 @@ def rank(
     for one in found.values():
         one.score = sure * max(0.0, one.total / best) if best > 0 else 0.0
         one.signals = {name: part for name, part in one.signals.items() if part}
-    kept = [
-        one
-        for one in found.values()
-        if one.score >= least and one.evidence > 0 and one.evidence >= policy.least_share * most
-    ]
+    floor = policy.least_share * most if least else 0.0
+    kept = [one for one in found.values() if one.score >= least and one.evidence >= floor]
     return sorted(kept, key=lambda one: _order(one, policy), reverse=True)
 
 
@@ -145,28 +142,34 @@ class _Scale:
     def of(
         cls, candidates: Collection[Candidate], asked: Asked, policy: RetrievalPolicy
     ) -> "_Scale":
-        """Where someone who is named has spoken, being mentioned counts less: it may be a greeting."""
-        speaks = any(one.is_said for one in candidates)
-        mentioned = math.sqrt(policy.others) if speaks else 1.0
-        shares: dict[Concern, float] = {"named": 1.0, "open": 1.0, "mentioned": mentioned}
-        return cls(asked, policy, shares | {"other": policy.others})
+        """Where someone who is named has spoken, what mentions them counts less: it may be a greeting."""
+        said = policy.others if any(one.is_said for one in candidates) else 1.0
+        shares: dict[Concern, float] = {"named": 1.0, "mentioned": math.sqrt(said)}
+        return cls(
+            asked,
+            policy,
+            shares | {"open": policy.others if asked.names else 1.0, "other": policy.others},
+        )
 
     def share(self, one: Candidate) -> float:
         """How much of what an entry says counts, by whom it is about.
 
-        What is said of somebody else on purpose counts less than what somebody else has said.
+        What was kept about somebody else counts less than what somebody else has said.
         """
-        stated = one.concern == "other" and not one.is_turn
-        return self.shares[one.concern] ** (2 if stated else 1)
+        if one.concern == "other" and not one.is_turn:
+            return self.policy.others**2
+        return self.shares[one.concern]
 
-    def own(self, one: Candidate) -> dict[str, float]:
-        """What an entry says by itself: its words and its meaning."""
+    def own(self, one: Candidate) -> tuple[float, float]:
+        """What an entry says by itself, whoever it is about: its meaning and its words, weighed."""
         words, meaning = self._heard(one)
+        return self.policy.semantic * meaning, self.policy.lexical * words
+
+    def says(self, one: Candidate) -> dict[str, float]:
+        """What counts of that."""
         share = self.share(one)
-        return {
-            "semantic": share * self.policy.semantic * meaning,
-            "lexical": share * self.policy.lexical * words,
-        }
+        meaning, words = self.own(one)
+        return {"semantic": share * meaning, "lexical": share * words}
 
     def sure(self, one: Candidate) -> float:
         """How sure it is that an entry answers, if it is the one that says most: either source is enough."""
@@ -217,14 +220,18 @@ def _lend(
     ties: Mapping[int, Sequence[tuple[int, Tie]]],
     scale: _Scale,
 ) -> None:
-    """Lets entries lend of what they say to those beside them and related to them."""
+    """Lets entries lend of what they say to those beside them and related to them.
+
+    Whom it is about counts for those alone: a question of one is answered by the other.
+    """
     policy = scale.policy
     weights = {"beside": policy.beside, "near": policy.near, "related": policy.related}
     lent: dict[tuple[int, Tie], float] = defaultdict(float)
     for lender in ties.keys() & found.keys():
+        says = sum(scale.own(found[lender].candidate))
         for number, tie in ties[lender]:
             if number in found:
-                lent[number, tie] += weights[tie] * found[lender].total
+                lent[number, tie] += weights[tie] * says
     for (number, tie), given in lent.items():
         one = found[number]
         one.signals[tie] = scale.share(one.candidate) * given

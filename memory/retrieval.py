@@ -43,14 +43,14 @@ class RetrievalPolicy(BaseModel):
     related: _Weight = Field(
         0.2, description="Likewise to entries that are related (graph, one hop)"
     )
-    session: _Weight = Field(0.3, description="Its session speaks of what is asked")
+    session: _Weight = Field(0.4, description="Its session speaks of what is asked")
     speaker: _Weight = Field(0.2, description="Who said it is named in the question")
     subject: _Weight = Field(0.1, description="Whom it is about is named in the question")
     others: _Share = Field(
-        0.36, description="Share of what it says that counts where the question names somebody else"
+        0.4, description="Share of what it says that counts where the question names somebody else"
     )
     tag: _Weight = Field(0.2, description="It has a tag or an alias that the question names")
-    time: _Weight = Field(0.3, description="It is of the time that the question names")
+    time: _Weight = Field(0.4, description="It is of the time that the question names")
     recency: _Weight = Field(0.03, description="It is of the last days before the question")
     mention: _Weight = Field(0.1, description="It names a time, and the question asks for one")
     question: _Weight = Field(0.1, description="Taken off what asks, instead of telling")
@@ -65,11 +65,12 @@ class RetrievalPolicy(BaseModel):
     sort_by_importance: _Share = Field(0.0, description="Weight of the importance in the order")
     min_score: _Share = Field(0.06, description="Results below this score are left out")
     least_share: _Share = Field(
-        0.2, description="So are those that say less than this share of what the best one says"
+        0.2,
+        description="So are those that say less than this share of the best; not for a score of 0",
     )
     midpoint: float = Field(0.6, description="What the best one says where the score is 0.5")
     slope: float = Field(8.9, gt=0, description="How fast the score grows there")
-    pool: int = Field(200, ge=10, le=5000, description="Entries that each source brings at first")
+    pool: int = Field(100, ge=10, le=5000, description="Entries that each source brings at first")
     lending: int = Field(
         50, ge=0, le=500, description="Entries, the best ones, that lend to others"
     )

@@ -9,7 +9,7 @@ from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
 from mnestic.memory.ranking import Candidate, Tie
 from mnestic.memory.retrieval import RetrievalQuery
-from mnestic.memory.search import FreshEntry, Hit, Vocabulary
+from mnestic.memory.search import FreshEntry, Hit, KnownName, Vocabulary
 
 
 class SearchStore(Protocol):
@@ -19,12 +19,15 @@ class SearchStore(Protocol):
     are described, so it may bring fewer than it was asked for.
     """
 
-    async def list_names(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
-        """Which of these keys name somebody or something that is known, and by which names."""
+    async def list_names(self, keys: Collection[str]) -> Mapping[str, KnownName]:
+        """Which of these keys name somebody or something that is known."""
         ...
 
-    async def look_up(self, words: Sequence[str]) -> Vocabulary:
-        """The words of a question as they are stored, without those that say nothing."""
+    async def look_up(self, words: Sequence[str], *, slips: Collection[str] = ()) -> Vocabulary:
+        """The words of a question as they are stored, without those that say nothing.
+
+        Those among `slips` that are not known are read as what is, if they begin it or are nearly it.
+        """
         ...
 
     async def list_fresh(self, model: str, *, limit: int) -> tuple[FreshEntry, ...]:

@@ -42,3 +42,11 @@ class FreshEntry:
 
     number: int
     content: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownName:
+    """A name that is known, with all keys of whom it names; whether they have spoken themselves."""
+
+    keys: frozenset[str]
+    speaks: bool

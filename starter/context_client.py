@@ -13,7 +13,6 @@ from mnestic.memory.ports import Embedder, Memory
 from mnestic.memory.resources import check_name
 from mnestic.memory.validation import refused
 from mnestic.starter.retrieval_client import RetrievalClient
-from mnestic.starter.wiring import token_counter
 
 
 class ContextClient(RetrievalClient):
@@ -38,7 +37,6 @@ class ContextClient(RetrievalClient):
             auto: What finds memories and notes for a message; without a vault if there is none.
         """
         super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, embedder=embedder)
-        self._count_tokens = token_counter()
         self._auto = auto or AutoRetriever(embedder=self._embedder, count_tokens=self._count_tokens)
 
     async def auto_retrieve(

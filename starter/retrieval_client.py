@@ -9,7 +9,7 @@ from mnestic.memory.ports import Embedder, Memory
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.validation import refused
 from mnestic.starter.settings_client import SettingsClient
-from mnestic.starter.wiring import local_embedder
+from mnestic.starter.wiring import local_embedder, token_counter
 
 
 class RetrievalClient(SettingsClient):
@@ -28,6 +28,7 @@ class RetrievalClient(SettingsClient):
         """
         super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id)
         self._embedder = embedder or local_embedder()
+        self._count_tokens = token_counter()
 
     async def retrieve(
         self, text: str, *, policy: RetrievalPolicy | None = None, **asked: Any
@@ -52,5 +53,9 @@ class RetrievalClient(SettingsClient):
         except ValidationError as error:
             raise refused("question", error) from None
         return await retrieve(
-            lambda: self._transaction(write=False), query, embedder=self._embedder, policy=policy
+            lambda: self._transaction(write=False),
+            query,
+            embedder=self._embedder,
+            count_tokens=self._count_tokens,
+            policy=policy,
         )

@@ -11,23 +11,33 @@ from rapidfuzz.distance import OSA
 from sqlalchemy import text
 
 from mnestic.memory.predicates import NAMING
-from mnestic.memory.search import AskedLexeme, Vocabulary
+from mnestic.memory.search import AskedLexeme, KnownName, Vocabulary
 from mnestic.stores.postgres.unit import Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
+_LOOKED_AT = 20  # entries about somebody, for whether one of them is theirs
 _SHORTEST_MISSPELT = 4  # characters; nothing shorter is taken for misspelt
 _LONG = 8  # characters; from here on two errors are
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _MOST_BEGUN = 3  # lexemes that the beginning of a word stands for
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
 
+# Who has spoken is found among the last entries about them, since who says something is whom it is about
+# unless it says otherwise.
 _NAMES = text(f"""
-SELECT term AS asked, term AS key FROM unnest(CAST(:keys AS text[])) AS term
- WHERE EXISTS (SELECT FROM mnestic.entry_term WHERE {_MINE} AND kind = 'subject' AND entry_term.term = term.term)
-    OR EXISTS (SELECT FROM mnestic.entry_term WHERE {_MINE} AND kind = 'alias' AND entry_term.term = term.term)
-    OR EXISTS (SELECT FROM mnestic.fact WHERE {_MINE} AND subject_key = term.term)
+SELECT asked.term AS asked, asked.term AS key, EXISTS (
+       SELECT FROM (SELECT entry_number FROM mnestic.entry_term
+                     WHERE {_MINE} AND kind = 'subject' AND term = asked.term
+                     ORDER BY entry_number DESC LIMIT {_LOOKED_AT}) AS about
+         JOIN mnestic.entry AS e ON e.tenant_id = :tenant_id AND e.agent_id = :agent_id
+          AND e.number = about.entry_number
+        WHERE e.entry_type = 'interaction' AND lower(e.speaker) = asked.term) AS speaks
+  FROM unnest(CAST(:keys AS text[])) AS asked (term)
+ WHERE EXISTS (SELECT FROM mnestic.entry_term WHERE {_MINE} AND kind = 'subject' AND term = asked.term)
+    OR EXISTS (SELECT FROM mnestic.entry_term WHERE {_MINE} AND kind = 'alias' AND term = asked.term)
+    OR EXISTS (SELECT FROM mnestic.fact WHERE {_MINE} AND subject_key = asked.term)
 UNION
-SELECT object_key, subject_key FROM mnestic.fact
+SELECT object_key, subject_key, false FROM mnestic.fact
  WHERE {_MINE} AND object_key = ANY(:keys) AND status = 'active' AND predicate IN {NAMING}
 """)  # noqa: S608 - constants of this module
 _LEXEMES = text("""
@@ -51,15 +61,22 @@ class KnownWords:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
 
-    async def names(self, keys: Collection[str]) -> dict[str, frozenset[str]]:
+    async def names(self, keys: Collection[str]) -> dict[str, KnownName]:
         """See `mnestic.memory.ports.SearchStore`."""
-        found: dict[str, set[str]] = defaultdict(set)
-        if keys:
-            for row in await self._unit.rows(_NAMES, {**self._unit.owner, "keys": sorted(keys)}):
-                found[row.asked].add(row.key)
-        return {asked: frozenset({asked, *named}) for asked, named in found.items()}
+        if not keys:
+            return {}
+        also: dict[str, set[str]] = defaultdict(set)
+        speaks = set()
+        for row in await self._unit.rows(_NAMES, {**self._unit.owner, "keys": sorted(keys)}):
+            also[row.asked] |= {row.asked, row.key}
+            if row.speaks:
+                speaks.add(row.asked)
+        return {
+            asked: KnownName(keys=frozenset(found), speaks=asked in speaks)
+            for asked, found in also.items()
+        }
 
-    async def look_up(self, words: Sequence[str]) -> Vocabulary:
+    async def look_up(self, words: Sequence[str], *, slips: Collection[str]) -> Vocabulary:
         """See `mnestic.memory.ports.SearchStore`."""
         corpus = await self._unit.row(_CORPUS, self._unit.owner)
         if corpus is None or not corpus.entries:
@@ -72,7 +89,7 @@ class KnownWords:
                 continue
             entries, share = row.entries, 1.0
             lexemes: tuple[str, ...] = (row.lexeme,)
-            if not entries:
+            if not entries and words[row.place - 1] in slips:
                 alike = await self._alike(row.lexeme)
                 if alike:
                     share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)

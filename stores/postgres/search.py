@@ -16,7 +16,7 @@ from mnestic.memory.claims import name_key
 from mnestic.memory.dates import Period
 from mnestic.memory.ranking import SATURATION, Candidate, Concern, Tie
 from mnestic.memory.retrieval import RetrievalQuery
-from mnestic.memory.search import FreshEntry, Hit, Vocabulary
+from mnestic.memory.search import FreshEntry, Hit, KnownName, Vocabulary
 from mnestic.stores.postgres.known_words import KnownWords
 from mnestic.stores.postgres.search_filters import Filter
 from mnestic.stores.postgres.unit import Unit
@@ -140,13 +140,13 @@ class PostgresSearchStore:
         self._unit = unit
         self._words = KnownWords(unit)
 
-    async def list_names(self, keys: Collection[str]) -> dict[str, frozenset[str]]:
+    async def list_names(self, keys: Collection[str]) -> dict[str, KnownName]:
         """See the port."""
         return await self._words.names(keys)
 
-    async def look_up(self, words: Sequence[str]) -> Vocabulary:
+    async def look_up(self, words: Sequence[str], *, slips: Collection[str] = ()) -> Vocabulary:
         """See the port."""
-        return await self._words.look_up(words)
+        return await self._words.look_up(words, slips=slips)
 
     async def list_fresh(self, model: str, *, limit: int) -> tuple[FreshEntry, ...]:
         """See the port."""
