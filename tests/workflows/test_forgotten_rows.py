@@ -1,0 +1,202 @@
+"""What becomes of rows of each kind when a topic is forgotten, of jobs of any kind."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from temporalio import activity, workflow
+from temporalio.worker import Worker
+
+from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.memory.forgetting import LeftOver
+from mnestic.memory.injections import InjectedNote, Injection
+from mnestic.memory.predicates import Predicate
+from mnestic.memory.scope import Scope
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.plans import parse_plan
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.worker import activities_of
+from mnestic.workflows.agent_memory import AgentMemory
+from tests.word_scan import scan_tables
+
+Until = Callable[..., Awaitable[Any]]
+Scan = Callable[..., dict[str, int]]
+PLAN = """
+name: hotels
+nodes:
+  - id: look
+    kind: tool
+    activity: tell
+    task_queue: TOOLS
+    arguments: Paris
+    store_above: 20
+    next: approval
+  - id: approval
+    kind: wait
+    key: approval
+    ask: Which hotel of Paris?
+    form: {type: object, properties: {Paris: {type: string}, by: {type: string}}}
+    timeout: 21d
+    on: {resumed: keep, timeout: end}
+  - {id: keep, kind: remember, note: "${memory.results.look.text}", next: end}
+"""
+
+
+@activity.defn(name="tell")
+async def tell(city: str) -> dict[str, str]:
+    """A result too large to travel."""
+    return {"text": f"There are hotels in {city}. " * 20}
+
+
+@workflow.defn(name="Mine")
+class Mine:
+    """A workflow of somebody's own, whose id is not that of its job."""
+
+    @workflow.init
+    def __init__(self, scope: Scope) -> None:
+        self._memory = AgentMemory(job_id="mine", scope=scope)
+
+    @workflow.run
+    async def run(self, scope: Scope) -> None:  # noqa: ARG002 - Temporal gives it to both
+        await self._memory.wait("word", ask="Paris?", timeout=timedelta(days=1))
+
+
+@pytest.fixture
+def scan(admin_url: str, client: MnesticClient) -> Scan:
+    """Counts the rows of every table of an agent in which a word stands, in whatever column."""
+    return partial(scan_tables, admin_url, tenant=client.settings.tenant_id)
+
+
+def left(found: tuple[LeftOver, ...]) -> set[tuple[str, str]]:
+    return {(one.kind, one.name) for one in found}
+
+
+async def start(client: MnesticClient, until: Until, job_id: str, *, agent: str = "ada") -> None:
+    plan = PLAN.replace("TOOLS", f"{client.settings.task_queue}-tools")
+    await client.start_job(
+        parse_plan(plan, source="test"), agent_id=agent, session_id=f"s-{job_id}", job_id=job_id
+    )
+
+    async def waits() -> bool:
+        return (await client.describe_job(job_id)).state == "waiting"
+
+    await until(waits)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_results_plans_forms_and_receipts_of_a_job_that_is_over_go(
+    client: MnesticClient, scan: Scan, until: Until
+) -> None:
+    queue = f"{client.settings.task_queue}-tools"
+    async with Worker(client.temporal, task_queue=queue, activities=[tell]):
+        await start(client, until, "j1")
+        await client.resume_job("j1", {"Paris": "Ritz", "by": "Ana of Paris"}, request_id="r1")
+        await client.wait_for_result("j1")
+        before = scan("paris")
+        done = await client.memory("ada").forget("Paris")
+
+    assert before.keys() >= {"plan", "tool_result", "job_wait", "memory_snapshot", "operation"}
+    assert scan("paris") == {}
+    assert (done.purged["plan"], done.purged["tool_result"], done.left) == (1, 1, ())
+    receipt = await client.resume_job("j1", {"by": "Ana"}, request_id="r1")
+    assert receipt is not None
+    assert receipt.request_id == "r1"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_plan_that_others_use_is_left_and_named(
+    client: MnesticClient, scan: Scan, until: Until
+) -> None:
+    queue = f"{client.settings.task_queue}-tools"
+    async with Worker(client.temporal, task_queue=queue, activities=[tell]):
+        for agent in ("ada", "bob"):
+            await start(client, until, f"j-{agent}", agent=agent)
+            await client.resume_job(f"j-{agent}", {}, request_id="r1")
+            await client.wait_for_result(f"j-{agent}")
+        done = await client.memory("ada").forget("Paris")
+
+    assert [one.kind for one in done.left] == ["plan"]
+    assert scan("paris") == {"plan": 1}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_terminated_job_is_over_too(
+    client: MnesticClient, scan: Scan, until: Until
+) -> None:
+    queue = f"{client.settings.task_queue}-tools"
+    async with Worker(client.temporal, task_queue=queue, activities=[tell]):
+        await start(client, until, "j1")
+        handle = client.temporal.get_workflow_handle(f"job/{client.settings.tenant_id}/j1")
+        running = await client.memory("ada").forget("Paris", dry_run=True)
+        await handle.terminate()
+        done = await client.memory("ada").forget("Paris")
+
+    assert left(running.left) >= {("job", "j1")}
+    assert done.left == ()
+    assert scan("paris") == {}
+
+
+async def test_a_workflow_of_ones_own_keeps_what_it_has_in_mind_while_it_runs(
+    client: MnesticClient,
+    scan: Scan,
+    until: Until,
+    memory: PostgresMemory,
+) -> None:
+    scope = Scope(tenant_id=client.settings.tenant_id, agent_id="ada", session_id="s1")
+    queue = client.settings.task_queue
+    activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
+    async with Worker(client.temporal, task_queue=queue, workflows=[Mine], activities=activities):
+        handle = await client.temporal.start_workflow(Mine.run, scope, id="own-1", task_queue=queue)
+        await until(lambda: asyncio.to_thread(lambda: "job_wait" in scan("paris")))
+        first = await client.memory("ada").forget("Paris")
+        await handle.terminate()
+        second = await client.memory("ada").forget("Paris")
+
+    assert left(first.left) == {("job", "mine")}
+    assert second.left == ()
+    assert scan("paris") == {}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_was_put_before_messages_is_counted_and_says_nothing(
+    client: MnesticClient, memory: PostgresMemory, scan: Scan
+) -> None:
+    put = Injection(
+        channel="mail",
+        preview="When do we fly to Paris?",
+        notes=(InjectedNote(path="Paris.md"), InjectedNote(path="Tea.md")),
+        tokens=40,
+    )
+    async with memory.transaction(
+        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        await transaction.injections.add(put)
+
+    await client.memory("ada").forget("Paris")
+
+    (kept,), _ = await client.memory("ada").list_retrievals()
+    assert (kept.preview, [note.path for note in kept.notes], kept.tokens) == (
+        "[forgotten]",
+        ["[forgotten]", "Tea.md"],
+        40,
+    )
+    assert scan("paris") == {}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_somebody_has_set_is_left_and_named(
+    client: MnesticClient, memory: PostgresMemory
+) -> None:
+    async with memory.transaction(
+        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        await transaction.settings.put("obsidian_context_notes", ["Paris.md"])
+        rule = Predicate(name="paris_trip", cardinality="multi", category="events")
+        await transaction.facts.put_predicate(rule)
+
+    done = await client.memory("ada").forget("Paris")
+
+    assert left(done.left) == {("setting", "obsidian_context_notes"), ("predicate", "paris_trip")}
