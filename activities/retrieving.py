@@ -6,7 +6,8 @@ before a message.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -19,13 +20,13 @@ from mnestic.memory.questions import (
     telling_words,
     without_names,
 )
-from mnestic.memory.ranking import Asked, Candidate, Ranked, rank, strongest
+from mnestic.memory.ranking import Asked, Ranked, rank, strongest
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
 from mnestic.memory.search import FreshEntry, Hit, Vocabulary
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
-_FRESH = 256  # entries without a vector that are embedded with the question
-_BY_NAME, _BY_TIME = 50, 100  # entries that these sources bring
+_FRESH = 1000  # entries without a vector that are embedded with the question
+_BY_NAME, _BY_TIME = 30, 100  # entries that these sources bring
 _CHECKED = 4  # times as many are looked at for whether they still hold
 _WIDER = 8  # times as many are asked for where too few were let through
 
@@ -96,12 +97,23 @@ async def retrieve(
     asking = _Asking(query, model=embedder.name, count_tokens=count_tokens, policy=policy)
     async with begin() as transaction:
         read = await _read(transaction, asking)
-    if not read.is_answerable:
-        return _told(read, (), {})
+        if embedder.model is None:  # it takes no time, so a transaction may wait for it
+            meanings, skipped = await _embed(embedder, read)
+            return await _answer(transaction, read, meanings, skipped=skipped)
     meanings, skipped = await _embed(embedder, read)
     async with begin() as transaction:
-        ranked = await _search(transaction, read, meanings)
-        entries = await transaction.entries.select([one.candidate.entry_id for one in ranked])
+        return await _answer(transaction, read, meanings, skipped=skipped)
+
+
+async def _answer(
+    transaction: Transaction,
+    read: _Read,
+    meanings: _Meanings | None,
+    *,
+    skipped: Mapping[str, str],
+) -> Retrieval:
+    ranked = await _search(transaction, read, meanings) if read.is_answerable else []
+    entries = await transaction.entries.select([one.candidate.entry_id for one in ranked])
     found = tuple(
         RetrievedEntry(
             entry=entries[one.candidate.entry_id],
@@ -210,14 +222,23 @@ async def _ranked(
     numbers |= {hit.number for hit in calling}
     if asked.period is not None:
         numbers |= set(await search.find_by_time(asked.period, limit=_BY_TIME))
-    described = await search.describe(numbers, query, names=read.names, tags=read.tags)
-    candidates = {one.number: _with_hits(one, words, near) for one in described}
+    describe = partial(
+        search.describe,
+        query=query,
+        names=read.names,
+        tags=read.tags,
+        timed=asked.period is not None,
+    )
+    candidates = {one.number: one for one in await describe(numbers)}
+    for one in candidates.values():
+        hit = words.get(one.number)
+        one.words, one.lexemes = (hit.score, hit.lexemes) if hit else (0.0, 0)
+        one.cosine = near.get(one.number, 0.0)
     ties = await search.list_ties(
         strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
     )
     beside = {number for each in ties.values() for number, _ in each} - set(candidates)
-    described = await search.describe(beside, query, names=read.names, tags=read.tags)
-    candidates |= {one.number: one for one in described}
+    candidates |= {one.number: one for one in await describe(beside)}
     ranked = rank(
         tuple(candidates.values()),
         asked=asked,
@@ -230,16 +251,6 @@ async def _ranked(
         over = await search.list_over(best, as_of=query.as_of)
         ranked = [one for one in ranked if one.candidate.number not in over]
     return ranked, len(candidates)
-
-
-def _with_hits(one: Candidate, words: Mapping[int, Hit], near: Mapping[int, float]) -> Candidate:
-    hit = words.get(one.number)
-    return replace(
-        one,
-        words=hit.score if hit else 0.0,
-        lexemes=hit.lexemes if hit else 0,
-        cosine=near.get(one.number, 0.0),
-    )
 
 
 def _told(read: _Read, found: tuple[RetrievedEntry, ...], skipped: Mapping[str, str]) -> Retrieval:

@@ -25,6 +25,7 @@ _ABOUT_ITSELF = frozenset(
     """
     talk talked talking discuss discussed happen happened happening mention mentioned say said tell told
     remember recall remind know known chat chatted speak spoke conversation conversations
+    write wrote written send sent come came went get got make made take took note noted use used
     did do does anything everything something what whats new list show give find search
     """.split()  # noqa: SIM905
 )

@@ -27,7 +27,7 @@ Tie = Literal["beside", "near", "related"]
 Concern = Literal["named", "mentioned", "open", "other"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Candidate:
     """An entry that a source brought, as far as its score needs it.
 
@@ -137,6 +137,7 @@ class _Scale:
     asked: Asked
     policy: RetrievalPolicy
     shares: Mapping[Concern, float]
+    _heard_of: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -182,6 +183,12 @@ class _Scale:
 
         A question of nothing but a name or a time is answered by what is of it.
         """
+        heard = self._heard_of.get(one.number)
+        if heard is None:
+            heard = self._heard_of[one.number] = self._hear(one)
+        return heard
+
+    def _hear(self, one: Candidate) -> tuple[float, float]:
         asked, policy = self.asked, self.policy
         full = sum(asked.weights) * policy.full_words
         words = min(1.0, one.words / full) if full else 0.0

@@ -72,7 +72,7 @@ class RetrievalPolicy(BaseModel):
     slope: float = Field(8.9, gt=0, description="How fast the score grows there")
     pool: int = Field(100, ge=10, le=5000, description="Entries that each source brings at first")
     lending: int = Field(
-        50, ge=0, le=500, description="Entries, the best ones, that lend to others"
+        30, ge=0, le=500, description="Entries, the best ones, that lend to others"
     )
 
     @model_validator(mode="after")

@@ -67,8 +67,13 @@ class SearchStore(Protocol):
         *,
         names: Collection[str],
         tags: Collection[str],
+        timed: bool,
     ) -> tuple[Candidate, ...]:
-        """These entries, as far as scores need them; without those that the question rules out."""
+        """These entries, as far as scores need them; without those that the question rules out.
+
+        `names` and `tags` are what the question names, by key; the times that entries name are told if
+        it is `timed`.
+        """
         ...
 
     async def list_over(self, numbers: Sequence[int], *, as_of: datetime | None) -> frozenset[int]:

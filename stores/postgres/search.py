@@ -4,9 +4,11 @@ It reads what the stores of entries and facts write, and writes nothing. Row-lev
 comparisons that cannot leak use an index, so words and names are looked up by equality.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -80,8 +82,9 @@ SELECT number FROM mnestic.entry WHERE {_MINE} AND at >= :since AND at < :until
  ORDER BY at DESC, id DESC LIMIT :limit
 """)  # noqa: S608
 _ROWS = """
-SELECT e.number, e.id, e.session_id, e.speaker, e.subjects, e.aliases, e.tags, e.entry_type, e.at,
-       e.importance, e.times, right(rtrim(e.content), 1) IN ('?', '\uff1f') AS asks,
+SELECT e.number, e.id, e.session_id, e.speaker, e.subjects::text AS subjects, e.at, e.importance,
+       e.aliases::text AS aliases, e.tags::text AS tags, e.entry_type = 'interaction' AS is_turn,
+       e.times <> '[]' AS names_time, CASE WHEN :timed THEN e.times END AS times, right(rtrim(e.content), 1) IN ('?', '\uff1f') AS asks,
        CAST(:pattern AS text) IS NOT NULL AND e.content ~* :pattern AS names_one
   FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(:numbers) {conditions}
@@ -249,11 +252,14 @@ class PostgresSearchStore:
         *,
         names: Collection[str],
         tags: Collection[str],
+        timed: bool,
     ) -> tuple[Candidate, ...]:
         """See the port."""
+        if not numbers:
+            return ()
         narrow = Filter.of(query)
         statement = text(_ROWS.format(conditions=narrow.conditions))
-        asked = {"numbers": sorted(numbers), "pattern": _pattern(names)}
+        asked = {"numbers": sorted(numbers), "pattern": _pattern(names), "timed": timed}
         rows = await self._unit.rows(statement, {**self._unit.owner, **narrow.values, **asked})
         return tuple(_candidate(row, names=frozenset(names), tags=frozenset(tags)) for row in rows)
 
@@ -283,34 +289,36 @@ def _pattern(names: Collection[str]) -> str | None:
 
 
 def _candidate(row: Any, *, names: frozenset[str], tags: frozenset[str]) -> Candidate:
-    is_turn = row.entry_type == "interaction"
-    is_said = is_turn and row.speaker is not None and name_key(row.speaker) in names
-    about = row.names_one or _any(row.subjects, names) or _any(row.aliases, names)
+    is_said = bool(names and row.is_turn and row.speaker and name_key(row.speaker) in names)
+    subjects, aliases = _keys(row.subjects), _keys(row.aliases)
+    about = row.names_one or not names.isdisjoint(subjects | aliases)
     concern: Concern = "open"
-    if is_said or (about and not is_turn):
+    if is_said or (about and not row.is_turn):
         concern = "named"
     elif about:
         concern = "mentioned"
-    elif names and (is_turn or row.subjects):
+    elif names and (row.is_turn or subjects):
         concern = "other"
     return Candidate(
         number=row.number,
         entry_id=row.id,
         at=row.at,
         session_id=row.session_id,
-        is_turn=is_turn,
+        is_turn=row.is_turn,
         asks=row.asks,
-        names_time=bool(row.times),
-        times=tuple(_times(row.times)),
+        names_time=row.names_time,
+        times=tuple(_times(row.times or ())),
         concern=concern,
         is_said=is_said,
-        is_tagged=_any(row.tags, tags) or _any(row.aliases, tags),
+        is_tagged=not tags.isdisjoint(_keys(row.tags) | aliases),
         importance=row.importance,
     )
 
 
-def _any(spelt: Iterable[str], keys: frozenset[str]) -> bool:
-    return bool(keys) and any(name_key(one) in keys for one in spelt)
+@lru_cache(10_000)
+def _keys(stored: str) -> frozenset[str]:
+    """The keys of names as they are stored; many entries share them."""
+    return frozenset(name_key(name) for name in json.loads(stored))
 
 
 def _times(stored: Iterable[Mapping[str, str]]) -> Iterable[tuple[datetime, datetime]]:
