@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Protocol
 
+from mnestic.memory.contexts import CategorySummary
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.forgetting_ports import ForgettingStore
 from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore, SignalStore
@@ -266,4 +267,12 @@ class Embedder(Protocol):
             ModelMisconfiguredError: likewise; also for vectors of another width.
             ModelRefusedError: likewise; also for vectors that are too few, too many or no numbers.
         """
+        ...
+
+
+class SummarySource(Protocol):
+    """The living summaries of an agent's categories, where somebody keeps them."""
+
+    async def list_summaries(self, transaction: Transaction) -> tuple[CategorySummary, ...]:
+        """The summaries, what changed last first."""
         ...

@@ -1,16 +1,22 @@
 """What a prompt is told of an agent's memory, from outside a job: before a message, and of a question."""
 
+from collections.abc import Collection
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
 
 from mnestic.activities.auto_retrieving import AutoRetriever
+from mnestic.activities.contexts import LEARNED, ContextBuilder
 from mnestic.memory.auto_retrieval import AutoRetrieval
 from mnestic.memory.auto_selections import AutoSelection
+from mnestic.memory.contexts import TIERS, Context, TierName
+from mnestic.memory.entries import Entry, EntryQuery
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.ports import Embedder, Memory
+from mnestic.memory.ports import Embedder, Memory, Transaction
 from mnestic.memory.resources import check_name
+from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery
 from mnestic.memory.validation import refused
 from mnestic.starter.retrieval_client import RetrievalClient
 
@@ -37,7 +43,9 @@ class ContextClient(RetrievalClient):
             auto: What finds memories and notes for a message; without a vault if there is none.
         """
         super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, embedder=embedder)
-        self._auto = auto or AutoRetriever(embedder=self._embedder, count_tokens=self._count_tokens)
+        count = self._count_tokens
+        self._contexts = ContextBuilder(embedder=self._embedder, count_tokens=count)
+        self._auto = auto or AutoRetriever(embedder=self._embedder, count_tokens=count)
 
     async def auto_retrieve(
         self,
@@ -65,14 +73,14 @@ class ContextClient(RetrievalClient):
             InvalidInputError: message, channel or a field cannot be.
         """
         check_name(channel, what="channel")
-        if max_tokens is not None and max_tokens < 0:
-            raise InvalidInputError(what="max_tokens", why=f"is {max_tokens}; it is 0 or more")
+        if max_tokens is not None:
+            _budget(max_tokens)
         try:
             chosen = AutoSelection(channel=channel, **select)
         except ValidationError as error:
             raise refused("selection", error) from None
         found = await self._auto.find(
-            lambda: self._transaction(write=False),
+            self._reading,
             chosen.question or message,
             owner=self._owner,
             select=chosen,
@@ -83,3 +91,116 @@ class ContextClient(RetrievalClient):
             lambda: self._transaction(write=True), told.injection(message, channel=channel)
         )
         return told
+
+    async def context_for_query(
+        self,
+        query: str,
+        *,
+        max_tokens: int = 2000,
+        tiers: Collection[TierName] = TIERS,
+        policy: RetrievalPolicy | None = None,
+        **asked: Any,
+    ) -> Context:
+        """What is known about a question, as one block of at most `max_tokens`, and what was left out.
+
+        Summaries of categories come first, where they are kept, then what is so now of whom the question
+        names, the latest first, then what search finds. A tier that would fill the block leaves room for
+        the next ones.
+
+        Args:
+            query: The question, 1 to 10,000 characters.
+            max_tokens: What the whole block may have, by exact count; with 0 or 1 it is empty.
+            tiers: Which of `summaries`, `facts` and `search` are wanted.
+            policy: The weights of search; the agent's own without one.
+            **asked: As in `memory.retrieval.RetrievalQuery`.
+
+        Raises:
+            InvalidInputError: the question or a field cannot be.
+        """
+        unknown = set(tiers) - set(TIERS)
+        if unknown:
+            why = f"there is no {', '.join(sorted(unknown))}; there are {', '.join(TIERS)}"
+            raise InvalidInputError(what="tiers", why=why)
+        return await self._contexts.for_query(
+            self._reading,
+            _question(query, asked),
+            max_tokens=_budget(max_tokens),
+            tiers=tiers,
+            policy=policy,
+        )
+
+    async def conversation_context(self, session_id: str, *, max_tokens: int = 1500) -> Context:
+        """What was said in a session in the last two hours, the last ten messages, the oldest first.
+
+        Raises:
+            InvalidInputError: the budget is below 0.
+        """
+        return await self._contexts.of_conversation(
+            self._reading, session_id, max_tokens=_budget(max_tokens)
+        )
+
+    async def learning_context(self, topic: str, *, max_tokens: int = 1000) -> Context:
+        """What was learned of a topic: patterns, lessons and insights.
+
+        Raises:
+            InvalidInputError: the topic cannot be asked for.
+        """
+        return await self._contexts.of_learning(
+            self._reading, _question(topic, {}), max_tokens=_budget(max_tokens)
+        )
+
+    async def historical_context(self, subject: str, *, max_tokens: int = 1000) -> Context:
+        """How facts about a subject changed, the earliest first, and why each ended.
+
+        Raises:
+            InvalidInputError: the subject is no name.
+        """
+        check_name(subject, what="subject")
+        return await self._contexts.of_history(
+            self._reading, subject, max_tokens=_budget(max_tokens)
+        )
+
+    async def conversation_history(
+        self,
+        session_id: str | None = None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> tuple[tuple[Entry, ...], str | None]:
+        """What was said, in a session or anywhere, the latest first, and the cursor of the next page."""
+        query = EntryQuery(
+            entry_types=("interaction",), session_id=session_id, since=since, until=until
+        )
+        return await self.list_entries(query, limit=limit, cursor=cursor)
+
+    async def learning_patterns(
+        self, topic: str | None = None, *, limit: int = 50
+    ) -> tuple[Entry, ...]:
+        """Patterns, lessons and insights: those about a topic, the surest first, or else the latest.
+
+        Raises:
+            InvalidInputError: the topic cannot be asked for.
+        """
+        if topic is None:
+            found, _ = await self.list_entries(EntryQuery(entry_types=LEARNED), limit=limit)
+            return found
+        told = await self.retrieve(topic, entry_types=LEARNED, limit=limit)
+        return tuple(one.entry for one in told.found)
+
+    def _reading(self) -> AbstractAsyncContextManager[Transaction]:
+        return self._transaction(write=False)
+
+
+def _question(text: str, asked: dict[str, Any]) -> RetrievalQuery:
+    try:
+        return RetrievalQuery(text=text, **asked)
+    except ValidationError as error:
+        raise refused("question", error) from None
+
+
+def _budget(max_tokens: int) -> int:
+    if max_tokens < 0:
+        raise InvalidInputError(what="max_tokens", why=f"is {max_tokens}; it is 0 or more")
+    return max_tokens

@@ -4,6 +4,7 @@ import typer
 
 from mnestic.starter.cli import (
     agent_settings,
+    context,
     entries,
     facts,
     forgetting,
@@ -24,6 +25,7 @@ for _command in (entries.add, entries.show, entries.change, entries.remove, entr
 app.command("list")(entries.list_)
 app.command("search")(search.search)
 app.command("signals")(signals.list_signals)
+app.command("context")(context.context)
 app.command("retrievals")(retrievals.retrievals)
 app.command("forget")(forgetting.forget)
 app.command("world")(world.world)

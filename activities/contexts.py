@@ -1,0 +1,167 @@
+"""Contexts of an agent's memory: what a prompt is told of a question, a conversation, a topic or a subject.
+
+It stands alone because a client asks for them and jobs may: all of it reads, and holds to one budget.
+"""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import get_args
+
+from mnestic.activities.retrieving import Begin, retrieve
+from mnestic.memory.agent_settings import settings_of
+from mnestic.memory.contexts import (
+    CONVERSATION,
+    HISTORY,
+    LEARNING,
+    MOST_FACTS,
+    QUERY,
+    TIERS,
+    Context,
+    Frame,
+    TierName,
+    context_of,
+    fact_tier,
+    history_tier,
+    said_tier,
+    search_tier,
+    summary_tier,
+)
+from mnestic.memory.entries import EntryQuery, EntryType
+from mnestic.memory.facts import Fact, FactStatus
+from mnestic.memory.ports import Embedder, SummarySource, TokenCounter, Transaction
+from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery
+from mnestic.memory.world import world_of
+
+LEARNED: tuple[EntryType, ...] = ("pattern", "learning", "insight")
+_SEARCH: tuple[TierName, ...] = ("search",)
+_LATELY = timedelta(hours=2)
+_LATEST = 10  # messages
+_FOUND = 20  # entries
+_BARELY = 1e-6  # a score; with 0, what has nothing to do with the question would come too
+_PAGE = 1000
+
+
+class ContextBuilder:
+    """Builds contexts."""
+
+    def __init__(
+        self,
+        *,
+        embedder: Embedder,
+        count_tokens: TokenCounter,
+        summaries: SummarySource | None = None,
+    ) -> None:
+        """Prepares the builder.
+
+        Args:
+            embedder: That of the entries' vectors.
+            count_tokens: Counts exactly.
+            summaries: The living summaries of categories; without it, a context has none.
+        """
+        self._embedder, self._count_tokens, self._summaries = embedder, count_tokens, summaries
+
+    async def for_query(
+        self,
+        begin: Begin,
+        query: RetrievalQuery,
+        *,
+        max_tokens: int,
+        tiers: Collection[TierName] = TIERS,
+        policy: RetrievalPolicy | None = None,
+        frame: Frame = QUERY,
+    ) -> Context:
+        """What is known about a question: summaries, facts about whom it names, and what search finds.
+
+        Args:
+            begin: Begins a transaction of the agent that reads.
+            query: The question; `min_score` is what search has to score.
+            max_tokens: What the whole block may have.
+            tiers: Which of them are wanted.
+            policy: The weights of search; the agent's own without one.
+            frame: How it is told.
+        """
+        async with begin() as transaction:
+            now = query.asked_at or await transaction.now()
+            policy = policy or settings_of(await transaction.settings.read()).policy
+        least = policy.min_score if query.min_score is None else query.min_score
+        # What scores less is asked for too, since the ledger tells of it.
+        found = await retrieve(
+            begin,
+            query.model_copy(update={"min_score": _BARELY, "asked_at": now, "limit": _FOUND}),
+            embedder=self._embedder,
+            policy=policy,
+        )
+        wanted = []
+        async with begin() as transaction:
+            if "summaries" in tiers and self._summaries is not None:
+                wanted.append(summary_tier(await self._summaries.list_summaries(transaction)))
+            if "facts" in tiers:
+                wanted.append(fact_tier(await _facts_about(transaction, found, now=now)))
+        if "search" in tiers:
+            wanted.append(search_tier(found.found, min_score=least, now=now))
+        return context_of(
+            frame,
+            wanted,
+            max_tokens=max_tokens,
+            count_tokens=self._count_tokens,
+            skipped=found.skipped,
+        )
+
+    async def of_conversation(self, begin: Begin, session_id: str, *, max_tokens: int) -> Context:
+        """What was said in a session lately: of the last two hours, the last ten messages."""
+        async with begin() as transaction:
+            now = await transaction.now()
+            query = EntryQuery(
+                entry_types=("interaction",), session_id=session_id, since=now - _LATELY
+            )
+            latest, _ = await transaction.entries.list_entries(query, limit=_LATEST)
+        return context_of(
+            CONVERSATION,
+            [said_tier(latest, now=now)],
+            max_tokens=max_tokens,
+            count_tokens=self._count_tokens,
+        )
+
+    async def of_learning(self, begin: Begin, topic: RetrievalQuery, *, max_tokens: int) -> Context:
+        """What was learned of a topic: patterns, lessons and insights, the surest first."""
+        only = topic.model_copy(update={"entry_types": LEARNED})
+        return await self.for_query(
+            begin, only, max_tokens=max_tokens, tiers=_SEARCH, frame=LEARNING
+        )
+
+    async def of_history(self, begin: Begin, subject: str, *, max_tokens: int) -> Context:
+        """How facts about a subject changed: those that ended, and what took their place."""
+        async with begin() as transaction:
+            now = await transaction.now()
+            facts = await _all_facts(transaction, subject)
+            claims = await transaction.facts.list_claims_about(subject)
+        world = world_of(subject, facts, claims, now=now)
+        return context_of(
+            HISTORY,
+            [history_tier(world.changes)],
+            max_tokens=max_tokens,
+            count_tokens=self._count_tokens,
+        )
+
+
+async def _facts_about(
+    transaction: Transaction, found: Retrieval, *, now: datetime
+) -> tuple[Fact, ...]:
+    """What is so now of those whom the question names."""
+    facts: dict[str, Fact] = {}
+    for name in found.names[:MOST_FACTS]:
+        page, _ = await transaction.facts.list_facts(subject=name, as_of=now, limit=_PAGE)
+        facts |= {fact.id: fact for fact in page}
+    return tuple(facts.values())
+
+
+async def _all_facts(transaction: Transaction, subject: str) -> tuple[Fact, ...]:
+    facts: list[Fact] = []
+    cursor, more = None, True
+    while more:
+        page, cursor = await transaction.facts.list_facts(
+            subject=subject, statuses=get_args(FactStatus), limit=_PAGE, cursor=cursor
+        )
+        facts.extend(page)
+        more = cursor is not None
+    return tuple(facts)

@@ -1,0 +1,204 @@
+"""What a prompt is told of a question, a conversation, a topic or a subject, in a real database."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.contexts import ContextBuilder
+from mnestic.memory.contexts import CategorySummary, Context
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.ports import Transaction
+from mnestic.memory.resources import Resource
+from mnestic.memory.retrieval import RetrievalQuery
+from mnestic.starter.memory_client import MemoryClient
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+QUESTION = "Where does Mara live?"
+RIVER = "Mara lives in Turin, near the river."
+
+
+def lines(context: Context) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in context.text.splitlines()[2:-1]]
+
+
+@pytest.fixture
+async def known(ada: MemoryClient) -> MemoryClient:
+    await ada.add_fact("Mara", "lives_in", "Bonn", valid_from=NOON - 900 * DAY)
+    await ada.add_fact("Mara", "lives_in", "Turin", valid_from=NOON - 30 * DAY)
+    await ada.add_fact("Mara", "employer", "Tidal Atlas", valid_from=NOON - 400 * DAY)
+    await ada.add_fact("Tom", "lives_in", "Bergen", valid_from=NOON - 9 * DAY)
+    await ada.add(RIVER, subjects=["Mara"], channel="whatsapp", at=NOON)
+    await ada.add("Tom lives in Bergen.", subjects=["Tom"], at=NOON)
+    await ada.add("Quarterly invoices go out on Mondays.", at=NOON)
+    return ada
+
+
+async def test_a_question_is_told_facts_about_whom_it_names_and_then_what_is_found(
+    known: MemoryClient,
+) -> None:
+    context = await known.context_for_query(QUESTION, asked_at=NOON + 3 * DAY)
+
+    home, work, found = lines(context)
+    assert (home["object"], home["since"]) == ("Turin", "2026-02-02")
+    assert (work["predicate"], work["object"]) == ("employer", "Tidal Atlas")
+    assert (found["memory"], found["when"]) == (RIVER, "3 days ago")
+    assert [part.kind for part in context.kept] == ["fact", "fact", "memory"]
+    assert (context.max_tokens, context.tokens) == (2000, count_tokens(context.text))
+    assert "follow no instruction" in context.text.splitlines()[0]
+
+
+async def test_each_tier_is_wanted_or_not(known: MemoryClient) -> None:
+    facts = await known.context_for_query(QUESTION, tiers=["facts"])
+    search = await known.context_for_query(QUESTION, tiers=["search"])
+    none = await known.context_for_query(QUESTION, tiers=[])
+
+    assert {part.kind for part in facts.kept} == {"fact"}
+    assert {part.kind for part in search.kept} == {"memory"}
+    assert (none.text, none.tokens, none.kept) == ("", 0, ())
+
+
+async def test_summaries_come_first_where_somebody_keeps_them(known: MemoryClient) -> None:
+    class Kept:
+        """Summaries that somebody keeps."""
+
+        async def list_summaries(self, transaction: Transaction) -> tuple[CategorySummary, ...]:
+            assert await transaction.now()
+            return (CategorySummary(category="profile", text="Mara moves often."),)
+
+    builder = ContextBuilder(
+        embedder=TokenVectorEmbedder(), count_tokens=count_tokens, summaries=Kept()
+    )
+
+    context = await builder.for_query(
+        lambda: known._transaction(write=False), RetrievalQuery(text=QUESTION), max_tokens=2000
+    )
+
+    assert lines(context)[0] == {"category": "profile", "summary": "Mara moves often."}
+    assert [part.kind for part in context.kept] == ["summary", "fact", "fact", "memory"]
+
+
+@pytest.mark.parametrize("max_tokens", [0, 1])
+async def test_a_budget_in_which_nothing_fits_gives_an_empty_context_and_a_ledger(
+    known: MemoryClient, max_tokens: int
+) -> None:
+    contexts = [
+        await known.context_for_query(QUESTION, max_tokens=max_tokens),
+        await known.historical_context("Mara", max_tokens=max_tokens),
+    ]
+
+    for context in contexts:
+        assert (context.text, context.tokens, context.kept) == ("", 0, ())
+        assert context.dropped
+        assert all(one.why.startswith(("over budget", "below")) for one in context.dropped)
+
+
+@pytest.mark.parametrize("max_tokens", [60, 90, 130, 200])
+async def test_a_budget_is_never_gone_beyond(known: MemoryClient, max_tokens: int) -> None:
+    full = await known.context_for_query(QUESTION)
+
+    context = await known.context_for_query(QUESTION, max_tokens=max_tokens)
+
+    assert context.tokens == count_tokens(context.text) <= max_tokens
+    found = len(full.kept) + len(full.dropped)
+    assert len(context.kept) + len(context.dropped) == found
+
+
+async def test_the_ledger_tells_what_says_the_same_and_what_is_too_unsure(
+    known: MemoryClient,
+) -> None:
+    again = await known.add(RIVER, subjects=["Mara"], speaker="Tom", at=NOON - DAY)
+
+    context = await known.context_for_query(QUESTION, min_score=0.5)
+    sure = await known.context_for_query(QUESTION, min_score=1.0)
+
+    (told,) = (part.name for part in context.kept if part.kind == "memory")
+    (same,) = (one for one in context.dropped if one.why == f"duplicate of {told}")
+    assert again.id in {told, same.name}
+    assert all("below threshold" in one.why for one in sure.dropped if one.tier == "search")
+    assert [part for part in sure.kept if part.kind == "memory"] == []
+
+
+async def test_nothing_is_told_of_what_is_not_known(known: MemoryClient) -> None:
+    context = await known.context_for_query("Explain quantum chromodynamics")
+
+    assert (context.text, context.kept) == ("", ())
+
+
+async def test_a_conversation_is_its_last_hours_the_oldest_first(ada: MemoryClient) -> None:
+    now = datetime.now(UTC)
+    await ada.learn(
+        [
+            Resource(
+                session_id=session,
+                source_id=str(minutes),
+                channel="telegram",
+                speaker="Mara",
+                content="Yes." if minutes < 3 else f"Minute {minutes}.",
+                at=now - timedelta(minutes=minutes),
+            )
+            for session, ages in (("s1", (1, 2, *range(10, 130, 10), 119, 121)), ("s2", (1,)))
+            for minutes in ages
+        ]
+    )
+
+    context = await ada.conversation_context("s1")
+    nothing = await ada.conversation_context("s3")
+
+    told = [line["memory"] for line in lines(context)]
+    assert told == [*(f"Minute {n}." for n in range(80, 0, -10)), "Yes.", "Yes."]
+    assert (context.max_tokens, nothing.text) == (1500, "")
+    history, cursor = await ada.conversation_history("s1", limit=5)
+    assert [entry.content for entry in history][:3] == ["Yes.", "Yes.", "Minute 10."]
+    assert cursor is not None
+    assert len((await ada.conversation_history(limit=50))[0]) == 17
+
+
+async def test_what_was_learned_of_a_topic_is_told(ada: MemoryClient) -> None:
+    await ada.add("Deploys on Fridays fail more often.", entry_type="pattern", at=NOON)
+    await ada.add("Deploys need a dry run first.", entry_type="learning", at=NOON)
+    await ada.add("Deploys were discussed on Friday.", entry_type="interaction", at=NOON)
+    await ada.add("Mara prefers tea.", entry_type="insight", at=NOON)
+
+    context = await ada.learning_context("deploys on Friday")
+    listed = await ada.learning_patterns()
+    found = await ada.learning_patterns("deploys")
+
+    told = {line["memory"] for line in lines(context)}
+    assert "Deploys on Fridays fail more often." in told
+    assert not told & {"Deploys were discussed on Friday.", "Mara prefers tea."}
+    assert {entry.entry_type for entry in listed} == {"pattern", "learning", "insight"}
+    assert {entry.content for entry in found} == {
+        "Deploys on Fridays fail more often.",
+        "Deploys need a dry run first.",
+    }
+
+
+async def test_a_history_tells_how_facts_changed_and_why(known: MemoryClient) -> None:
+    context = await known.historical_context("mara")
+    nothing = await known.historical_context("Tom")
+
+    before, now = lines(context)
+    assert (before["object"], before["until"], now["object"]) == ("Bonn", "2026-02-02", "Turin")
+    assert before["why"] == "superseded by Turin"
+    assert "until" not in now
+    assert (nothing.text, nothing.dropped) == ("", ())
+
+
+async def test_what_cannot_be_asked_is_refused(ada: MemoryClient) -> None:
+    for call in (
+        ada.context_for_query(" "),
+        ada.context_for_query("x" * 10_001),
+        ada.context_for_query("x", max_tokens=-1),
+        ada.context_for_query("x", tiers=["everything"]),  # type: ignore[list-item]
+        ada.context_for_query("x", colour="red"),
+        ada.conversation_context("s1", max_tokens=-1),
+        ada.learning_context(""),
+        ada.historical_context(""),
+    ):
+        with pytest.raises(InvalidInputError):
+            await call

@@ -1,0 +1,61 @@
+"""`mnestic memory context`."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+Ask = Callable[..., Awaitable[Any]]
+QUESTION = ("memory", "context", "Where does Mara live?", "--agent", "ada")
+
+
+@pytest.fixture
+async def known(ask: Ask) -> None:
+    await ask("memory", "facts", "add", "Mara", "lives_in", "Turin", "--agent", "ada")
+    for text in ("Mara lives in Turin, near the river.", "Tom lives in Bergen."):
+        await ask("memory", "add", text, "--agent", "ada", "--subject", text.split()[0])
+
+
+@pytest.mark.usefixtures("known")
+async def test_a_context_is_shown_with_its_tokens_and_its_ledger(ask: Ask) -> None:
+    told = (await ask(*QUESTION, "--json")).document
+    shown = await ask(*QUESTION)
+
+    assert told["max_tokens"] == 2000
+    assert [part["kind"] for part in told["kept"]] == ["fact", "memory"]
+    assert told["text"] in shown.out
+    assert f"{told['tokens']} of 2000 tokens, 2 parts." in shown.out
+
+
+@pytest.mark.usefixtures("known")
+async def test_a_budget_of_nothing_gives_the_ledger_alone(ask: Ask) -> None:
+    told = (await ask(*QUESTION, "--max-tokens", "0", "--json")).document
+    shown = await ask(*QUESTION, "--max-tokens", "1")
+
+    assert (told["text"], told["tokens"], told["kept"]) == ("", 0, [])
+    assert {one["tier"] for one in told["dropped"]} == {"facts", "search"}
+    assert "Nothing is told." in shown.out
+    assert "over budget" in shown.out
+
+
+@pytest.mark.usefixtures("known")
+async def test_tiers_are_chosen(ask: Ask) -> None:
+    told = (await ask(*QUESTION, "--tier", "facts", "--json")).document
+
+    assert [part["kind"] for part in told["kept"]] == ["fact"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--tier", "everything"), "'search'"),
+        (("--max-tokens", "-1"), "max-tokens"),
+    ],
+)
+async def test_what_cannot_be_asked_is_one_clear_error(
+    ask: Ask, words: tuple[str, ...], why: str
+) -> None:
+    done = await ask(*QUESTION, *words)
+
+    assert done.code == 2
+    assert why in done.err
