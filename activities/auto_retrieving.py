@@ -21,6 +21,7 @@ from mnestic.memory.auto_retrieval import (
     RetrievedMemory,
     message_of,
     put_together,
+    same_as,
     without,
 )
 from mnestic.memory.auto_selections import AutoSelection
@@ -54,6 +55,7 @@ class _Asked:
     begin: Begin
     message: str
     select: AutoSelection
+    session_id: str | None
     said: Sequence[str]
     settings: AgentSettings
     now: datetime
@@ -82,6 +84,7 @@ class AutoRetriever:
         *,
         owner: str,
         select: AutoSelection,
+        session_id: str | None = None,
         said: Sequence[str] = (),
         asked_at: datetime | None = None,
     ) -> Found:
@@ -96,6 +99,7 @@ class AutoRetriever:
                 is taken with it.
             owner: Whose settings they are: tenant and agent.
             select: What differs from the settings, and the channel.
+            session_id: The session that it is of, if any.
             said: What the prompt holds anyway; an entry that says just that is left out.
             asked_at: When it is asked, by the clock of whom it is told to; aware. Now without it.
 
@@ -110,6 +114,7 @@ class AutoRetriever:
             begin=begin,
             message=message,
             select=select,
+            session_id=session_id,
             said=said,
             settings=settings,
             now=asked_at or now,
@@ -149,7 +154,8 @@ class AutoRetriever:
 
     async def _remembered(self, asked: _Asked) -> Found:
         async with asked.begin() as transaction:
-            messages = await _last_messages(transaction, asked.select.channel)
+            messages = await _last_messages(transaction, channel=asked.select.channel)
+            session = await _last_messages(transaction, session_id=asked.session_id)
         before = [one.content for one in messages]
         question = question_of(asked.message, before=before, max_chars=LONGEST_QUESTION)
         settings, least = asked.settings, asked.select.min_score
@@ -161,6 +167,7 @@ class AutoRetriever:
             limit=limit + _MORE,
             min_score=settings.auto_retrieve_min_score if least is None else least,
             asked_at=asked.now,
+            excluded=same_as((*messages, *session), (asked.message, *asked.said)),
         )
         found = await retrieve(
             asked.begin,
@@ -169,9 +176,7 @@ class AutoRetriever:
             count_tokens=self._count_tokens,
             policy=settings.policy,
         )
-        # A message that is among the channel's last ones is no memory, but what is asked.
-        said = [*asked.said, asked.message] if asked.message in before else asked.said
-        others = without(found.found, said)[:limit]
+        others = without(found.found, asked.said)[:limit]
         return Found(
             memories=tuple(RetrievedMemory.of(one, now=asked.now) for one in others),
             skipped=_skipped_parts(found),
@@ -230,8 +235,12 @@ def _skipped_parts(found: Retrieval) -> tuple[Skipped, ...]:
     )
 
 
-async def _last_messages(transaction: Transaction, channel: str) -> tuple[ChannelMessage, ...]:
-    """The channel's last messages, the oldest first."""
-    query = EntryQuery(channel=channel, entry_types=("interaction",))
+async def _last_messages(
+    transaction: Transaction, *, channel: str | None = None, session_id: str | None = None
+) -> tuple[ChannelMessage, ...]:
+    """The last messages of a channel or a session, the oldest first; none without either."""
+    if channel is None and session_id is None:
+        return ()
+    query = EntryQuery(channel=channel, session_id=session_id, entry_types=("interaction",))
     entries, _ = await transaction.entries.list_entries(query, limit=MESSAGES)
     return tuple(message_of(entry) for entry in reversed(entries))

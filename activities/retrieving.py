@@ -229,7 +229,8 @@ async def _ranked(
         tags=read.tags,
         timed=asked.period is not None,
     )
-    candidates = {one.number: one for one in await describe(numbers)}
+    described = await describe(numbers)
+    candidates = {one.number: one for one in described if one.entry_id not in query.excluded}
     for one in candidates.values():
         hit = words.get(one.number)
         one.words, one.lexemes = (hit.score, hit.lexemes) if hit else (0.0, 0)
@@ -238,7 +239,8 @@ async def _ranked(
         strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
     )
     beside = {number for each in ties.values() for number, _ in each} - set(candidates)
-    candidates |= {one.number: one for one in await describe(beside)}
+    described = await describe(beside)
+    candidates |= {one.number: one for one in described if one.entry_id not in query.excluded}
     ranked = rank(
         tuple(candidates.values()),
         asked=asked,

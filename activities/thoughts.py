@@ -156,6 +156,7 @@ class ThinkActivities:
             said.question or said.prompt.content,
             owner=asked.owner,
             select=asked.retrieve,
+            session_id=asked.scope.session_id,
             said=[message.content for message in history],
         )
 

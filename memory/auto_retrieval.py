@@ -178,6 +178,15 @@ def without(entries: Sequence[RetrievedEntry], said: Sequence[str]) -> tuple[Ret
     return tuple(one for one in entries if _folded(one.entry.content) not in known)
 
 
+def same_as(messages: Sequence[ChannelMessage], said: Sequence[str]) -> frozenset[str]:
+    """Which of the last messages are those that are asked about: they are what is asked, and no memories.
+
+    They are kept from the search itself, since nothing is as near to a question as the question.
+    """
+    known = {_folded(text) for text in said}
+    return frozenset(one.entry_id for one in messages if _folded(one.content) in known)
+
+
 def message_of(entry: Entry) -> ChannelMessage:
     """An entry as a message of its channel."""
     return ChannelMessage(

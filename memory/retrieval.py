@@ -126,6 +126,7 @@ class RetrievalQuery(BaseModel):
     What was superseded, ended or deleted, what has expired and what is archived does not come back,
     unless `as_of` or `statuses` ask for it. `as_of` answers with what was known at that moment.
     `since` is included, `until` is not. Words such as "last week" are of the week before `asked_at`.
+    `excluded` are ids of entries that are taken as if they were not there, such as the question itself.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -145,6 +146,7 @@ class RetrievalQuery(BaseModel):
     until: AwareDatetime | None = None
     as_of: AwareDatetime | None = None
     asked_at: AwareDatetime | None = None
+    excluded: frozenset[str] = frozenset()
 
 
 class RetrievedEntry(BaseModel):

@@ -55,6 +55,15 @@ nodes:
     retrieve: {question: "Where does ${memory.variables.who} live?", min_score: 1, notes: false}
     next: end
 """
+HEARS = """
+name: hears
+nodes:
+  - id: hear
+    kind: remember
+    message: {role: user, speaker: Tom, content: "Where does Mara live?"}
+    next: ask
+  - {id: ask, kind: think, prompt: Answer the last message., retrieve: {question: "Where does Mara live?"}, next: end}
+"""
 Run = Callable[..., Awaitable[JobResult]]
 
 
@@ -155,6 +164,21 @@ async def test_what_is_found_counts_in_the_input_of_a_think(
     assert sum(count_tokens(message.content) + 4 for message in asked) + 3 <= budget
     told = ended.results["ask"]
     assert (told["memories"], told["notes"]) == (memories, notes)
+
+
+@pytest.mark.usefixtures("working", "ada")
+async def test_what_the_history_says_is_not_told_as_a_memory_too(
+    run: Run, model: EchoModel
+) -> None:
+    await run(HEARS)
+
+    history, block, prompt = model.asked[0]
+    assert (history.content, prompt.content) == (
+        "Tom: Where does Mara live?",
+        "Answer the last message.",
+    )
+    assert TURIN in block.content
+    assert "Where does Mara live?" not in block.content
 
 
 @pytest.mark.usefixtures("working")
