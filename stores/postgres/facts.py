@@ -44,8 +44,6 @@ _INSERT_CLAIM = insert_rows(
     where_new=True,
 )
 _FORGET_CLAIMS = text("SELECT mnestic.forget_claims(:forgetting, :agent_id, :ids)")
-_SESSION = CLAIM.c.source["session_id"].astext
-_SOURCE = CLAIM.c.source["source_id"].astext
 _KEYS = ("subject_key", "object_key")
 _INSERT_FACT = insert_rows(FACT, *Fact.model_fields, *_KEYS, now=["created_at", "updated_at"])
 _CHANGED = [name for name in (*Fact.model_fields, *_KEYS) if name != "id"]
@@ -88,7 +86,9 @@ class PostgresFactStore:
         session_id, source_id = place
         said = await self._unit.rows(
             select(CLAIM.c.id, CLAIM.c.subject_key, CLAIM.c.predicate).where(
-                self._unit.owned(CLAIM), session_id == _SESSION, source_id == _SOURCE
+                self._unit.owned(CLAIM),
+                session_id == CLAIM.c.session_id,
+                source_id == CLAIM.c.source_id,
             )
         )
         topics = {(row.subject_key, row.predicate) for row in said}
@@ -102,11 +102,11 @@ class PostgresFactStore:
         keys = sorted({(name_key(subject), predicate) for subject, predicate in topics})
         columns = (CLAIM.c.subject_key, CLAIM.c.predicate, CLAIM.c.object, CLAIM.c.said_at)
         rows = await self._unit.rows(
-            select(*columns, _SESSION.label("session_id"), _SOURCE.label("source_id")).where(
+            select(*columns, CLAIM.c.session_id, CLAIM.c.source_id).where(
                 self._unit.owned(CLAIM),
                 among(keys, CLAIM.c.subject_key, CLAIM.c.predicate),
-                _SESSION.is_not(None),
-                _SOURCE.is_not(None),
+                CLAIM.c.session_id.is_not(None),
+                CLAIM.c.source_id.is_not(None),
             )
         )
         return tuple(map(_mention, rows))

@@ -177,7 +177,7 @@ class PostgresForgettingStore:
 
     async def claims_from(self, places: Collection[Place]) -> tuple[str, ...]:
         """See the port."""
-        session, source = (CLAIM.c.source[name].astext for name in ("session_id", "source_id"))
+        session, source = CLAIM.c.session_id, CLAIM.c.source_id
         said = select(CLAIM.c.id).where(
             self._unit.owned(CLAIM), among(sorted(places), session, source)
         )

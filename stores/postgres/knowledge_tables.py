@@ -15,7 +15,7 @@ from sqlalchemy import (
     Index,
     Integer,
     SmallInteger,
-    text,
+    Text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
@@ -30,6 +30,13 @@ _TYPES = (
 )
 
 
+def _of_source(name: str) -> Any:
+    """A column that is a part of a claim's source."""
+    return Field(
+        default=None, sa_column=Column(Text, Computed(f"source ->> '{name}'"), nullable=True)
+    )
+
+
 class ClaimRow(Table, table=True):
     """What somebody said to be so, append-only."""
 
@@ -41,12 +48,8 @@ class ClaimRow(Table, table=True):
         ),
         # serves claim, of facts
         Index("claim_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
-        # serves list_from
-        Index(
-            *("claim_by_source", "tenant_id", "agent_id"),
-            text("(source ->> 'session_id')"),
-            text("(source ->> 'source_id')"),
-        ),
+        # serves list_from, and what is over of what a search finds
+        Index("claim_by_source", "tenant_id", "agent_id", "session_id", "source_id"),
     )
 
     agent_id: str = words(key=True)
@@ -61,6 +64,8 @@ class ClaimRow(Table, table=True):
     valid_from: datetime | None = maybe_instant()
     valid_to: datetime | None = maybe_instant()
     source: dict[str, Any] = Field(sa_type=JSONB)
+    session_id: str | None = _of_source("session_id")
+    source_id: str | None = _of_source("source_id")
     recorded_at: datetime = instant()
 
 

@@ -123,7 +123,7 @@ SELECT e.number
   FROM mnestic.entry AS e
   JOIN mnestic.claim AS c
     ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id
-   AND c.source ->> 'session_id' = e.session_id AND c.source ->> 'source_id' = e.source_id
+   AND c.session_id = e.session_id AND c.source_id = e.source_id
    AND c.kind IN ('affirmed', 'corrected')
   LEFT JOIN mnestic.fact AS f
     ON f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.subject_key = c.subject_key

@@ -22,8 +22,8 @@ _OF_CATEGORY = f"""
     EXISTS (SELECT FROM mnestic.claim AS c JOIN mnestic.fact AS f
                ON {_OWNED.format("f")} AND f.subject_key = c.subject_key AND f.predicate = c.predicate
              WHERE {_OWNED.format("c")} AND f.category = ANY(:categories)
-               AND c.source ->> 'session_id' = e.session_id
-               AND c.source ->> 'source_id' = e.source_id)"""
+               AND c.session_id = e.session_id
+               AND c.source_id = e.source_id)"""
 
 
 @dataclass(frozen=True, slots=True)

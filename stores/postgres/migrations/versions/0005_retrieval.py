@@ -41,6 +41,15 @@ CREATE INDEX memory_retrievals_by_time ON mnestic.memory_retrievals
 ALTER TABLE mnestic.llm_usage ADD COLUMN injected_tokens bigint NOT NULL DEFAULT 0;
 """
 
+CLAIMS = """
+-- Claims are found by their message. Row-level security lets no expression of JSON use an index.
+DROP INDEX mnestic.claim_by_source;
+ALTER TABLE mnestic.claim
+    ADD COLUMN session_id text GENERATED ALWAYS AS (source ->> 'session_id') STORED,
+    ADD COLUMN source_id text GENERATED ALWAYS AS (source ->> 'source_id') STORED;
+CREATE INDEX claim_by_source ON mnestic.claim (tenant_id, agent_id, session_id, source_id);
+"""
+
 AUTO_RETRIEVAL = """
 -- The last messages of a channel, which are read at each message.
 CREATE INDEX entry_by_channel ON mnestic.entry (tenant_id, agent_id, channel, at, id);
@@ -159,6 +168,7 @@ GRANTS = {
 
 def upgrade() -> None:
     op.execute(TABLES)
+    op.execute(CLAIMS)
     op.execute(AUTO_RETRIEVAL)
     op.execute(FORGETTING)
     for table, privileges in GRANTS.items():
