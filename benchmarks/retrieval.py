@@ -1,6 +1,7 @@
 """Measures retrieval: `python benchmarks/retrieval.py --json`; progress is told on standard error.
 
-Everything runs on an embedded runtime of its own, in a directory that is removed afterwards.
+Everything runs on an embedded runtime of its own, in a directory that is removed afterwards; with `--data`
+in one that stays, so that the next run need not build the crowd again.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
 import numpy as np
 import psycopg
@@ -41,8 +42,9 @@ _SEED, _ASKING_SEED = 11, 12
 _AT_ONCE = 500  # messages kept in one transaction
 _WARM_UP = 20
 _TOP = 10
-_INDEXES = """
-SELECT sum(pg_indexes_size('mnestic.' || name)) FROM unnest(
+_ENTRIES = "SELECT count(*) FROM mnestic.entry"
+_INDEX_BYTES = """
+SELECT sum(pg_indexes_size('mnestic.' || name))::bigint FROM unnest(
     ARRAY['entry', 'entry_term', 'posting', 'lexeme', 'corpus', 'embedding', 'embedding_model']
 ) AS name
 """
@@ -106,7 +108,10 @@ async def measure(extent: Extent, data_dir: Path) -> RetrievalFigures:
         async with await psycopg.AsyncConnection.connect(
             str(runtime.state.database_admin_url), autocommit=True
         ) as owner:
-            index_mb = await _build(lanes, owner, extent)
+            if not await _number(owner, _ENTRIES):
+                await _build(lanes, owner, extent)
+            entries = await _number(owner, _ENTRIES)
+            index_mb = await _number(owner, _INDEX_BYTES) / entries * 10_000 / 1e6
             retrieved, brute, recall = {}, {}, []
             async with lanes.client(TENANT) as client:
                 for share in extent.shares:
@@ -126,7 +131,7 @@ async def measure(extent: Extent, data_dir: Path) -> RetrievalFigures:
             retrieve_ms=retrieved,
             floor_ms=floor,
             vector_recall10=min(recall),
-            index_mb_per_10k=index_mb,
+            index_mb_per_10k=round(index_mb, 1),
         )
 
 
@@ -136,24 +141,20 @@ def tail(samples: Sequence[float]) -> Tail:
     return Tail(**spread(samples).model_dump(), p99=round(cuts[-1], 2))
 
 
-async def _build(lanes: Lanes, owner: psycopg.AsyncConnection, extent: Extent) -> float:
-    """One agent learns, others get what it knows; returns the indexes' MB for 10,000 entries."""
-    before = await _index_bytes(owner)
+async def _build(lanes: Lanes, owner: psycopg.AsyncConnection, extent: Extent) -> None:
+    """One agent learns, others get what it knows."""
     began = time.monotonic()
     async with lanes.open(TENANT) as lane:
         await _learn(lane, extent.entries)
     print_progress(f"{extent.entries} entries learned ({time.monotonic() - began:.0f} s)")
-    index_mb = (await _index_bytes(owner) - before) / extent.entries * 10_000 / 1e6
     began = time.monotonic()
     shares = {_agent(share): share for share in extent.shares}
     shares |= {f"other-{number}": 1 for number in range(extent.others)}
     await crowd(owner, tenant=TENANT, agent=_BASE, shares=shares)
-    row = await (await owner.execute("SELECT count(*) FROM mnestic.entry")).fetchone()
-    assert row is not None
+    number = await _number(owner, _ENTRIES)
     print_progress(
-        f"{row[0]} entries of {len(shares) + 1} agents ({time.monotonic() - began:.0f} s)"
+        f"{number} entries of {len(shares) + 1} agents ({time.monotonic() - began:.0f} s)"
     )
-    return round(index_mb, 1)
 
 
 async def _learn(lane: Lane, number: int) -> None:
@@ -171,8 +172,8 @@ async def _learn(lane: Lane, number: int) -> None:
     await handle.result()
 
 
-async def _index_bytes(owner: psycopg.AsyncConnection) -> int:
-    row = await (await owner.execute(_INDEXES)).fetchone()
+async def _number(owner: psycopg.AsyncConnection, query: LiteralString) -> int:
+    row = await (await owner.execute(query)).fetchone()
     assert row is not None
     return int(row[0])
 
@@ -257,14 +258,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="few entries, to see that it runs")
+    parser.add_argument("--data", type=Path, help="directory of the servers, which stays")
     options = parser.parse_args()
+    data = options.data and options.data.resolve()
     for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
         del os.environ[name]  # the figures are of the embedded runtime and its defaults
     with (
         tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
         contextlib.chdir(folder),  # away from any .env
     ):
-        figures = asyncio.run(measure(QUICK if options.quick else Extent(), Path(folder)))
+        extent = QUICK if options.quick else Extent()
+        figures = asyncio.run(measure(extent, data or Path(folder)))
     if options.json:
         print_json(figures.model_dump(mode="json", exclude_none=True))
         return
