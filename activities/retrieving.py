@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from mnestic.memory.agent_settings import settings_of
+from mnestic.memory.asked_facts import asked_predicates
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError, ModelUnavailableError
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction
 from mnestic.memory.questions import (
@@ -26,7 +27,8 @@ from mnestic.memory.search import FreshEntry, Hit, Vocabulary
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _FRESH = 1000  # entries without a vector that are embedded with the question
-_BY_NAME, _BY_TIME = 30, 100  # entries that these sources bring
+_BY_NAME, _BY_TIME, _BY_FACTS = 30, 100, 50  # entries that these sources bring
+_MOSTLY = 0.5  # share of a question that a predicate answers for it to be about just that
 _CHECKED = 4  # times as many are looked at for whether they still hold
 _WIDER = 8  # times as many are asked for where too few were let through
 
@@ -55,6 +57,7 @@ class _Read:
     called: Vocabulary
     names: frozenset[str]
     tags: frozenset[str]
+    predicates: Mapping[str, float]
     text: str
     fresh: tuple[FreshEntry, ...]
     policy: RetrievalPolicy
@@ -157,6 +160,7 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
         called=called,
         names=names,
         tags=keys,
+        predicates=asked_predicates(telling, number=len(weights)),
         text=" ".join(named.words),
         fresh=fresh,
         policy=asking.policy or settings_of(stored).policy,
@@ -220,6 +224,10 @@ async def _ranked(
     numbers |= set(await search.find_by_names(read.names, read.tags, limit=_BY_NAME))
     calling = await search.find_by_words(read.called, query, limit=_BY_NAME)
     numbers |= {hit.number for hit in calling}
+    learned: Mapping[int, float] = {}
+    if query.mode == "hybrid":
+        learned = await search.find_by_facts(read.names, read.predicates, query, limit=_BY_FACTS)
+    numbers |= set(learned)
     if asked.period is not None:
         numbers |= set(await search.find_by_time(asked.period, limit=_BY_TIME))
     describe = partial(
@@ -235,6 +243,7 @@ async def _ranked(
         hit = words.get(one.number)
         one.words, one.lexemes = (hit.score, hit.lexemes) if hit else (0.0, 0)
         one.cosine = near.get(one.number, 0.0)
+        one.learned = learned.get(one.number, 0.0)
     ties = await search.list_ties(
         strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
     )
@@ -248,11 +257,12 @@ async def _ranked(
         policy=read.policy,
         min_score=query.min_score,
     )
+    best = [one.candidate.number for one in ranked[: _CHECKED * query.limit]]
+    asked_of = [name for name, share in read.predicates.items() if share >= _MOSTLY]
+    wrong = await search.list_others(best, names=read.names, predicates=asked_of)
     if query.statuses == ("active",):
-        best = [one.candidate.number for one in ranked[: _CHECKED * query.limit]]
-        over = await search.list_over(best, as_of=query.as_of)
-        ranked = [one for one in ranked if one.candidate.number not in over]
-    return ranked, len(candidates)
+        wrong |= await search.list_over(best, as_of=query.as_of)
+    return [one for one in ranked if one.candidate.number not in wrong], len(candidates)
 
 
 def _told(read: _Read, found: tuple[RetrievedEntry, ...], skipped: Mapping[str, str]) -> Retrieval:

@@ -32,7 +32,8 @@ class Candidate:
     """An entry that a source brought, as far as its score needs it.
 
     `words` is its BM25 for the question, `lexemes` a bit for each word of the question that it has,
-    `cosine` how near its meaning is. `is_turn` is what was said in a conversation, whose place in it
+    `cosine` how near its meaning is, `learned` the share of the question that what was learned from it
+    answers. `is_turn` is what was said in a conversation, whose place in it
     counts. `concern`: whether the question names who said it or whom it is about, somebody who is mentioned
     in what another said, nobody, or somebody else.
     """
@@ -52,6 +53,7 @@ class Candidate:
     words: float = 0.0
     lexemes: int = 0
     cosine: float = 0.0
+    learned: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +128,14 @@ def rank(
         one.score = sure * max(0.0, one.total / best) if best > 0 else 0.0
         one.signals = {name: part for name, part in one.signals.items() if part}
     floor = policy.least_share * most if least else 0.0
-    kept = [one for one in found.values() if one.score >= least and one.evidence >= floor]
+    only_named = bool(asked.names) and not asked.weights
+    kept = [
+        one
+        for one in found.values()
+        if one.score >= least
+        and one.evidence >= floor
+        and not (only_named and one.candidate.concern == "other")
+    ]
     return sorted(kept, key=lambda one: _order(one, policy), reverse=True)
 
 
@@ -137,7 +146,7 @@ class _Scale:
     asked: Asked
     policy: RetrievalPolicy
     shares: Mapping[Concern, float]
-    _heard_of: dict[int, tuple[float, float]] = field(default_factory=dict)
+    _heard_of: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -163,23 +172,28 @@ class _Scale:
 
     def own(self, one: Candidate) -> tuple[float, float]:
         """What an entry says by itself, whoever it is about: its meaning and its words, weighed."""
-        words, meaning = self._heard(one)
+        words, meaning, _ = self._heard(one)
         return self.policy.semantic * meaning, self.policy.lexical * words
 
     def says(self, one: Candidate) -> dict[str, float]:
-        """What counts of that."""
+        """What counts of that, and what was learned from it, which it lends to no other."""
         share = self.share(one)
         meaning, words = self.own(one)
-        return {"semantic": share * meaning, "lexical": share * words}
+        *_, learned = self._heard(one)
+        return {
+            "semantic": share * meaning,
+            "lexical": share * words,
+            "learned": share * self.policy.learned * learned,
+        }
 
     def sure(self, one: Candidate) -> float:
-        """How sure it is that an entry answers, if it is the one that says most: either source is enough."""
-        words, meaning = self._heard(one)
-        says = self.share(one) * (1 - (1 - words) * (1 - meaning))
+        """How sure it is that an entry answers, if it is the one that says most: one source is enough."""
+        words, meaning, learned = self._heard(one)
+        says = self.share(one) * (1 - (1 - words) * (1 - meaning) * (1 - learned))
         return 1 / (1 + math.exp(-self.policy.slope * (says - self.policy.midpoint)))
 
-    def _heard(self, one: Candidate) -> tuple[float, float]:
-        """What its words say and its meaning, 0 to 1.
+    def _heard(self, one: Candidate) -> tuple[float, float, float]:
+        """What its words say, its meaning and what was learned from it, 0 to 1.
 
         A question of nothing but a name or a time is answered by what is of it.
         """
@@ -188,7 +202,7 @@ class _Scale:
             heard = self._heard_of[one.number] = self._hear(one)
         return heard
 
-    def _hear(self, one: Candidate) -> tuple[float, float]:
+    def _hear(self, one: Candidate) -> tuple[float, float, float]:
         asked, policy = self.asked, self.policy
         full = sum(asked.weights) * policy.full_words
         words = min(1.0, one.words / full) if full else 0.0
@@ -197,7 +211,8 @@ class _Scale:
             words = float(named and (asked.period is None or closeness(one, asked.period) == 1.0))
         reach = policy.full_cosine - policy.least_cosine
         meaning = min(1.0, max(0.0, (one.cosine - policy.least_cosine) / reach))
-        return words * (asked.mode != "semantic"), meaning * (asked.mode != "text")
+        learned = one.learned * (asked.mode == "hybrid")
+        return words * (asked.mode != "semantic"), meaning * (asked.mode != "text"), learned
 
     def beside(self, one: Candidate, session: float) -> dict[str, float]:
         """What speaks for an entry beside what it says."""

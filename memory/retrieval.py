@@ -36,6 +36,7 @@ class RetrievalPolicy(BaseModel):
 
     semantic: _Weight = Field(0.4, description="What it means is near what is asked")
     lexical: _Weight = Field(0.6, description="It has the words of the question (BM25)")
+    learned: _Weight = Field(0.6, description="What was learned from it is what is asked")
     beside: _Weight = Field(
         0.4, description="Share of their own that turns lend to those beside them"
     )
@@ -91,6 +92,7 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
             time=0.2,
             recency=0.2,
             importance=0.1,
+            learned=0,
             beside=0,
             near=0,
             related=0,

@@ -52,6 +52,20 @@ class SearchStore(Protocol):
         """The newest entries about each of these names, and those with these tags or aliases."""
         ...
 
+    async def find_by_facts(
+        self,
+        names: Collection[str],
+        predicates: Mapping[str, float],
+        query: RetrievalQuery,
+        *,
+        limit: int,
+    ) -> Mapping[int, float]:
+        """The entries that what is believed of these names follows from, with the value of the predicate.
+
+        As of the query's moment, and with what has ended if it asks for that.
+        """
+        ...
+
     async def find_by_time(self, period: Period, *, limit: int) -> tuple[int, ...]:
         """The last entries of a period."""
         ...
@@ -74,6 +88,12 @@ class SearchStore(Protocol):
         `names` and `tags` are what the question names, by key; the times that entries name are told if
         it is `timed`.
         """
+        ...
+
+    async def list_others(
+        self, numbers: Sequence[int], *, names: Collection[str], predicates: Collection[str]
+    ) -> frozenset[int]:
+        """Those whose messages claim something by these predicates, and nothing of these names."""
         ...
 
     async def list_over(self, numbers: Sequence[int], *, as_of: datetime | None) -> frozenset[int]:

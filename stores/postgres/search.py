@@ -19,6 +19,7 @@ from mnestic.memory.dates import Period
 from mnestic.memory.ranking import SATURATION, Candidate, Concern, Tie
 from mnestic.memory.retrieval import RetrievalQuery
 from mnestic.memory.search import FreshEntry, Hit, KnownName, Vocabulary
+from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_words import KnownWords
 from mnestic.stores.postgres.search_filters import Filter
 from mnestic.stores.postgres.unit import Unit
@@ -229,6 +230,23 @@ class PostgresSearchStore:
         values = {"kinds": kinds, "terms": terms, "limit": limit}
         rows = await self._unit.rows(_BY_NAME, {**self._unit.owner, **values})
         return tuple(row.number for row in rows)
+
+    async def find_by_facts(
+        self,
+        names: Collection[str],
+        predicates: Mapping[str, float],
+        query: RetrievalQuery,
+        *,
+        limit: int,
+    ) -> dict[int, float]:
+        """See the port."""
+        return await KnownFacts(self._unit).entries(names, predicates, query, limit=limit)
+
+    async def list_others(
+        self, numbers: Sequence[int], *, names: Collection[str], predicates: Collection[str]
+    ) -> frozenset[int]:
+        """See the port."""
+        return await KnownFacts(self._unit).others(numbers, names, predicates)
 
     async def find_by_time(self, period: Period, *, limit: int) -> tuple[int, ...]:
         """See the port."""

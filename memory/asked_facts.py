@@ -1,0 +1,114 @@
+"""What a question asks to be told of somebody: predicates, by the words that ask for them.
+
+It stands apart from the predicates because it is about English, and only a help: what it does not know is
+found by its words and its meaning.
+"""
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from types import MappingProxyType
+
+from mnestic.memory.predicates import DEFAULTS
+from mnestic.memory.terms import terms_of
+
+# Beside the words of the predicate's own name.
+_ASKED_BY = {
+    "age": "old",
+    "aunt_or_uncle": "family relative relatives",
+    "allergic_to": "allergy allergies intolerance allergen",
+    "avoids": "avoid",
+    "birthday": "born birth birthdate",
+    "born_in": "birthplace",
+    "child": "children kid kids son daughter family",
+    "colleague": "coworker coworkers team",
+    "comes_from": "come origin originally roots hometown",
+    "cousin": "family relative relatives",
+    "favourite_film": "movie",
+    "favourite_drink": "beverage",
+    "diet": "vegetarian vegan",
+    "dislikes": "dislike hate hates mind",
+    "drinks": "drink drinking beverage beverages",
+    "eats": "eat eating",
+    "employer": "work working job company firm employed employs boss",
+    "engaged_to": "fiance fiancee married marry partner",
+    "favourite_food": "dish meal",
+    "favourite_colour": "color",
+    "friend": "friends",
+    "full_name": "surname called",
+    "graduated_from": "degree graduate university alumni",
+    "grandchild": "family grandson granddaughter",
+    "grandparent": "family grandmother grandfather",
+    "habit_of": "habit habits usually",
+    "hobby": "hobbies pastime interests leisure spare free",
+    "home_type": "house apartment flat",
+    "in_law": "family",
+    "job_title": "job profession occupation work living career role",
+    "languages_spoken": "speak speaks language tongue",
+    "learns": "learn learning",
+    "likes": "like enjoy enjoys love loves",
+    "lived_in": "live living before previously",
+    "lives_in": "live living home reside resides residence address city town country based moved move",
+    "lives_with": "live living household flatmate roommate",
+    "married_to": "husband wife spouse marry partner wedding",
+    "member_of": "member club society",
+    "neighbour": "neighbor neighbors",
+    "nickname": "called",
+    "owns": "own possess possesses",
+    "parent": "mother father mum dad mom family",
+    "partner": "boyfriend girlfriend husband wife spouse dating",
+    "pet": "pets animal animals",
+    "phone": "number telephone call",
+    "plans": "plan planning intend intends",
+    "plays": "play playing instrument",
+    "preferred_name": "called",
+    "relationship_status": "single married dating",
+    "salary": "earn earns paid pay income",
+    "school": "class pupil",
+    "sibling": "brother sister brothers sisters family",
+    "skill": "skills able",
+    "studies": "study studying subject degree",
+    "studies_at": "study studying university college school",
+    "teaches": "teach teacher teaching",
+    "trains_in": "train training sport exercise",
+    "visited": "visit trip travel travelled been",
+    "wants": "want wish wishes",
+    "works_on": "work working project",
+    "works_with": "work working colleague colleagues",
+    "worked_at": "work worked job employer company before previously",
+}
+
+
+def asked_predicates(
+    words: Collection[str], *, number: int, known: Collection[str] = ()
+) -> dict[str, float]:
+    """Which predicates the words of a question ask for, and which share of them does.
+
+    Args:
+        words: Those of the question, without names.
+        number: How many of them say what is asked.
+        known: Predicates beside the defaults; they are asked for by the words of their names.
+    """
+    terms = set(terms_of(" ".join(words)))
+    if not terms:
+        return {}
+    whole = max(number, len(terms))
+    found = {}
+    for name, groups in {**_defaults(), **{each: _groups(each) for each in known}}.items():
+        said = [terms & group for group in groups]
+        if all(said):
+            found[name] = len(set().union(*said)) / whole
+    return found
+
+
+@cache
+def _defaults() -> Mapping[str, tuple[frozenset[str], ...]]:
+    return MappingProxyType({name: _groups(name) for name in {*DEFAULTS, *_ASKED_BY}})
+
+
+def _groups(name: str) -> tuple[frozenset[str], ...]:
+    """Words of which a question has one each: of what is the favourite of its kind, it has to say both."""
+    first, _, kind = name.partition("_")
+    also = terms_of(_ASKED_BY.get(name, ""))
+    if first == "favourite":
+        return frozenset({"favourite", "favorite"}), frozenset({*terms_of(kind), *also})
+    return (frozenset({*terms_of(name.replace("_", " ")), *also}),)

@@ -1,0 +1,92 @@
+"""The entries that what is believed of somebody follows from, in Postgres.
+
+They stand apart from the other sources because they are reached through facts and claims: who moved lives
+elsewhere now, and may never have said so in the words of the question.
+"""
+
+from collections.abc import Collection, Mapping
+
+from sqlalchemy import text
+
+from mnestic.memory.learning import entry_id_at
+from mnestic.memory.retrieval import RetrievalQuery
+from mnestic.stores.postgres.unit import Unit
+
+_MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
+_SAID = text(f"""
+SELECT f.predicate, c.source ->> 'session_id' AS session_id, c.source ->> 'source_id' AS source_id
+  FROM (SELECT predicate, claims, valid_from, id FROM mnestic.fact
+         WHERE {_MINE} AND subject_key = ANY(:names) AND predicate = ANY(:predicates)
+           AND status <> 'deleted'
+           AND (status = 'active' OR :ended OR CAST(:as_of AS timestamptz) IS NOT NULL)
+           AND (CAST(:as_of AS timestamptz) IS NULL OR valid_from <= :as_of)
+           AND (:ended OR valid_to IS NULL OR valid_to > COALESCE(CAST(:as_of AS timestamptz), now()))
+         ORDER BY valid_from DESC, id LIMIT :limit) AS f
+ CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS held (id)
+  JOIN mnestic.claim AS c
+    ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id AND c.id = held.id
+   AND c.kind IN ('affirmed', 'corrected') AND c.source ->> 'source_id' IS NOT NULL
+ ORDER BY f.valid_from DESC, f.id, c.said_at DESC, c.id LIMIT :limit
+""")  # noqa: S608 - a constant of this module
+# What messages claim in just the respect that is asked about, but of others alone.
+_OTHERS = text("""
+SELECT e.number
+  FROM mnestic.entry AS e
+  JOIN mnestic.claim AS c
+    ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id
+   AND c.source ->> 'session_id' = e.session_id AND c.source ->> 'source_id' = e.source_id
+ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(:numbers)
+ GROUP BY e.number
+HAVING bool_or(c.predicate = ANY(:predicates)) AND NOT bool_or(c.subject_key = ANY(:names))
+""")
+_NUMBERS = text(f"SELECT id, number FROM mnestic.entry WHERE {_MINE} AND id = ANY(:ids)")  # noqa: S608
+
+
+class KnownFacts:
+    """What is believed of those whom a question names."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def entries(
+        self,
+        names: Collection[str],
+        predicates: Mapping[str, float],
+        query: RetrievalQuery,
+        *,
+        limit: int,
+    ) -> dict[int, float]:
+        """See `mnestic.memory.ports.SearchStore`."""
+        if not names or not predicates:
+            return {}
+        asked = {
+            **self._unit.owner,
+            "names": sorted(names),
+            "predicates": sorted(predicates),
+            "as_of": query.as_of,
+            "ended": query.as_of is None and query.statuses != ("active",),
+            "limit": limit,
+        }
+        owner = f"{self._unit.tenant_id}/{self._unit.agent_id}"
+        told: dict[str, float] = {}
+        for row in await self._unit.rows(_SAID, asked):
+            name = entry_id_at((row.session_id, row.source_id), owner=owner)
+            told[name] = max(told.get(name, 0.0), predicates[row.predicate])
+        if not told:
+            return {}
+        rows = await self._unit.rows(_NUMBERS, {**self._unit.owner, "ids": sorted(told)})
+        return {row.number: told[row.id] for row in rows}
+
+    async def others(
+        self, numbers: Collection[int], names: Collection[str], predicates: Collection[str]
+    ) -> frozenset[int]:
+        """See `mnestic.memory.ports.SearchStore`."""
+        if not (numbers and names and predicates):
+            return frozenset()
+        asked = {
+            "numbers": sorted(numbers),
+            "names": sorted(names),
+            "predicates": sorted(predicates),
+        }
+        rows = await self._unit.rows(_OTHERS, {**self._unit.owner, **asked})
+        return frozenset(row.number for row in rows)

@@ -1,0 +1,48 @@
+"""Which predicates a question asks for, by its words."""
+
+import pytest
+
+from mnestic.memory.asked_facts import asked_predicates
+from mnestic.memory.predicates import DEFAULTS
+
+
+@pytest.mark.parametrize(
+    ("question", "predicate"),
+    [
+        ("Where does live", "lives_in"),
+        ("Where is home", "lives_in"),
+        ("Which firm does work for", "employer"),
+        ("What's job", "job_title"),
+        ("How old is", "age"),
+        ("Which pets are there", "pet"),
+        ("Who is husband", "married_to"),
+        ("favourite food", "favourite_food"),
+        ("favorite color", "favourite_colour"),
+        ("What hobbies does have", "hobby"),
+    ],
+)
+def test_a_question_of_nothing_else_is_answered_whole(question: str, predicate: str) -> None:
+    assert asked_predicates(question.split(), number=1)[predicate] == 1
+
+
+def test_other_words_of_a_question_take_their_share() -> None:
+    asked = asked_predicates(["What", "food", "made", "employer", "happy"], number=4)
+
+    assert asked["employer"] == pytest.approx(1 / 4)
+
+
+def test_what_is_the_favourite_of_its_kind_needs_both_words() -> None:
+    assert "favourite_food" not in asked_predicates(["food"], number=1)
+    assert "favourite_film" not in asked_predicates(["favourite", "food"], number=2)
+
+
+@pytest.mark.parametrize("words", [[], ["the", "of"], ["photosynthesis"]])
+def test_a_question_about_something_else_asks_for_none(words: list[str]) -> None:
+    assert asked_predicates(words, number=len(words)) == {}
+
+
+def test_each_default_is_asked_for_by_its_own_words() -> None:
+    silent = {"comes_from", "knows_that", "is_a", "part_of", "said", "knows", "happens_on"}
+    for name in DEFAULTS.keys() - silent:
+        asked = asked_predicates(name.replace("_", " ").split(), number=1)
+        assert name in asked, name
