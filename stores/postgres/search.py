@@ -154,14 +154,13 @@ class PostgresSearchStore:
 
     async def list_fresh(self, model: str, *, limit: int) -> tuple[FreshEntry, ...]:
         """See the port."""
-        asked = {**self._unit.owner, "model": model}
+        asked: dict[str, Any] = {**self._unit.owner, "model": model, "limit": limit}
         behind = await self._unit.row(_BEHIND, asked)
         if behind is None or behind.missing <= 0:
             return ()
-        wanted = min(limit, behind.missing)
-        asked |= {"limit": wanted}
+        # As many as may be, not those that are missing: meanwhile others may have written newer ones.
         rows = await self._unit.rows(_FRESH, {**asked, "after": behind.complete_to})
-        if len(rows) < wanted:
+        if len(rows) < min(limit, behind.missing):
             rows = await self._unit.rows(_FRESH, {**asked, "after": 0})
         return tuple(FreshEntry(row.number, row.content) for row in rows)
 

@@ -63,7 +63,6 @@ async def test_what_eight_writers_write_is_found_at_once(
     assert missed == []
 
 
-@pytest.mark.xfail(reason="of many that wait for a vector the last ones are looked at alone")
 async def test_messages_that_were_heard_are_found_however_many_wait_for_a_vector(
     client: MnesticClient,
 ) -> None:
