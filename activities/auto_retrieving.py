@@ -6,10 +6,10 @@ side, each within its own time limit, and one that is down is named and left out
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from mnestic.activities.retrieving import Begin, retrieve
 from mnestic.memory.agent_settings import AgentSettings, settings_of
@@ -36,6 +36,10 @@ from mnestic.memory.retrieval import LONGEST_QUESTION, Retrieval, RetrievalQuery
 from mnestic.memory.retrieval_ports import NoteSource
 
 Result = TypeVar("Result")
+_Within: TypeAlias = tuple[
+    Result | None, str | None
+]  # what a source gives, or why it gives nothing
+_DEFAULTS = AgentSettings()
 _MORE = 5  # entries, in place of those that the prompt holds anyway
 log = logging.getLogger("mnestic.auto_retrieval")
 
@@ -55,10 +59,17 @@ class _Asked:
     begin: Begin
     message: str
     select: AutoSelection
-    session_id: str | None
     said: Sequence[str]
     settings: AgentSettings
     now: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Latest:
+    """The last messages, the oldest first."""
+
+    channel: tuple[ChannelMessage, ...]
+    session: tuple[ChannelMessage, ...]
 
 
 class AutoRetriever:
@@ -107,20 +118,25 @@ class AutoRetriever:
             InvalidInputError: the message is none that can be stored.
         """
         check_text(message, what="message")
+        latest = asyncio.create_task(  # side by side with the settings
+            self._within(self._limits.memories, _latest(begin, select.channel, session_id))
+        )
         begun, why_not = await self._within(self._limits.memories, _begun(begin))
-        settings, now = begun or (self._settings.get(owner) or AgentSettings(), datetime.now(UTC))
-        self._settings[owner] = settings
+        settings, now = begun or (self._settings.get(owner, _DEFAULTS), datetime.now(UTC))
+        if settings == _DEFAULTS:  # those of most agents are not worth keeping
+            self._settings.pop(owner, None)
+        else:
+            self._settings[owner] = settings
         asked = _Asked(
             begin=begin,
             message=message,
             select=select,
-            session_id=session_id,
             said=said,
             settings=settings,
             now=asked_at or now,
         )
         memories, notes = await asyncio.gather(
-            self._memories(asked, why_not), self._notes_of(settings, select)
+            self._memories(asked, latest, why_not), self._notes_of(settings, select)
         )
         return Found(
             memories=memories.memories,
@@ -146,16 +162,22 @@ class AutoRetriever:
         if why is not None:
             log.warning("an injection was not written down", extra={"why": why})
 
-    async def _memories(self, asked: _Asked, why_not: str | None) -> Found:
+    async def _memories(
+        self, asked: _Asked, latest: Awaitable[_Within[_Latest]], why_not: str | None
+    ) -> Found:
+        messages, why = await latest
         found: Found | None = None
-        if why_not is None:
-            found, why_not = await self._within(self._limits.memories, self._remembered(asked))
-        return found or Found(skipped=(Skipped(source="memories", why=str(why_not)),))
+        if messages is not None and why_not is None:
+            found, why = await self._within(
+                self._limits.memories, self._remembered(asked, messages)
+            )
+        if found is not None:
+            return found
+        told = messages.channel if messages else ()
+        return Found(skipped=(Skipped(source="memories", why=str(why_not or why)),), messages=told)
 
-    async def _remembered(self, asked: _Asked) -> Found:
-        async with asked.begin() as transaction:
-            messages = await _last_messages(transaction, channel=asked.select.channel)
-            session = await _last_messages(transaction, session_id=asked.session_id)
+    async def _remembered(self, asked: _Asked, latest: _Latest) -> Found:
+        messages = latest.channel
         before = [one.content for one in messages]
         question = question_of(asked.message, before=before, max_chars=LONGEST_QUESTION)
         settings, least = asked.settings, asked.select.min_score
@@ -167,7 +189,7 @@ class AutoRetriever:
             limit=limit + _MORE,
             min_score=settings.auto_retrieve_min_score if least is None else least,
             asked_at=asked.now,
-            excluded=same_as((*messages, *session), (asked.message, *asked.said)),
+            excluded=same_as((*messages, *latest.session), (asked.message, *asked.said)),
         )
         found = await retrieve(
             asked.begin,
@@ -196,9 +218,7 @@ class AutoRetriever:
         skipped = (Skipped(source="notes", name=one.path, why=one.why) for one in found.skipped)
         return Found(notes=found.notes, skipped=tuple(skipped))
 
-    async def _within(
-        self, limit: timedelta, work: Coroutine[Any, Any, Result]
-    ) -> tuple[Result | None, str | None]:
+    async def _within(self, limit: timedelta, work: Coroutine[Any, Any, Result]) -> _Within[Result]:
         """What a source gives within its limit, or why it gives nothing.
 
         It is left then and not waited for: a server that hangs may not even hear that it is given up.
@@ -235,12 +255,18 @@ def _skipped_parts(found: Retrieval) -> tuple[Skipped, ...]:
     )
 
 
-async def _last_messages(
-    transaction: Transaction, *, channel: str | None = None, session_id: str | None = None
-) -> tuple[ChannelMessage, ...]:
-    """The last messages of a channel or a session, the oldest first; none without either."""
-    if channel is None and session_id is None:
-        return ()
-    query = EntryQuery(channel=channel, session_id=session_id, entry_types=("interaction",))
-    entries, _ = await transaction.entries.list_entries(query, limit=MESSAGES)
+async def _latest(begin: Begin, channel: str, session_id: str | None) -> _Latest:
+    async with begin() as transaction:
+        return _Latest(
+            channel=await _last_messages(transaction, EntryQuery(channel=channel)),
+            session=()
+            if session_id is None
+            else await _last_messages(transaction, EntryQuery(session_id=session_id)),
+        )
+
+
+async def _last_messages(transaction: Transaction, query: EntryQuery) -> tuple[ChannelMessage, ...]:
+    """The last messages, the oldest first."""
+    said = query.model_copy(update={"entry_types": ("interaction",)})
+    entries, _ = await transaction.entries.list_entries(said, limit=MESSAGES)
     return tuple(message_of(entry) for entry in reversed(entries))

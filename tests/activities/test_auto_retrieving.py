@@ -215,6 +215,21 @@ async def test_a_database_that_is_down_is_skipped_by_name_and_the_notes_are_told
     assert "Postgres at" in told.skipped[0].why
 
 
+async def test_settings_that_were_read_last_hold_while_they_cannot_be_read(
+    make: Callable[..., MemoryClient], vault: FolderVault, admin_url: str
+) -> None:
+    ada = make(notes=vault, limits=SourceLimits(memories=timedelta(seconds=0.5)))
+    await ada.change_settings(obsidian_context_enabled=False)
+    before = await ask(ada)
+
+    with psycopg.connect(admin_url) as owner:
+        owner.execute("LOCK TABLE mnestic.setting IN ACCESS EXCLUSIVE MODE")
+        told = await ask(ada)
+
+    assert before.notes == told.notes == ()
+    assert [one.source for one in told.skipped] == ["memories"]
+
+
 async def test_the_channels_last_messages_are_told_the_oldest_first(
     known: MemoryClient,
 ) -> None:
