@@ -61,18 +61,25 @@ ON CONFLICT (tenant_id, agent_id)
 DO UPDATE SET entries = mnestic.corpus.entries + excluded.entries,
               lexemes = mnestic.corpus.lexemes + excluded.lexemes
 """)  # noqa: S608 - a constant of this module
+# Each row is looked up by its whole key (`OFFSET 0`): else all that the agent has may be read once a word.
 _UNINDEX = text(f"""
 WITH words AS MATERIALIZED ({_WORDS}),
 posted AS (
-    DELETE FROM mnestic.posting AS p USING words AS w
-     WHERE p.tenant_id = :tenant_id AND p.agent_id = :agent_id
-       AND p.lexeme = w.lexeme AND p.entry_number = w.number
+    DELETE FROM mnestic.posting WHERE ctid = ANY(ARRAY(
+        SELECT found.place FROM words AS w, LATERAL (
+            SELECT p.ctid AS place FROM mnestic.posting AS p
+             WHERE p.tenant_id = :tenant_id AND p.agent_id = :agent_id
+               AND p.lexeme = w.lexeme AND p.entry_number = w.number
+            OFFSET 0
+        ) AS found
+    ))
 ),
 held AS MATERIALIZED (
-    SELECT lexeme FROM mnestic.lexeme
-     WHERE tenant_id = :tenant_id AND agent_id = :agent_id
-       AND lexeme IN (SELECT lexeme FROM words)
-     ORDER BY lexeme FOR UPDATE
+    SELECT found.lexeme FROM (SELECT DISTINCT lexeme FROM words ORDER BY lexeme) AS w, LATERAL (
+        SELECT l.lexeme FROM mnestic.lexeme AS l
+         WHERE l.tenant_id = :tenant_id AND l.agent_id = :agent_id AND l.lexeme = w.lexeme
+        OFFSET 0 FOR UPDATE
+    ) AS found
 ),
 counted AS (
     UPDATE mnestic.lexeme AS l SET entries = l.entries - w.entries

@@ -74,4 +74,4 @@ class Filter:
 
     def within(self, column: str) -> str:
         """The condition that a source looks at nothing else, if there is one."""
-        return f"{column} IN (SELECT number FROM allowed)" if self.is_narrow else ""
+        return f"{column} = ANY (ARRAY(SELECT number FROM allowed))" if self.is_narrow else ""
