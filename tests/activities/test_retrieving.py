@@ -2,11 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
+import psycopg
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.retrieval import PRESETS, Retrieval
 from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 KNOWN = (
@@ -138,6 +140,19 @@ async def test_the_preset_leonidas_sorts_by_importance_too(ada: MemoryClient) ->
     found = await ada.retrieve("vault code", policy=PRESETS["leonidas"])
     assert told(found) == ["The vault code changed again.", "The vault code changed."]
     assert set(found.found[0].signals) <= {"semantic", "lexical", "time", "recency", "importance"}
+
+
+async def test_a_question_leaves_an_audit_row_without_its_words(
+    known: MemoryClient, admin_url: str, settings: Settings
+) -> None:
+    await known.retrieve("Where does Mara live?")
+
+    with psycopg.connect(admin_url) as connection:
+        rows = connection.execute(
+            "SELECT target FROM mnestic.audit_log WHERE tenant_id = %s AND action = 'entry.search'",
+            [settings.tenant_id],
+        ).fetchall()
+    assert rows == [("*",)]
 
 
 @pytest.mark.parametrize(
