@@ -11,12 +11,20 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 
+from mnestic.memory.agent_settings import AgentSettings
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.names import SEARCH_ATTRIBUTES
+from mnestic.memory.notes import NoteSelection
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints, find_models
+from mnestic.starter.wiring import (
+    Endpoints,
+    connect_temporal,
+    find_endpoints,
+    find_models,
+    notes_of,
+)
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, describe_url, driver_url
 
 _OLDEST_POSTGRES = 150_000
@@ -39,7 +47,8 @@ class Finding(BaseModel):
 
 async def check_all(settings: Settings) -> tuple[Finding, ...]:
     """Looks at every part; one that is down does not keep it from the others."""
-    rest = (await _check_models(settings), _check_disk(settings))
+    notes = await _check_notes(settings)
+    rest = (await _check_models(settings), *notes, _check_disk(settings))
     try:
         endpoints = find_endpoints(settings)
     except ConfigurationError as error:
@@ -171,6 +180,24 @@ async def _check_models(settings: Settings) -> Finding:
         return Finding(part="models", ok=False, found=str(error), mend=mend)
     found = f"the server knows {', '.join(models)}" if models else "the local provider"
     return Finding(part="models", ok=True, found=found)
+
+
+async def _check_notes(settings: Settings) -> tuple[Finding, ...]:
+    """The vault of notes, where one is named."""
+    place = settings.obsidian_url or settings.obsidian_vault
+    if place is None:
+        return ()
+    mend = "correct the settings MNESTIC_OBSIDIAN_…, or start what serves the vault"
+    try:
+        source = notes_of(settings)
+        assert source is not None
+        async with asyncio.timeout(_MODEL_LIMIT.total_seconds()):
+            found = await source.read(NoteSelection(tag=AgentSettings().obsidian_context_tag))
+    except (MnesticError, TimeoutError) as error:
+        told = str(error) or f"{place} does not answer in time"
+        return (Finding(part="notes", ok=False, found=told, mend=mend),)
+    told = f"{place}, {len(found.notes)} notes with the usual tag"
+    return (Finding(part="notes", ok=True, found=told),)
 
 
 def _check_disk(settings: Settings) -> Finding:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -153,3 +154,20 @@ def test_a_model_that_cannot_be_asked_is_told(
     assert told in checks["models"]["found"]
     assert "OPENAI_API_KEY" in checks["models"]["mend"]
     assert "sk-secret" not in str(checks)
+
+
+def test_a_vault_of_notes_is_looked_at_where_one_is_named(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "Mara.md").write_text("Mara moved. #mnestic", encoding="utf-8")
+    monkeypatch.setenv("MNESTIC_OBSIDIAN_VAULT", str(tmp_path))
+    there = findings(wired("doctor", "--json"), code=1)["notes"]
+    monkeypatch.setenv("MNESTIC_OBSIDIAN_VAULT", str(tmp_path / "gone"))
+    gone = findings(wired("doctor", "--json"), code=1)["notes"]
+    monkeypatch.setenv("MNESTIC_OBSIDIAN_URL", "http://127.0.0.1:27123")
+    both = findings(wired("doctor", "--json"), code=1)["notes"]
+
+    assert (there["ok"], there["found"]) == (True, f"{tmp_path}, 1 notes with the usual tag")
+    assert not gone["ok"]
+    assert "No such file" in gone["found"]
+    assert "set one of both" in both["found"]
