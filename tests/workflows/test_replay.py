@@ -22,7 +22,7 @@ async def test_a_recorded_job_replays(name: str) -> None:
     await Replayer(workflows=[], plugins=[MnesticPlugin()]).replay_workflow(history)
 
 
-def test_every_way_a_wait_ends_is_recorded_and_what_learns() -> None:
+def test_every_way_a_wait_ends_is_recorded_and_what_learns_and_forgets() -> None:
     kinds = {name.partition("-")[2] for name in HISTORIES}
 
     assert kinds >= {"update", "signal", "timeout", "cancelled", "needs-attention", "continued"}
@@ -37,3 +37,4 @@ def test_every_way_a_wait_ends_is_recorded_and_what_learns() -> None:
     }
     assert kinds >= {"kept", "late"}
     assert kinds >= {"learning", "ingest", "inbox-continued", "inbox-cancelled"}
+    assert kinds >= {"forget", "forget-cancelled"}
