@@ -14,7 +14,7 @@ from mnestic.stores.postgres.unit import Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _SAID = text(f"""
-SELECT f.predicate, c.source ->> 'session_id' AS session_id, c.source ->> 'source_id' AS source_id
+SELECT f.predicate, c.session_id, c.source_id
   FROM (SELECT predicate, claims, valid_from, id FROM mnestic.fact
          WHERE {_MINE} AND subject_key = ANY(:names) AND predicate = ANY(:predicates)
            AND status <> 'deleted'
@@ -25,7 +25,7 @@ SELECT f.predicate, c.source ->> 'session_id' AS session_id, c.source ->> 'sourc
  CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS held (id)
   JOIN mnestic.claim AS c
     ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id AND c.id = held.id
-   AND c.kind IN ('affirmed', 'corrected') AND c.source ->> 'source_id' IS NOT NULL
+   AND c.kind IN ('affirmed', 'corrected') AND c.source_id IS NOT NULL
  ORDER BY f.valid_from DESC, f.id, c.said_at DESC, c.id LIMIT :limit
 """)  # noqa: S608 - a constant of this module
 # What messages claim in just the respect that is asked about, but of others alone.
@@ -34,7 +34,7 @@ SELECT e.number
   FROM mnestic.entry AS e
   JOIN mnestic.claim AS c
     ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id
-   AND c.source ->> 'session_id' = e.session_id AND c.source ->> 'source_id' = e.source_id
+   AND c.session_id = e.session_id AND c.source_id = e.source_id
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(:numbers)
  GROUP BY e.number
 HAVING bool_or(c.predicate = ANY(:predicates)) AND NOT bool_or(c.subject_key = ANY(:names))

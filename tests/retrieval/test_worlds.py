@@ -2,7 +2,7 @@
 
 A world is what its agents remember, in order: messages (`text`, with who said it, or which tool returned it,
 when and where), entries that are added (`add`), and changes by hand (`archive`, `remove`, `change`,
-`fact`, `delete_fact`). A case asks it something, `with` fields of `RetrievalQuery`; of the ids of entries
+`fact`, `delete_fact`). A case asks it something, `with` fields of `RetrievalQuery`, or with a `budget` what a prompt is told; of the ids of entries
 that come back `must` and `must_not` name some, `only` all; `first` and `first_of` tell which is the first,
 `count` how many there are, and `empty` that there are none.
 """
@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.wiring import token_counter
 from tests.retrieval.conftest import WORLDS, World, load
 
 CASES = [
@@ -32,7 +34,16 @@ EXPECTATIONS = {"must", "must_not", "only", "first", "first_of", "count", "empty
 KINDS = {
     *("supersession", "as of", "alias", "scope", "typo", "prefix", "paraphrase", "off topic"),
     *("near-duplicates", "sessions", "filter", "time", "expired", "archived", "removed", "deleted"),
-    *("namesakes", "negated", "command", "words", "language", "control characters", "name"),
+    *(
+        "budget",
+        "namesakes",
+        "negated",
+        "command",
+        "words",
+        "language",
+        "control characters",
+        "name",
+    ),
 }
 
 WorldOf = Callable[[str], Awaitable[World]]
@@ -44,12 +55,30 @@ async def test_what_comes_back_and_what_does_not(
 ) -> None:
     memory = (await world_of(world)).memory_of(case)
 
+    if "budget" in case:
+        found = await within_budget(memory, case)
+        assert dict(faults(case, found)) == {}, found
+        return
     retrieval = await memory.retrieve(case["ask"], **case.get("with", {}))
 
     told = {each.entry.source_id or "": each.score for each in retrieval.found}
     wrong = dict(faults(case, list(told)))
     why = {each.entry.source_id: each.signals for each in retrieval.found}
     assert wrong == {}, f"{told}; {retrieval.words}, {retrieval.names}, {retrieval.period}; {why}"
+
+
+async def within_budget(memory: MemoryClient, case: dict[str, Any]) -> list[str]:
+    """What a prompt is told by search within a budget, which holds exactly; what is not told is named."""
+    budget = case["budget"]
+    asked = {"tiers": ("search",), **case.get("with", {})}
+    whole = await memory.context_for_query(case["ask"], **asked)
+
+    told = await memory.context_for_query(case["ask"], max_tokens=budget, **asked)
+
+    assert told.tokens == token_counter()(told.text) <= budget
+    left_out = {part.name for part in told.dropped if part.why}
+    assert {part.name for part in whole.kept} <= {part.name for part in told.kept} | left_out
+    return [(await memory.get_entry(part.name)).source_id or "" for part in told.kept]
 
 
 def faults(case: dict[str, Any], found: list[str]) -> Iterator[tuple[str, Any]]:
