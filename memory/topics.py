@@ -59,7 +59,9 @@ class Topic:
         self.words = tuple(words)
         self._stems = {word: stems.get(word, word) for word in words}
         self._forms: dict[str, str] = {}
-        self._copied = tuple(dict.fromkeys(filter(None, map(_flat, copied))))
+        self._copied = frozenset(filter(None, map(_flat, copied)))
+        self._long_copied = tuple(sorted(filter(_is_long, self._copied)))
+        self._all_copied = "\0".join(self._long_copied)  # searched at once, since texts are many
 
     @property
     def beginnings(self) -> tuple[str, ...]:
@@ -145,13 +147,12 @@ class Topic:
         if not self._copied:
             return False
         flat = _flat(text)
-        is_long = len(flat.split()) >= _COPIED_WORDS
-        return any(
-            flat == copied
-            or (is_long and flat in copied)
-            or (len(copied.split()) >= _COPIED_WORDS and copied in flat)
-            for copied in self._copied
-        )
+        if flat in self._copied:
+            return True
+        if _is_long(flat) and flat in self._all_copied:
+            return True
+        fitting = (copied for copied in self._long_copied if len(copied) <= len(flat))
+        return any(copied in flat for copied in fitting)
 
 
 @lru_cache(maxsize=4096)
@@ -164,6 +165,10 @@ def _beginning(word: str, stem: str) -> str:
             break
         length += 1
     return word[:length] or word[:1]
+
+
+def _is_long(flat: str) -> bool:
+    return len(flat.split(maxsplit=_COPIED_WORDS - 1)) == _COPIED_WORDS
 
 
 def _flat(text: str) -> str:
