@@ -114,6 +114,6 @@ def test_there_are_enough_cases_of_each_kind() -> None:
     kinds = Counter(case["kind"] for _, case in CASES)
 
     assert kinds.keys() >= KINDS
-    assert len(CASES) >= 100
+    assert len(CASES) >= 180
     assert sum("must" in case or "only" in case for _, case in CASES) >= 60
     assert sum("must_not" in case or "empty" in case for _, case in CASES) >= 60
