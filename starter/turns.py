@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, ValidationError
 
 from mnestic.memory.canonical import check_text
 from mnestic.memory.claims import make_id
@@ -37,6 +37,17 @@ def clean_text(text: str) -> str:
     return text
 
 
+def clean_name(text: str) -> str:
+    """A text that is also no longer than a name may be.
+
+    Raises:
+        ValueError: says what is wrong with it.
+    """
+    if len(clean_text(text)) > LONGEST_NAME:
+        raise ValueError(f"has {len(text)} characters, the limit is {LONGEST_NAME}")
+    return text
+
+
 def clean_content(text: str) -> str:
     """A text that is also no longer than a message may be.
 
@@ -49,7 +60,7 @@ def clean_content(text: str) -> str:
     return text
 
 
-Name = Annotated[str, AfterValidator(clean_text), Field(max_length=LONGEST_NAME)]
+Name = Annotated[str, AfterValidator(clean_name)]
 Content = Annotated[str, AfterValidator(clean_content)]
 
 

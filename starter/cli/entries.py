@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mnestic.memory.entries import Entry, EntryQuery
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.facts import Fact
 from mnestic.memory.learning import Lesson
 from mnestic.memory.moments import Moment
@@ -183,6 +184,9 @@ def change(
     if expires is not None:
         never = expires == "never"
         changes["expires_at"] = None if never else parse_as(Moment, expires, what="--expires")
+    if not changes:
+        why = "no change is named; name one, such as --text"
+        raise InvalidInputError(what=f"entry {entry_id}", why=why)
 
     async def work() -> None:
         async with await connect_client() as client:

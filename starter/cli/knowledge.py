@@ -26,6 +26,7 @@ from mnestic.memory.errors import InvalidInputError, LearningHeldError, Unavaila
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import (
     AsJson,
+    counted,
     err,
     out,
     print_delay,
@@ -99,24 +100,24 @@ def ingest(
                 before = await client.memory(agent).count_learning()
                 async with _shown(progress, client.memory(agent), waiting=before.waiting):
                     held = await _learn(client, agent)
-            counted = await client.memory(agent).count_learning()
+            after = await client.memory(agent).count_learning()
         _tell(refused[unread:])
         messages = read - len(refused[unread:])
-        learned = counted.learned - before.learned
+        learned = after.learned - before.learned
         told: dict[str, Any] = {
             "messages": messages,
             "new": received,
             "learned": learned,
-            "parked": counted.parked,
+            "parked": after.parked,
         }
         if refused:
             told["refused"] = [{"what": error.what, "why": error.why} for error in refused]
         if as_json:
-            print_json(told | ({"waiting": counted.waiting, "held": held.why} if held else {}))
+            print_json(told | ({"waiting": after.waiting, "held": held.why} if held else {}))
         else:
             out.print(
-                f"{messages} messages, {received} of them new; learned from {learned}, "
-                f"{counted.parked} parked{f', {counted.waiting} waiting' if held else ''}."
+                f"{counted(messages, 'messages')}, {received} of them new; learned from {learned}, "
+                f"{after.parked} parked{f', {after.waiting} waiting' if held else ''}."
             )
         if held:
             raise held

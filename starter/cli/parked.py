@@ -8,7 +8,15 @@ import typer
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.learning import Lesson
 from mnestic.starter.cli.connection import connect_client
-from mnestic.starter.cli.output import AsJson, out, print_delay, print_json, print_table, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    counted,
+    out,
+    print_delay,
+    print_json,
+    print_table,
+    run,
+)
 from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.job_listing import every
 from mnestic.starter.learning_status import find_delay, wait_for_learning
@@ -57,7 +65,7 @@ def retry(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
         if as_json:
             print_json({"retried": number, "parked": left})
         else:
-            out.print(f"{number} messages tried again; {left} are parked.")
+            out.print(f"{counted(number, 'messages')} tried again; {left} parked.")
 
     run(work())
 
@@ -73,7 +81,7 @@ def drop(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
         if as_json:
             print_json({"dropped": number})
         else:
-            out.print(f"{number} messages dropped.")
+            out.print(f"{counted(number, 'messages')} dropped.")
 
     run(work())
 

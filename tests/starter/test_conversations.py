@@ -148,6 +148,10 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "no content": (b'{"role": "a", "timestamp": "2025-01-18"}', "line 1: content: is missing"),
     "no timestamp": (b'{"role": "a", "content": "b"}', "line 1: timestamp: is missing"),
     "empty content": (json.dumps(line(" ", "2025-01-18")).encode(), "line 1: content: is empty"),
+    "long role": (
+        json.dumps(line("a", "2025-01-18", role="M" * 257)).encode(),
+        "line 1: role: has 257 characters, the limit is 256",
+    ),
     "NUL": (json.dumps(line("a\0b", "2025-01-18")).encode(), "line 1: content: holds a NUL"),
     "lone surrogate": (json.dumps(line("a\ud800", "2025-01-18")).encode(), "line 1|no whole JSON"),
     "bad timestamp": (

@@ -221,11 +221,13 @@ async def test_a_turn_of_locomo_that_cannot_be_kept_is_named_and_the_rest_is_lea
     path.write_text(json.dumps(began | {"session_1": [bad, good]}), encoding="utf-8")
 
     done = await ask("memory", "ingest", str(path), *ADA, "--json")
+    again = await ask("memory", "ingest", str(path), *ADA)
 
     told = json.loads(done.out)
     assert done.code == 2
     assert "1 of its messages cannot be kept" in done.err
     assert (told["messages"], told["learned"]) == (1, 1)
+    assert "1 message, 0 of them new" in again.out
     assert "'D1:2'" in told["refused"][0]["why"]
 
 
