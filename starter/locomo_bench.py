@@ -2,7 +2,8 @@
 
 Everything runs on an embedded runtime of its own, in a directory that is removed afterwards, with the
 local provider: no model is asked, and whatever the settings say is not read. Questions go through
-the same `MemoryClient.retrieve` that everybody calls, with its defaults.
+the same `MemoryClient.retrieve` that everybody calls: with its defaults for what an answer takes, and with
+`min_score=0`, where nothing found is left out, for where the evidence stands, as in the baselines beside it.
 """
 
 import asyncio
@@ -131,6 +132,7 @@ async def _learn(client: MnesticClient, sample: Sample, *, agent_id: str, tell: 
 async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[_Asked]:
     """Asks the questions of a sample, one after the other."""
     memory, sessions = client.memory(agent_id), sample.sessions
+    at = max(turn.at for each in sample.conversation.sessions for turn in each.turns)
     embedder = embedder_of(client.settings, None)
     count = token_counter()
     url = client.endpoints.database_admin_url.get_secret_value()
@@ -147,11 +149,14 @@ async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[
         vectors = (await embedder.embed(bare)).vectors
         for question, text, vector in zip(sample.questions, bare, vectors, strict=True):
             began = time.perf_counter()
-            retrieval = await memory.retrieve(question.text, limit=_ASKED_FOR)
+            retrieval = await memory.retrieve(question.text, limit=_ANSWER, asked_at=at)
             ms = (time.perf_counter() - began) * 1000
+            answer = _rendered(retrieval.found)
+            retrieval = await memory.retrieve(
+                question.text, limit=_ASKED_FOR, min_score=0, asked_at=at
+            )
             found = plain.rank(await lexemes_of(connection, text), vector)
             found[""] = [each.entry.source_id or "" for each in retrieval.found]
-            answer = _rendered(retrieval.found[:_ANSWER])
             tokens = await asyncio.to_thread(count, answer)
             asked.append(_Asked(question, sessions, found, tokens, ms))
     return asked
