@@ -5,6 +5,7 @@ text search configuration of the agent says how they are folded.
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -61,6 +62,7 @@ class Named(NamedTuple):
 
 def read_question(text: str, *, asked_at: datetime) -> Question:
     """Reads a question; dates in words are told from when it was asked, as of the past if both can be."""
+    text = unicodedata.normalize("NFKC", text)  # as letters of other widths are meant
     period, spans = _period(text, asked_at)
     words = tuple(_words(text, spans))
     return Question(words=words, period=period, asks_when=bool(_ASKS_WHEN.match(text)))

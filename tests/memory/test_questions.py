@@ -1,0 +1,101 @@
+"""Reading questions: which words ask, whom they name, and which time."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnestic.memory.questions import (
+    possible_names,
+    read_question,
+    telling_words,
+    without_names,
+)
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday
+DAY = timedelta(days=1)
+
+
+def words_of(text: str) -> list[str]:
+    return [word.text for word in read_question(text, asked_at=NOON).words]
+
+
+def test_words_that_name_the_time_ask_for_nothing_else() -> None:
+    question = read_question("What broke at the harbour last week?", asked_at=NOON)
+
+    assert [word.text for word in question.words] == ["What", "broke", "at", "the", "harbour"]
+    assert question.period is not None
+    monday = datetime(2026, 2, 23, tzinfo=UTC)
+    assert (question.period.start, question.period.end) == (monday, monday + 7 * DAY)
+
+
+def test_a_month_without_a_year_is_the_last_one() -> None:
+    period = read_question("Where were we in November?", asked_at=NOON).period
+
+    assert period is not None
+    assert period.start == datetime(2025, 11, 1, tzinfo=UTC)
+
+
+def test_since_goes_on_until_the_question() -> None:
+    period = read_question("What has changed since 2025-12-01?", asked_at=NOON).period
+
+    assert period is not None
+    assert (period.start, period.end) == (datetime(2025, 12, 1, tzinfo=UTC), NOON + DAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("When did the pump fail?", True),
+        ("How long is the lease?", True),
+        ("In which year did she move?", True),
+        ("Who was there when it failed?", False),
+    ],
+)
+def test_what_asks_for_a_time_is_told(text: str, asks: bool) -> None:
+    assert read_question(text, asked_at=NOON).asks_when is asks
+
+
+def test_letters_of_other_widths_are_read_as_they_are_meant() -> None:
+    assert words_of("\uff4b\uff55\uff42\uff45\uff52\uff4e\uff45\uff54\uff45\uff53 \u7533") == [
+        "kubernetes",
+        "\u7533",
+    ]
+
+
+def test_marks_within_a_word_belong_to_it() -> None:
+    assert words_of("Is mara@example.org on C++ or e-mail (v2.1)?") == [
+        "Is",
+        "mara@example.org",
+        "on",
+        "C++",
+        "or",
+        "e-mail",
+        "v2.1",
+    ]
+
+
+def test_the_longest_name_is_taken_out_of_the_words() -> None:
+    words = read_question("Did Mara Lind's sister visit Mara?", asked_at=NOON).words
+
+    named = without_names(words, {"mara", "mara lind"})
+    assert named.names == ("mara lind", "mara")
+    assert named.words == ("Did", "sister", "visit")
+
+
+def test_a_small_function_word_is_no_name() -> None:
+    small = read_question("what will the art of it be", asked_at=NOON).words
+    capital = read_question("What did Will paint?", asked_at=NOON).words
+
+    assert "will" not in possible_names(small)
+    assert "will" in possible_names(capital)
+
+
+def test_what_a_question_says_of_itself_is_not_looked_for() -> None:
+    assert telling_words(["Tell", "what", "Mara", "mentioned", "lighthouse"]) == (
+        "Mara",
+        "lighthouse",
+    )
+
+
+def test_a_very_long_question_is_read_to_its_first_words() -> None:
+    assert len(words_of("word " * 1000)) == 200

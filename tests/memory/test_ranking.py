@@ -1,0 +1,198 @@
+"""Ranking: what speaks for an entry, and how sure an answer is."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnestic.memory.dates import Period
+from mnestic.memory.ranking import Asked, Candidate, Ranked, closeness, rank, strongest
+from mnestic.memory.retrieval import PRESETS, RetrievalPolicy
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+POLICY = PRESETS["mnestic"]
+FULL = 2.0 * POLICY.full_words  # the BM25 of an entry that says all, of words that weigh 2
+
+
+def entry(number: int, **fields: Any) -> Candidate:
+    values = {"number": number, "entry_id": str(number), "at": NOON - 90 * DAY}
+    return Candidate(**(values | fields))
+
+
+def asked(**fields: Any) -> Asked:
+    return Asked(**({"asked_at": NOON, "weights": (2.0,)} | fields))
+
+
+def ranked(*candidates: Candidate, **more: Any) -> list[Ranked]:
+    values = {"asked": asked(), "ties": {}, "policy": POLICY} | more
+    return rank(candidates, **values)
+
+
+def order(found: list[Ranked]) -> list[int]:
+    return [one.candidate.number for one in found]
+
+
+def test_what_says_more_stands_before_what_says_less() -> None:
+    found = ranked(
+        entry(1, words=0.5 * FULL), entry(2, words=FULL, cosine=0.6), entry(3, words=0.7 * FULL)
+    )
+    assert order(found) == [2, 3, 1]
+
+
+def test_nothing_that_is_known_is_no_answer() -> None:
+    assert ranked(entry(1, words=0.1 * FULL, cosine=0.2), entry(2, cosine=0.24)) == []
+    assert ranked() == []
+
+
+def test_words_or_meaning_alone_are_enough_to_be_sure() -> None:
+    by_words, *_ = ranked(entry(1, words=FULL))
+    by_meaning, *_ = ranked(entry(1, cosine=0.7))
+
+    assert by_words.score == by_meaning.score
+    assert by_words.score > 0.9
+
+
+def test_a_score_does_not_depend_on_what_else_is_found() -> None:
+    best = entry(1, words=FULL, cosine=0.5)
+    alone, *_ = ranked(best)
+    beside, *_ = ranked(best, *(entry(number, words=0.4 * FULL) for number in range(2, 30)))
+
+    assert alone.score == beside.score
+
+
+def test_turns_beside_a_hit_are_lent_a_part_of_it() -> None:
+    hit = entry(1, words=FULL, is_turn=True)
+    found = ranked(
+        hit,
+        entry(2, is_turn=True),
+        entry(3, is_turn=True),
+        ties={1: [(2, "beside"), (3, "near")]},
+    )
+    assert order(found) == [1, 2, 3]
+    assert found[1].signals["beside"] == pytest.approx(POLICY.beside * POLICY.lexical)
+
+
+def test_the_answer_of_the_other_is_found_beside_the_question() -> None:
+    question = entry(1, words=FULL, is_turn=True, asks=True, concern="other")
+    answer = entry(2, is_turn=True, is_said=True, concern="named")
+    found = ranked(question, answer, asked=asked(names=("mara",)), ties={1: [(2, "beside")]})
+
+    assert order(found)[0] == 2
+
+
+def test_who_is_asked_about_comes_before_somebody_else() -> None:
+    said = {"words": FULL, "is_turn": True}
+    found = ranked(
+        entry(1, concern="other", **said),
+        entry(2, concern="mentioned", **said),
+        entry(3, concern="named", is_said=True, **said),
+        asked=asked(names=("mara",)),
+    )
+    assert order(found) == [3, 2, 1]
+
+
+def test_what_was_kept_about_somebody_else_is_left_out() -> None:
+    found = ranked(
+        entry(1, concern="other", words=FULL),
+        entry(2, concern="named", words=FULL),
+        asked=asked(names=("mara",)),
+    )
+    assert order(found) == [2]
+
+
+def test_a_name_alone_is_answered_by_what_is_about_it() -> None:
+    found = ranked(
+        entry(1, concern="named"),
+        entry(2, concern="other"),
+        asked=asked(weights=(), names=("mara",)),
+    )
+    assert order(found) == [1]
+
+
+def test_the_time_that_is_asked_about_counts() -> None:
+    week = Period(NOON - 7 * DAY, NOON, "week")
+    found = ranked(
+        entry(1, words=FULL),
+        entry(2, words=FULL, at=NOON - 3 * DAY),
+        entry(3, words=FULL, times=((NOON - 4 * DAY, NOON - 3 * DAY),)),
+        asked=asked(period=week),
+    )
+    assert set(order(found)[:2]) == {2, 3}
+    assert closeness(entry(4, at=NOON - 10 * DAY), week) == 0.6
+    assert closeness(entry(5), week) == 0.0
+
+
+def test_a_session_that_speaks_of_it_speaks_for_its_turns() -> None:
+    def turn(number: int, session: str, **fields: Any) -> Candidate:
+        return entry(number, session_id=session, is_turn=True, words=0.5 * FULL, **fields)
+
+    found = ranked(
+        turn(1, "a", lexemes=1), turn(2, "b", lexemes=3), turn(3, "b", lexemes=2),
+        asked=asked(weights=(1.0, 1.0)),
+    )  # fmt: skip
+    assert order(found)[0] in {2, 3}
+    assert found[0].signals["session"] > found[-1].signals["session"]
+
+
+def test_each_mode_listens_to_its_own_source() -> None:
+    both = entry(1, words=FULL, cosine=0.6)
+    text, *_ = ranked(both, asked=asked(mode="text"))
+    semantic, *_ = ranked(both, asked=asked(mode="semantic"))
+
+    assert "semantic" not in text.signals
+    assert "lexical" not in semantic.signals
+
+
+def test_importance_counts_in_the_order_where_the_policy_says_so() -> None:
+    plain, weighty = entry(1, words=FULL, importance=0.1), entry(2, words=FULL, importance=0.9)
+
+    assert order(ranked(plain, weighty, policy=PRESETS["leonidas"])) == [2, 1]
+
+
+def test_a_score_of_nought_lets_everything_through() -> None:
+    candidates = [entry(number, cosine=number / 100) for number in range(1, 20)]
+
+    assert len(ranked(*candidates, min_score=0)) == len(candidates)
+
+
+def test_those_that_say_nothing_lend_nothing() -> None:
+    candidates = (entry(1), entry(2, words=FULL), entry(3, words=0.5 * FULL))
+
+    assert strongest(candidates, asked=asked(), policy=POLICY) == [2, 3]
+    one = POLICY.model_copy(update={"lending": 1})
+    assert strongest(candidates, asked=asked(), policy=one) == [2]
+
+
+_CANDIDATES = st.builds(
+    entry,
+    st.integers(1, 50),
+    words=st.floats(0, 2 * FULL),
+    cosine=st.floats(-1, 1),
+    lexemes=st.integers(0, 1),
+    is_turn=st.booleans(),
+    asks=st.booleans(),
+    is_said=st.booleans(),
+    importance=st.floats(0, 1),
+    session_id=st.sampled_from([None, "a", "b"]),
+    concern=st.sampled_from(["named", "mentioned", "open", "other"]),
+    at=st.integers(-400, 10_000).map(lambda days: NOON - days * DAY),
+)
+
+
+@given(
+    st.lists(_CANDIDATES, max_size=20, unique_by=lambda one: one.number),
+    st.sampled_from([(), ("mara",)]),
+    st.sampled_from(sorted(PRESETS)),
+)
+def test_scores_are_shares_and_fall_whatever_is_found(
+    candidates: list[Candidate], names: tuple[str, ...], preset: Any
+) -> None:
+    policy: RetrievalPolicy = PRESETS[preset]
+    found = rank(candidates, asked=asked(names=names), ties={}, policy=policy)
+
+    assert all(policy.min_score <= one.score <= 1 for one in found)
+    if policy.sort_by_importance == 0:
+        assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
