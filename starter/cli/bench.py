@@ -39,11 +39,11 @@ def locomo(
     from mnestic.starter.locomo_questions import read_samples
     from mnestic.starter.logs import configure_logs
 
-    configure_logs(command_settings().model_copy(update={"log_level": "WARNING"}))
     samples = read_samples(data, refuse=lambda error: print_refusal(str(error)))
     left_out = sum(sample.left_out for sample in samples)
     if left_out:
         print_progress(f"Questions whose evidence names no turn are left out: {left_out}")
+    configure_logs(command_settings().model_copy(update={"log_level": "WARNING"}))
     report = run(measure_locomo(samples, tell=print_progress))
     if as_json:
         print_json(report.model_dump(mode="json"))

@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parents[1] / "histories"
 NAMES = [
     path.stem
     for path in sorted(FOLDER.glob("*.json"))
-    if not path.stem.partition("-")[2].startswith(("inbox", "ingest"))  # no jobs
+    if not path.stem.partition("-")[2].startswith(("forget", "inbox", "ingest"))  # no jobs
 ]
 SNAPSHOT = {"id": "s-1", "sha256": "a" * 64, "message_count": 2}
 

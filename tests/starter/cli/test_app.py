@@ -49,8 +49,8 @@ def test_each_command_explains_itself(cli: Cli, words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("words", [words for words in ALL if words])
 def test_each_command_has_json(cli: Cli, words: tuple[str, ...]) -> None:
-    groups = {("memory", name) for name in ("facts", "parked", "predicates", "record")}
-    group = words in {("job",), ("memory",), *groups}
+    names = ("facts", "parked", "predicates", "record", "settings")
+    group = words in {("bench",), ("job",), ("memory",), *(("memory", name) for name in names)}
 
     done = cli(*words, "--help")
 
