@@ -1,31 +1,15 @@
 """What is believed, given what was claimed."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from mnestic.memory.claims import Cardinality, Claim, ClaimSource, name_key
+from mnestic.memory.claims import Claim, name_key
 from mnestic.memory.facts import Fact
 from mnestic.memory.resolution import resolve
-from tests.memory.fact_claims import NOON, PREDICATES, claim, day
-
-
-def told(
-    *claims: Claim, cardinality: Cardinality = "single"
-) -> list[tuple[str, str, str | None, float | None]]:
-    """Object, status, end, and the day on which it ended."""
-    return [
-        (
-            fact.object,
-            fact.status,
-            fact.end,
-            None if fact.valid_to is None else (fact.valid_to - NOON) / timedelta(days=1),
-        )
-        for fact in resolve(claims, owner="o", predicate=PREDICATES[cardinality])
-    ]
-
+from tests.memory.fact_claims import NOON, PREDICATES, claim, day, told
 
 CASES = {
     "a day that was before what began later": (
@@ -349,72 +333,6 @@ def test_a_chain_of_changes_reads_both_ways_without_a_gap() -> None:
     assert [fact.supersedes for fact in facts] == [None] + [fact.id for fact in facts[:-1]]
     assert all(one.valid_to == next_.valid_from for one, next_ in pairwise(facts))
     assert len({fact.id for fact in facts}) == 5
-
-
-def of_message(name: str, *values: str, corrects: str | None = None) -> list[Claim]:
-    """What one message claims."""
-    source = ClaimSource(extractor="test", session_id="s", source_id=name, corrects=corrects)
-    kind = "corrected" if corrects else "affirmed"
-    return [claim(int(name[1:]), value, kind, source=source) for value in values]
-
-
-@pytest.mark.parametrize(
-    ("claims", "active"),
-    [
-        ([*of_message("m1", "tea", "maps"), *of_message("m2", "tea", "chess", corrects="m1")], {"tea", "chess"}),
-        ([*of_message("m1", "tea"), *of_message("m2", "maps"), *of_message("m3", "chess", corrects="m2")], {"tea", "chess"}),
-        ([*of_message("m1", "tea"), *of_message("m2", "tea"), *of_message("m3", "chess", corrects="m1")], {"chess"}),
-        ([*of_message("m1", "tea"), *of_message("m2", "chess", corrects="m9")], {"tea", "chess"}),
-        ([*of_message("m1", "tea"), *of_message("m2", "chess", corrects="m1"), *of_message("m3", "tea")], {"tea", "chess"}),
-    ],
-)  # fmt: skip
-def test_a_correction_of_a_message_takes_back_what_that_said(
-    claims: list[Claim], active: set[str]
-) -> None:
-    facts = resolve(reversed(claims), owner="o", predicate=PREDICATES["multi"])
-
-    assert {fact.object for fact in facts if fact.status == "active"} == active
-    assert {fact.end for fact in facts if fact.status == "archived"} <= {"corrected"}
-
-
-@pytest.mark.parametrize(
-    ("correction", "began"),
-    [
-        (claim(3, "Ghent", "corrected"), 2),
-        (claim(3, "Ghent", "corrected", valid_from=day(2.5)), 2.5),
-        (claim(3, "Ghent", "corrected", valid_to=day(9)), 2),
-    ],
-    ids=["undated", "dated", "until a day"],
-)
-def test_a_correction_without_a_day_was_so_since_what_it_corrects(
-    correction: Claim, began: float
-) -> None:
-    claims = [claim(1, "Utrecht"), claim(2, "Genk"), correction]
-
-    utrecht, genk, ghent = resolve(claims, owner="o", predicate=PREDICATES["single"])
-
-    assert (utrecht.valid_to, genk.valid_to) == (ghent.valid_from, genk.valid_from)
-    assert (ghent.valid_from, ghent.supersedes) == (day(began), genk.id)
-
-
-def test_a_correction_of_an_earlier_message_leaves_what_came_after_it() -> None:
-    claims = [*of_message("m1", "Genk"), *of_message("m2", "Ghent"), *of_message("m3", "Gent", corrects="m1"), *of_message("m4", "Geel", corrects="m1")]  # fmt: skip
-
-    genk, ghent, gent, geel = resolve(claims, owner="o", predicate=PREDICATES["single"])
-
-    assert (genk.end, gent.end, ghent.status) == ("corrected", "corrected", "active")
-    assert (geel.valid_from, geel.valid_to, geel.superseded_by) == (day(1), day(2), ghent.id)
-
-
-def test_a_correction_that_ends_before_what_it_corrects_begins_when_it_is_said() -> None:
-    claims = [
-        claim(1, "Genk", valid_from=day(90)),
-        claim(2, "Ghent", "corrected", valid_to=day(30)),
-    ]
-
-    _, ghent = resolve(claims, owner="o", predicate=PREDICATES["single"])
-
-    assert (ghent.valid_from, ghent.valid_to) == (day(2), day(30))
 
 
 def test_each_claim_that_says_the_same_raises_the_confidence_up_to_a_limit() -> None:
