@@ -157,12 +157,15 @@ class MemoryActivities:
                 if done is not None:
                     return done
                 searched = await self._search(asked, asked.query.search, state, results=results)
-            return await run_once(
+            found = await run_once(
                 self._memory,
                 asked,
                 RecallResult,
                 work=lambda transaction: self._recall(transaction, asked, searched),
             )
+            if searched is not None:
+                asked.count_accesses(self._memory, searched.told.entry_ids)
+            return found
 
     async def _summary(
         self, asked: RememberInput, write: EpisodeWrite | None, state: WorkingMemory

@@ -1,7 +1,7 @@
 """Doing a memory write once, however often its activity runs."""
 
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -54,6 +54,12 @@ class OperationInput(BaseModel):
             agent_id=self.scope.agent_id,
             actor=self.actor,
             write=write,
+        )
+
+    def count_accesses(self, memory: Memory, entry_ids: Iterable[str]) -> None:
+        """Counts that entries of the agent were told."""
+        memory.count_accesses(
+            tuple(entry_ids), tenant_id=self.scope.tenant_id, agent_id=self.scope.agent_id
         )
 
 

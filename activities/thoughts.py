@@ -142,6 +142,7 @@ class ThinkActivities:
                 work=lambda tx: _keep(tx, asked, reply, fitted=fitted),
                 beside=self._meter.row(asked, reply, injection=injection),
             )
+            asked.count_accesses(self._memory, fitted.retrieved.entry_ids)
             await _learned(asked)
             return kept
 

@@ -100,6 +100,11 @@ class AutoRetrieval(Found):
     tokens: int = 0
     dropped: tuple[Dropped, ...] = ()
 
+    @property
+    def entry_ids(self) -> tuple[str, ...]:
+        """The entries that are told."""
+        return tuple(memory.entry_id for memory in self.memories)
+
     def injection(self, message: str, *, channel: str) -> Injection | None:
         """What is kept of it for the books; None if nothing was put anywhere, and nothing skipped."""
         if not (self.memories or self.notes or self.skipped):

@@ -4,7 +4,7 @@ They stand apart from the other stores, which a job works with; as those, they w
 transaction they came from, and belong to its tenant and agent.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -177,6 +177,16 @@ class EntryStore(Protocol):
         Raises:
             NotFoundError: there is none of an id.
             InvalidInputError: one cannot be stored.
+        """
+        ...
+
+    async def count_accesses(
+        self, counts: Mapping[str, int], *, wait: bool = False
+    ) -> frozenset[str]:
+        """Adds to how often entries were told, and says that they were now.
+
+        Returns:
+            Those that somebody else has locked, which are passed over; none with `wait`, which waits.
         """
         ...
 

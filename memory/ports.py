@@ -3,7 +3,7 @@
 Stores and model clients implement them, activities receive them; neither side imports the other.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Protocol
@@ -138,6 +138,14 @@ class Memory(Protocol):
         """
         ...
 
+    def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:
+        """Counts that entries were told, once each; it neither waits nor fails.
+
+        The counts are written a little later, many together, at the latest by `close`; what is not written
+        yet is lost with the process. They are no change of memory, and raise no revision.
+        """
+        ...
+
     async def check(self) -> None:
         """Connects and compares the schema's version with this code's.
 
@@ -148,7 +156,7 @@ class Memory(Protocol):
         ...
 
     async def close(self) -> None:
-        """Ends all connections."""
+        """Writes accesses that are pending, and ends all connections."""
         ...
 
 

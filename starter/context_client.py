@@ -87,6 +87,7 @@ class ContextClient(RetrievalClient):
             asked_at=asked_at,
         )
         told = self._auto.tell(found, max_tokens=max_tokens)
+        self._accessed(told.entry_ids)
         await self._auto.record(
             lambda: self._transaction(write=True), told.injection(message, channel=channel)
         )
@@ -121,12 +122,14 @@ class ContextClient(RetrievalClient):
         if unknown:
             why = f"there is no {', '.join(sorted(unknown))}; there are {', '.join(TIERS)}"
             raise InvalidInputError(what="tiers", why=why)
-        return await self._contexts.for_query(
-            self._reading,
-            _question(query, asked),
-            max_tokens=_budget(max_tokens),
-            tiers=tiers,
-            policy=policy,
+        return self._told(
+            await self._contexts.for_query(
+                self._reading,
+                _question(query, asked),
+                max_tokens=_budget(max_tokens),
+                tiers=tiers,
+                policy=policy,
+            )
         )
 
     async def conversation_context(self, session_id: str, *, max_tokens: int = 1500) -> Context:
@@ -145,8 +148,10 @@ class ContextClient(RetrievalClient):
         Raises:
             InvalidInputError: the topic cannot be asked for.
         """
-        return await self._contexts.of_learning(
-            self._reading, _question(topic, {}), max_tokens=_budget(max_tokens)
+        return self._told(
+            await self._contexts.of_learning(
+                self._reading, _question(topic, {}), max_tokens=_budget(max_tokens)
+            )
         )
 
     async def historical_context(self, subject: str, *, max_tokens: int = 1000) -> Context:
@@ -188,6 +193,10 @@ class ContextClient(RetrievalClient):
             return found
         told = await self.retrieve(topic, entry_types=LEARNED, limit=limit)
         return tuple(one.entry for one in told.found)
+
+    def _told(self, context: Context) -> Context:
+        self._accessed(part.name for part in context.kept if part.kind == "memory")
+        return context
 
     def _reading(self) -> AbstractAsyncContextManager[Transaction]:
         return self._transaction(write=False)

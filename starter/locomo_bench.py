@@ -149,11 +149,13 @@ async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[
         vectors = (await embedder.embed(bare)).vectors
         for question, text, vector in zip(sample.questions, bare, vectors, strict=True):
             began = time.perf_counter()
-            retrieval = await memory.retrieve(question.text, limit=_ANSWER, asked_at=at)
+            retrieval = await memory.retrieve(
+                question.text, limit=_ANSWER, asked_at=at, is_access=False
+            )
             ms = (time.perf_counter() - began) * 1000
             answer = _rendered(retrieval.found)
             retrieval = await memory.retrieve(
-                question.text, limit=_ASKED_FOR, min_score=0, asked_at=at
+                question.text, limit=_ASKED_FOR, min_score=0, asked_at=at, is_access=False
             )
             found = plain.rank(await lexemes_of(connection, text), vector)
             found[""] = [each.entry.source_id or "" for each in retrieval.found]

@@ -1,5 +1,6 @@
 """What an agent's memory has for a question, from outside a job."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import ValidationError
@@ -31,7 +32,12 @@ class RetrievalClient(SettingsClient):
         self._count_tokens = token_counter()
 
     async def retrieve(
-        self, text: str, *, policy: RetrievalPolicy | None = None, **asked: Any
+        self,
+        text: str,
+        *,
+        policy: RetrievalPolicy | None = None,
+        is_access: bool = True,
+        **asked: Any,
     ) -> Retrieval:
         """What is known for a question, the surest first; nothing where nothing is known.
 
@@ -41,6 +47,7 @@ class RetrievalClient(SettingsClient):
         Args:
             text: The question, 1 to 10,000 characters.
             policy: The weights; the agent's own without one.
+            is_access: Whether what is found is counted as told (`Entry.access_count`), a little later.
             **asked: As in `memory.retrieval.RetrievalQuery`: `mode`, `limit` (10), `min_score`,
                 `entry_types`, `categories`, `tags`, `subject`, `session_id`, `channel`, `statuses`,
                 `since`, `until`, `as_of` and `asked_at`.
@@ -52,10 +59,18 @@ class RetrievalClient(SettingsClient):
             query = RetrievalQuery(text=text, **asked)
         except ValidationError as error:
             raise refused("question", error) from None
-        return await retrieve(
+        found = await retrieve(
             lambda: self._transaction(write=False),
             query,
             embedder=self._embedder,
             count_tokens=self._count_tokens,
             policy=policy,
+        )
+        if is_access:
+            self._accessed(one.entry.id for one in found.found)
+        return found
+
+    def _accessed(self, entry_ids: Iterable[str]) -> None:
+        self._memory.count_accesses(
+            tuple(entry_ids), tenant_id=self._tenant_id, agent_id=self._agent_id
         )

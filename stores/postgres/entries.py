@@ -11,6 +11,7 @@ from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.signals import entry_signal
+from mnestic.stores.postgres.accesses import add_accesses
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.knowledge_tables import EntryRow, EntryTermRow, FactRow
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
@@ -31,7 +32,8 @@ _ADD = insert_rows(
     ENTRY, *_COLUMNS, now=["created_at", "updated_at"], returning=["id", "number"], where_new=True
 )
 _CONTENT = ("content", "language")
-_CHANGED = [name for name in _COLUMNS if name not in {"id", *_CONTENT}]
+_COUNTED = ("access_count", "last_accessed")  # by `count_accesses`, whatever else is written
+_CHANGED = [name for name in _COLUMNS if name not in {"id", *_CONTENT, *_COUNTED}]
 _CHANGE = update_rows(ENTRY, *_CHANGED, key=["id"], now=["updated_at"])
 _REWRITE = update_rows(ENTRY, *_CHANGED, *_CONTENT, key=["id"], now=["updated_at"])
 _NAME = insert_rows(TERM, "kind", "term", "entry_number")
@@ -234,6 +236,12 @@ class PostgresEntryStore:
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
         self._unit.tell(entry_signal("memory.changed", sorted(numbers)))
+
+    async def count_accesses(
+        self, counts: Mapping[str, int], *, wait: bool = False
+    ) -> frozenset[str]:
+        """See the port."""
+        return await add_accesses(self._unit, counts, wait=wait)
 
     async def remove(self, entry_ids: Sequence[str]) -> int:
         """See the port."""

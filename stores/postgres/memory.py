@@ -1,7 +1,7 @@
 """An agent's memory in Postgres: the transactions that all stores work in."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError, InvalidInputError
 from mnestic.memory.operations import LedgerEntry, Operation
+from mnestic.stores.postgres.accesses import AccessCounts, Owner
 from mnestic.stores.postgres.agent_settings import PostgresSettingStore
 from mnestic.stores.postgres.connections import drop_closed, pipelined
 from mnestic.stores.postgres.entries import PostgresEntryStore
@@ -133,6 +134,7 @@ class PostgresMemory:
             connect_args={"connect_timeout": 10},
         )
         drop_closed(self._engine)
+        self._accesses = AccessCounts(self._counting)
 
     @asynccontextmanager
     async def transaction(
@@ -149,6 +151,16 @@ class PostgresMemory:
                 await unit.finish()
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
+
+    def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:
+        """See the port."""
+        self._accesses.add((tenant_id, agent_id), entry_ids)
+
+    def _counting(self, owner: Owner) -> AbstractAsyncContextManager[PostgresTransaction]:
+        tenant_id, agent_id = owner
+        return self.transaction(
+            tenant_id=tenant_id, agent_id=agent_id, actor="retrieval", write=False
+        )
 
     async def find_agent(self, *, tenant_id: str, job_id: str) -> str | None:
         """See the port."""
@@ -179,8 +191,11 @@ class PostgresMemory:
             raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
 
     async def close(self) -> None:
-        """Closes the pool."""
-        await self._engine.dispose()
+        """See the port."""
+        try:
+            await self._accesses.close()
+        finally:
+            await self._engine.dispose()
 
 
 async def _become_application(connection: AsyncConnection, tenant_id: str) -> None:

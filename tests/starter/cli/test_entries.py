@@ -187,3 +187,13 @@ async def test_what_cannot_be_is_refused_in_one_line(
 
     assert told in refused.error(code=2)
     assert await listed(ask, "--status", "all") == []
+
+
+async def test_a_search_counts_as_an_access_and_show_tells(ask: Ask) -> None:
+    entry = await added(ask, "The tide table hangs in the harbour office.")
+    await ask("memory", "search", "tide table", *ADA)
+    shown = (await ask("memory", "show", entry["id"], *ADA, "--json")).document
+    told = await ask("memory", "show", entry["id"], *ADA)
+
+    assert (shown["access_count"], shown["last_accessed"] is not None) == (1, True)
+    assert "access_count" in told.out

@@ -1,0 +1,146 @@
+"""Accesses: how often entries were told, counted in the process, and written together a little later.
+
+They stand alone because nobody who asks waits for them: a count that is late, or lost with the process,
+is no wrong memory.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
+from datetime import timedelta
+
+from sqlalchemy import text
+
+from mnestic.memory.errors import MnesticError
+from mnestic.memory.ports import Transaction
+from mnestic.stores.postgres.unit import Unit
+
+Owner = tuple[str, str]  # tenant and agent
+Begin = Callable[[Owner], AbstractAsyncContextManager[Transaction]]
+_DELAY = timedelta(seconds=1)
+_CLOSING = timedelta(seconds=5)
+_MANY = 1000  # entries that do not wait any longer
+# It locks one entry with `wait`, and else none that it would have to wait for: so it locks nobody out.
+_COUNT_ACCESSES = """
+WITH free AS MATERIALIZED (
+    SELECT id FROM mnestic.entry
+     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND id = ANY(:ids)
+     ORDER BY id FOR NO KEY UPDATE {skip}
+),
+counted AS (
+    UPDATE mnestic.entry AS e
+       SET access_count = e.access_count + told.number, last_accessed = now()
+      FROM free JOIN unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS told (id, number)
+             USING (id)
+     WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.id = free.id
+)
+SELECT id FROM mnestic.entry
+ WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND id = ANY(:ids)
+   AND id NOT IN (SELECT id FROM free)
+"""
+_COUNT_FREE = text(_COUNT_ACCESSES.format(skip="SKIP LOCKED"))
+_COUNT_ALL = text(_COUNT_ACCESSES.format(skip=""))
+log = logging.getLogger("mnestic.accesses")
+
+
+class AccessCounts:
+    """The accesses of one process that are not written yet."""
+
+    def __init__(
+        self, begin: Begin, *, delay: timedelta = _DELAY, closing: timedelta = _CLOSING
+    ) -> None:
+        """Prepares the counts.
+
+        Args:
+            begin: Begins a transaction of an agent.
+            delay: How long counts wait for others.
+            closing: How long `close` may take.
+        """
+        self._begin, self._delay, self._closing = begin, delay, closing
+        self._pending: dict[Owner, Counter[str]] = {}
+        self._hurry, self._closes = asyncio.Event(), False
+        self._writing: asyncio.Task[None] | None = None
+
+    def add(self, owner: Owner, entry_ids: Collection[str]) -> None:
+        """Counts entries once each; returns at once."""
+        if not entry_ids:
+            return
+        self._pending.setdefault(owner, Counter()).update(entry_ids)
+        if sum(map(len, self._pending.values())) >= _MANY:
+            self._hurry.set()
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write_soon())
+
+    async def close(self) -> None:
+        """Writes what is pending; what cannot be written in time is given up, and logged."""
+        self._closes = True
+        self._hurry.set()
+        try:
+            async with asyncio.timeout(self._closing.total_seconds()):
+                if self._writing is not None:
+                    await self._writing
+                await self._write(wait=True)
+        except TimeoutError:
+            log.warning("accesses are given up", extra={"entries": self._number})
+
+    @property
+    def _number(self) -> int:
+        return sum(map(len, self._pending.values()))
+
+    async def _write_soon(self) -> None:
+        """Writes again and again, until nothing is pending or the database is down."""
+        while self._pending and not self._closes:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._delay.total_seconds()):
+                    await self._hurry.wait()
+            self._hurry.clear()
+            if not await self._write():
+                return  # the next access tries again
+
+    async def _write(self, *, wait: bool = False) -> bool:
+        """Writes what is pending, and keeps what could not be; returns whether the database answered.
+
+        An entry that somebody else has locked is left for the next time. With `wait` it is waited for, alone:
+        who waits for one and holds another could lock others out.
+        """
+        pending, self._pending = self._pending, {}
+        try:
+            while pending:
+                owner, counts = next(iter(pending.items()))
+                held = await self._count(owner, counts)
+                pending[owner] = Counter({name: counts[name] for name in held})
+                for name in sorted(held) if wait else ():
+                    await self._count(owner, {name: counts[name]}, wait=True)
+                    del pending[owner][name]
+                self._keep(owner, pending.pop(owner))
+        except MnesticError as error:
+            log.warning("accesses are not counted yet", extra={"why": str(error)})
+            return False
+        finally:
+            for owner, counts in pending.items():
+                self._keep(owner, counts)
+        return True
+
+    async def _count(
+        self, owner: Owner, counts: Mapping[str, int], *, wait: bool = False
+    ) -> frozenset[str]:
+        async with self._begin(owner) as transaction:
+            return await transaction.entries.count_accesses(counts, wait=wait)
+
+    def _keep(self, owner: Owner, counts: Counter[str]) -> None:
+        if counts:
+            self._pending.setdefault(owner, Counter()).update(counts)
+
+
+async def add_accesses(unit: Unit, counts: Mapping[str, int], *, wait: bool) -> frozenset[str]:
+    """See `EntryStore.count_accesses`.
+
+    For the audit log it is a read: memory stays as it was, and so does its revision.
+    """
+    asked = {**unit.owner, "ids": list(counts), "numbers": list(counts.values())}
+    held = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, asked)
+    if len(held) < len(counts):
+        unit.read("entry.access", f"{len(counts) - len(held)} entries")
+    return frozenset(row.id for row in held)

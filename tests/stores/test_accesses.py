@@ -1,0 +1,197 @@
+"""How often entries were told, in every implementation of `Memory`."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+
+import psycopg
+import pytest
+from psycopg.rows import TupleRow
+
+from mnestic.memory.entries import Entry
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.accesses import AccessCounts, Owner
+from mnestic.stores.postgres.memory import PostgresMemory
+from tests.stores.conftest import Begin
+from tests.stores.entry_samples import entry
+
+FOREVER = timedelta(days=1)
+
+
+@pytest.fixture
+async def known(begin: Begin) -> None:
+    async with begin() as transaction:
+        await transaction.entries.add([entry("a"), entry("b", "The tide table")])
+
+
+@pytest.fixture
+def make(begin: Begin) -> Callable[..., AccessCounts]:
+    """Makes counts that wait until they are closed, unless a test has other limits."""
+
+    def make(**limits: timedelta) -> AccessCounts:
+        def counting(whose: Owner) -> AbstractAsyncContextManager[Transaction]:
+            return begin(agent=whose[1], tenant=whose[0], write=False)
+
+        return AccessCounts(counting, **{"delay": FOREVER, **limits})
+
+    return make
+
+
+@pytest.fixture
+def ada(settings: Settings) -> Owner:
+    return settings.tenant_id, "ada"
+
+
+async def stored(begin: Begin) -> dict[str, Entry]:
+    async with begin(write=False) as transaction:
+        return await transaction.entries.select(["a", "b"])
+
+
+async def accesses(begin: Begin) -> dict[str, int]:
+    return {name: one.access_count for name, one in (await stored(begin)).items()}
+
+
+@pytest.mark.usefixtures("known")
+async def test_accesses_are_written_together_and_raise_no_revision(
+    begin: Begin,
+    make: Callable[..., AccessCounts],
+    ada: Owner,
+    revision: Callable[[], int],
+    trail: Callable[[], list[tuple[str, str]]],
+) -> None:
+    before, counts = revision(), make()
+    for ids in (["a", "b"], ["a"], ["gone"]):
+        counts.add(ada, ids)
+    assert await accesses(begin) == {"a": 0, "b": 0}
+    await counts.close()
+
+    after = await stored(begin)
+    assert {name: one.access_count for name, one in after.items()} == {"a": 2, "b": 1}
+    assert all(one.last_accessed is not None for one in after.values())
+    assert revision() == before
+    assert [action for action, _ in trail()].count("entry.access") == 1
+
+
+@pytest.mark.usefixtures("known")
+async def test_accesses_are_written_while_the_process_goes_on(
+    begin: Begin, memory: Memory, settings: Settings
+) -> None:
+    memory.count_accesses(["a"], tenant_id=settings.tenant_id, agent_id="ada")
+
+    async with asyncio.timeout(30):
+        while (await accesses(begin))["a"] == 0:  # noqa: ASYNC110 - Postgres sets no event
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.usefixtures("known")
+async def test_accesses_are_written_when_memory_is_closed(begin: Begin, settings: Settings) -> None:
+    assert settings.database_url is not None
+    other = PostgresMemory(settings.database_url.get_secret_value())
+    other.count_accesses(["a"], tenant_id=settings.tenant_id, agent_id="ada")
+    await other.close()
+
+    assert await accesses(begin) == {"a": 1, "b": 0}
+
+
+@pytest.mark.usefixtures("known")
+async def test_an_entry_that_somebody_writes_is_passed_over(begin: Begin) -> None:
+    async with begin() as writer, begin(write=False) as counting:
+        await writer.entries.select(["a"], lock=True)
+        held = await counting.entries.count_accesses({"a": 1, "b": 3, "gone": 1})
+
+    assert held == {"a"}
+    assert await accesses(begin) == {"a": 0, "b": 3}
+
+
+@pytest.mark.usefixtures("known")
+async def test_closing_waits_for_an_entry_that_somebody_writes(
+    begin: Begin,
+    make: Callable[..., AccessCounts],
+    ada: Owner,
+    owner: psycopg.Connection[TupleRow],
+) -> None:
+    counts = make()
+    counts.add(ada, ["a", "b"])
+    async with begin() as writer:
+        found = await writer.entries.select(["a"], lock=True)
+        closing = asyncio.create_task(counts.close())
+        await _until_held_up(owner)
+        await writer.entries.change([found["a"].model_copy(update={"tags": ("tide",)})])
+    await closing
+
+    after = await stored(begin)
+    assert {name: one.access_count for name, one in after.items()} == {"a": 1, "b": 1}
+    assert after["a"].tags == ("tide",)
+
+
+@pytest.mark.usefixtures("known")
+async def test_who_has_read_an_entry_before_does_not_undo_its_accesses(begin: Begin) -> None:
+    read = await stored(begin)
+    async with begin(write=False) as transaction:
+        await transaction.entries.count_accesses({"a": 5})
+    async with begin() as transaction:
+        await transaction.entries.change([read["a"]])
+
+    assert (await accesses(begin))["a"] == 5
+
+
+@pytest.mark.usefixtures("known")
+async def test_closing_gives_up_what_it_cannot_write_in_time(
+    begin: Begin,
+    make: Callable[..., AccessCounts],
+    ada: Owner,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hasty = make(closing=timedelta(milliseconds=300))
+    hasty.add(ada, ["a", "b"])
+    async with begin() as writer:
+        await writer.entries.select(["a"], lock=True)
+        await hasty.close()
+
+    assert await accesses(begin) == {"a": 0, "b": 1}
+    assert "accesses are given up" in caplog.text
+
+
+async def test_a_database_that_is_down_fails_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    down = PostgresMemory("postgresql://nobody@127.0.0.1:1/nothing", pool_size=1)
+    down.count_accesses(["a"], tenant_id="t", agent_id="ada")
+    await down.close()
+
+    assert "accesses are not counted yet" in caplog.text
+
+
+@pytest.mark.usefixtures("known")
+async def test_many_counts_beside_many_writers_lock_nobody_out(
+    begin: Begin, make: Callable[..., AccessCounts], ada: Owner
+) -> None:
+    async def write() -> None:
+        for number in range(10):
+            async with begin() as transaction:
+                for name in ("a", "b"):  # one lock after the other
+                    found = await transaction.entries.select([name], lock=True)
+                    tagged = found[name].model_copy(update={"tags": (f"t{number}",)})
+                    await transaction.entries.change([tagged])
+
+    async def count() -> None:
+        for _ in range(20):
+            counts = make(delay=timedelta(0), closing=timedelta(seconds=30))
+            counts.add(ada, ["b", "a"])
+            await counts.close()
+
+    async with asyncio.timeout(120):
+        await asyncio.gather(write(), write(), count(), count())
+
+    assert await accesses(begin) == {"a": 40, "b": 40}
+
+
+async def _until_held_up(owner: psycopg.Connection[TupleRow]) -> None:
+    """Until somebody waits for a lock in this test's database."""
+    asked = (
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    async with asyncio.timeout(30):
+        while owner.execute(asked).fetchone() == (0,):  # noqa: ASYNC110 - Postgres sets no event
+            await asyncio.sleep(0.02)
