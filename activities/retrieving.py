@@ -4,15 +4,16 @@ It stands alone because every way of asking comes through it: the client, a job'
 before a message.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import numpy as np
 
 from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.asked_facts import asked_predicates
+from mnestic.memory.claims import name_key
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError, ModelUnavailableError
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction
 from mnestic.memory.questions import (
@@ -23,11 +24,10 @@ from mnestic.memory.questions import (
 )
 from mnestic.memory.ranking import Asked, Ranked, rank, strongest
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
-from mnestic.memory.search import FreshEntry, Hit, Vocabulary
+from mnestic.memory.search import FreshEntry, Hits, Search, Vocabulary
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _FRESH = 1000  # entries without a vector that are embedded with the question
-_BY_NAME, _BY_TIME, _BY_FACTS = 30, 100, 50  # entries that these sources bring
 _MOSTLY = 0.5  # share of a question that a predicate answers for it to be about just that
 _CHECKED = 4  # times as many are looked at for whether they still hold
 _WIDER = 8  # times as many are asked for where too few were let through
@@ -61,6 +61,21 @@ class _Read:
     text: str
     fresh: tuple[FreshEntry, ...]
     policy: RetrievalPolicy
+
+    def search(self, meanings: "_Meanings | None") -> Search:
+        """What sources are asked."""
+        return Search(
+            query=self.query,
+            vocabulary=self.vocabulary,
+            called=self.called,
+            names=self.names,
+            tags=self.tags,
+            predicates=self.predicates,
+            period=self.asked.period,
+            pool=self.policy.pool,
+            model=meanings.model if meanings else "",
+            vector=meanings.vector if meanings else None,
+        )
 
     @property
     def is_answerable(self) -> bool:
@@ -130,22 +145,22 @@ async def _answer(
 
 
 async def _read(transaction: Transaction, asking: _Asking) -> _Read:
-    query = asking.query
-    asked_at = query.asked_at or query.as_of or await transaction.now()
+    query, search = asking.query, transaction.search
+    asked_at = query.asked_at or query.as_of or datetime.now(UTC)
     question = read_question(query.text, asked_at=asked_at)
     keys = possible_names(question.words)
-    known = await transaction.search.list_names(keys)
-    named = without_names(question.words, known)  # whom it is about is no word of what is asked
-    names: frozenset[str] = frozenset().union(*(known[name].keys for name in named.names))
+    words = {word.text for word in question.words}
+    known = await search.recognise(keys, words, model=asking.model)
+    named = without_names(question.words, known.names)  # whom it is about is no word of it
+    names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
     telling = telling_words(named.words)
     slips = [word for word in telling if asking.may_be_misspelt(word)]
-    vocabulary = await transaction.search.look_up(telling, slips=slips)
+    vocabulary = await search.look_up(telling, known, slips=slips)
     weights = vocabulary.weights
-    silent = [name for name in named.names if not weights or not known[name].speaks]
-    called = await transaction.search.look_up(silent) if silent else Vocabulary()
-    stored = {} if asking.policy else await transaction.settings.read()
+    silent = [name for name in named.names if not weights or not known.names[name].speaks]
+    of_names = {part for name in silent for part in name.split()}
+    called = [word.text for word in question.words if name_key(word.text) in of_names]
     by_meaning = query.mode != "text" and weights
-    fresh = await transaction.search.list_fresh(asking.model, limit=_FRESH) if by_meaning else ()
     return _Read(
         query=query,
         asked=Asked(
@@ -157,13 +172,13 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
             mode=query.mode,
         ),
         vocabulary=vocabulary,
-        called=called,
+        called=await search.look_up(called, known),
         names=names,
         tags=keys,
         predicates=asked_predicates(telling, number=len(weights)),
         text=" ".join(named.words),
-        fresh=fresh,
-        policy=asking.policy or settings_of(stored).policy,
+        fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else (),
+        policy=asking.policy or settings_of(known.settings).policy,
     )
 
 
@@ -186,70 +201,35 @@ async def _search(
     transaction: Transaction, read: _Read, meanings: _Meanings | None
 ) -> list[Ranked]:
     """The best candidates; with more of each source where too few of them were let through."""
-    limit, pool = read.query.limit, read.policy.pool
+    limit, search = read.query.limit, read.search(meanings)
     while True:
-        words, near = await _hits(transaction, read, meanings, pool=pool)
-        ranked, let_through = await _ranked(transaction, read, words, near=near)
-        exhausted = len(words) < pool and len(near) < pool
-        if len(ranked) >= limit or exhausted or let_through >= pool:
+        hits = await transaction.search.find(search)
+        near = {**meanings.fresh, **hits.near} if meanings else hits.near
+        hits = replace(hits, near=near)
+        ranked, let_through = await _ranked(transaction, read, search, hits=hits)
+        exhausted = len(hits.words) < search.pool and len(near) < search.pool
+        if len(ranked) >= limit or exhausted or let_through >= search.pool:
             return ranked[:limit]
-        pool *= _WIDER
-
-
-async def _hits(
-    transaction: Transaction, read: _Read, meanings: _Meanings | None, *, pool: int
-) -> tuple[dict[int, Hit], dict[int, float]]:
-    """What the words bring, and what the meaning: entries and their cosines."""
-    search, query = transaction.search, read.query
-    words: Sequence[Hit] = ()
-    if query.mode != "semantic":
-        words = await search.find_by_words(read.vocabulary, query, limit=pool)
-    near: dict[int, float] = {}
-    if meanings is not None:
-        hits = await search.find_by_meaning(meanings.model, meanings.vector, query, limit=pool)
-        near = {**meanings.fresh, **{hit.number: hit.score for hit in hits}}
-    return {hit.number: hit for hit in words}, near
+        search = replace(search, pool=search.pool * _WIDER)
 
 
 async def _ranked(
-    transaction: Transaction,
-    read: _Read,
-    words: Mapping[int, Hit],
-    *,
-    near: Mapping[int, float],
+    transaction: Transaction, read: _Read, search: Search, *, hits: Hits
 ) -> tuple[list[Ranked], int]:
     """Candidates in their order, and how many were let through."""
-    search, query, asked = transaction.search, read.query, read.asked
-    numbers = {*words, *near}
-    numbers |= set(await search.find_by_names(read.names, read.tags, limit=_BY_NAME))
-    calling = await search.find_by_words(read.called, query, limit=_BY_NAME)
-    numbers |= {hit.number for hit in calling}
-    learned: Mapping[int, float] = {}
-    if query.mode == "hybrid":
-        learned = await search.find_by_facts(read.names, read.predicates, query, limit=_BY_FACTS)
-    numbers |= set(learned)
-    if asked.period is not None:
-        numbers |= set(await search.find_by_time(asked.period, limit=_BY_TIME))
-    describe = partial(
-        search.describe,
-        query=query,
-        names=read.names,
-        tags=read.tags,
-        timed=asked.period is not None,
-    )
-    described = await describe(numbers)
+    query, asked, store = read.query, read.asked, transaction.search
+    described = await store.describe(hits.numbers, hits.learned.keys(), search)
     candidates = {one.number: one for one in described if one.entry_id not in query.excluded}
     for one in candidates.values():
-        hit = words.get(one.number)
+        hit = hits.words.get(one.number)
         one.words, one.lexemes = (hit.score, hit.lexemes) if hit else (0.0, 0)
-        one.cosine = near.get(one.number, 0.0)
-        one.learned = learned.get(one.number, 0.0)
-    ties = await search.list_ties(
-        strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
-    )
-    beside = {number for each in ties.values() for number, _ in each} - set(candidates)
-    described = await describe(beside)
-    candidates |= {one.number: one for one in described if one.entry_id not in query.excluded}
+        one.cosine = hits.near.get(one.number, 0.0)
+        one.learned = hits.learned.get(one.entry_id, 0.0)
+    lending = strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
+    ties, tied = await store.list_ties(lending, search, described=hits.numbers)
+    for one in tied:
+        if one.entry_id not in query.excluded:
+            candidates.setdefault(one.number, one)
     ranked = rank(
         tuple(candidates.values()),
         asked=asked,
@@ -258,10 +238,8 @@ async def _ranked(
         min_score=query.min_score,
     )
     best = [one.candidate.number for one in ranked[: _CHECKED * query.limit]]
-    asked_of = [name for name, share in read.predicates.items() if share >= _MOSTLY]
-    wrong = await search.list_others(best, names=read.names, predicates=asked_of)
-    if query.statuses == ("active",):
-        wrong |= await search.list_over(best, as_of=query.as_of)
+    just_that = [name for name, share in read.predicates.items() if share >= _MOSTLY]
+    wrong = await store.check(best, search, predicates=just_that)
     return [one for one in ranked if one.candidate.number not in wrong], len(candidates)
 
 

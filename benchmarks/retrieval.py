@@ -30,6 +30,7 @@ from benchmarks.lanes import Lane, Lanes
 from benchmarks.messages import messages
 from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
 from mnestic.memory.retrieval import RetrievalQuery
+from mnestic.memory.search import Search, Vocabulary
 from mnestic.starter.cli.output import print_json, print_progress, print_table
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.ingesting import start_ingest
@@ -228,14 +229,28 @@ async def _beside_brute_force(
         cosines = _nearest(matrix, vector)
         taken.append((time.perf_counter() - began) * 1000)
         async with memory._transaction(write=False) as transaction:  # noqa: SLF001 - the store alone
-            hits = await transaction.search.find_by_meaning(
-                embedder.name, told, RetrievalQuery(text=question), limit=_TOP
-            )
+            hits = await transaction.search.find(_by_meaning(question, embedder.name, told))
         # Of entries with the same cosine any may be among the first.
         least = cosines.min() - 1e-3
-        held = matrix[np.searchsorted(numbers, [hit.number for hit in hits])] @ vector
+        held = matrix[np.searchsorted(numbers, list(hits.near))] @ vector
         shares.append(np.count_nonzero(held >= least) / min(_TOP, len(numbers)))
     return tail(taken), round(float(np.mean(shares)), 4)
+
+
+def _by_meaning(question: str, model: str, vector: bytes) -> Search:
+    """A search that asks vectors alone, for the first of them."""
+    return Search(
+        query=RetrievalQuery(text=question, mode="semantic"),
+        vocabulary=Vocabulary(),
+        called=Vocabulary(),
+        names=frozenset(),
+        tags=frozenset(),
+        predicates={},
+        period=None,
+        pool=_TOP,
+        model=model,
+        vector=vector,
+    )
 
 
 def _nearest(matrix: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:

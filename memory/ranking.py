@@ -24,6 +24,7 @@ _DAY = timedelta(days=1)
 _NEARNESS = ((timedelta(days=1), 0.9), (timedelta(days=7), 0.6), (timedelta(days=31), 0.25))
 
 Tie = Literal["beside", "near", "related"]
+Ties = Mapping[int, Sequence[tuple[int, Tie]]]
 Concern = Literal["named", "mentioned", "open", "other"]
 
 
@@ -98,7 +99,7 @@ def rank(
     candidates: Collection[Candidate],
     *,
     asked: Asked,
-    ties: Mapping[int, Sequence[tuple[int, Tie]]],
+    ties: Ties,
     policy: RetrievalPolicy,
     min_score: float | None = None,
 ) -> list[Ranked]:
@@ -239,7 +240,7 @@ def _order(one: Ranked, policy: RetrievalPolicy) -> tuple[float, datetime, int]:
 
 def _lend(
     found: Mapping[int, Ranked],
-    ties: Mapping[int, Sequence[tuple[int, Tie]]],
+    ties: Ties,
     scale: _Scale,
 ) -> None:
     """Lets entries lend of what they say to those beside them and related to them.

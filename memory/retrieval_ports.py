@@ -1,103 +1,79 @@
 """The ports of what retrieval keeps and reads. As other stores, those of memory work inside their transaction."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from mnestic.memory.dates import Period
 from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
-from mnestic.memory.ranking import Candidate, Tie
-from mnestic.memory.retrieval import RetrievalQuery
-from mnestic.memory.search import FreshEntry, Hit, KnownName, Vocabulary
+from mnestic.memory.ranking import Candidate, Ties
+from mnestic.memory.search import FreshEntry, Hits, Known, Search, Vocabulary
 
 
 class SearchStore(Protocol):
-    """Finds entries by number, source by source; what a question rules out does not come back.
+    """Finds entries by number, in few steps; what a question rules out does not come back.
 
     A source that is asked for everything leaves out what is archived or has expired only when entries
     are described, so it may bring fewer than it was asked for.
     """
 
-    async def list_names(self, keys: Collection[str]) -> Mapping[str, KnownName]:
-        """Which of these keys name somebody or something that is known."""
+    async def recognise(
+        self, keys: Collection[str], words: Collection[str], *, model: str
+    ) -> Known:
+        """What the agent's memory knows of a question.
+
+        Args:
+            keys: What could be a name in it.
+            words: Its words, each once.
+            model: That of the vectors which are asked for.
+        """
         ...
 
-    async def look_up(self, words: Sequence[str], *, slips: Collection[str] = ()) -> Vocabulary:
+    async def look_up(
+        self, words: Sequence[str], known: Known, *, slips: Collection[str] = ()
+    ) -> Vocabulary:
         """The words of a question as they are stored, without those that say nothing.
 
         Those among `slips` that are not known are read as what is, if they begin it or are nearly it.
         """
         ...
 
-    async def list_fresh(self, model: str, *, limit: int) -> tuple[FreshEntry, ...]:
+    async def list_fresh(self, model: str, known: Known, *, limit: int) -> tuple[FreshEntry, ...]:
         """The newest entries that have no vector of a model yet."""
         ...
 
-    async def find_by_words(
-        self, vocabulary: Vocabulary, query: RetrievalQuery, *, limit: int
-    ) -> tuple[Hit, ...]:
-        """The entries with the highest BM25, the best first."""
-        ...
+    async def find(self, search: Search) -> Hits:
+        """What each source brings.
 
-    async def find_by_meaning(
-        self, model: str, vector: bytes, query: RetrievalQuery, *, limit: int
-    ) -> tuple[Hit, ...]:
-        """The entries whose vectors have the largest cosine, the best first."""
-        ...
-
-    async def find_by_names(
-        self, names: Collection[str], tags: Collection[str], *, limit: int
-    ) -> tuple[int, ...]:
-        """The newest entries about each of these names, and those with these tags or aliases."""
-        ...
-
-    async def find_by_facts(
-        self,
-        names: Collection[str],
-        predicates: Mapping[str, float],
-        query: RetrievalQuery,
-        *,
-        limit: int,
-    ) -> Mapping[int, float]:
-        """The entries that what is believed of these names follows from, with the value of the predicate.
-
-        As of the query's moment, and with what has ended if it asks for that.
+        Those with the highest BM25, those with the largest cosine, the newest about each name and with each
+        tag or alias, those that what is believed of the names follows from, with the value of its predicate,
+        and the last of the period.
         """
-        ...
-
-    async def find_by_time(self, period: Period, *, limit: int) -> tuple[int, ...]:
-        """The last entries of a period."""
-        ...
-
-    async def list_ties(self, numbers: Sequence[int]) -> Mapping[int, Sequence[tuple[int, Tie]]]:
-        """The entries beside each of these in its conversation, and those related to it."""
         ...
 
     async def describe(
-        self,
-        numbers: Collection[int],
-        query: RetrievalQuery,
-        *,
-        names: Collection[str],
-        tags: Collection[str],
-        timed: bool,
+        self, numbers: Collection[int], ids: Collection[str], search: Search
     ) -> tuple[Candidate, ...]:
-        """These entries, as far as scores need them; without those that the question rules out.
+        """These entries, as far as scores need them; without those that the question rules out."""
+        ...
 
-        `names` and `tags` are what the question names, by key; the times that entries name are told if
-        it is `timed`.
+    async def list_ties(
+        self, numbers: Sequence[int], search: Search, *, described: Collection[int]
+    ) -> tuple[Ties, tuple[Candidate, ...]]:
+        """The entries beside each of these in its conversation, and those related to it.
+
+        Those that are not among the described ones are told too.
         """
         ...
 
-    async def list_others(
-        self, numbers: Sequence[int], *, names: Collection[str], predicates: Collection[str]
+    async def check(
+        self, numbers: Sequence[int], search: Search, *, predicates: Collection[str]
     ) -> frozenset[int]:
-        """Those whose messages claim something by these predicates, and nothing of these names."""
-        ...
+        """Those that do not answer the question, whatever they score.
 
-    async def list_over(self, numbers: Sequence[int], *, as_of: datetime | None) -> frozenset[int]:
-        """Those whose messages claimed something, of which nothing holds now, or held at a moment."""
+        That is, whose messages claimed something of which nothing holds now, or held at the question's
+        moment; and which claim something by these predicates, but of nobody whom the question names.
+        """
         ...
 
 

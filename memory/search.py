@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from mnestic.memory.dates import Period
+from mnestic.memory.retrieval import RetrievalQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +54,56 @@ class KnownName:
 
     keys: frozenset[str]
     speaks: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What an agent's memory knows of a question, and how much there is in it.
+
+    `names` are those that are known, by what the question says; `words` the lexemes of its words, each with
+    how many entries have it; `entries` and `lexemes` how many there are in all. `bare` is how many entries
+    have no vector yet, and none up to the number `complete_to` is, as far as is known.
+    """
+
+    names: Mapping[str, KnownName]
+    words: Mapping[str, Mapping[str, int]]
+    settings: Mapping[str, Any]
+    entries: int = 0
+    lexemes: int = 0
+    bare: int = 0
+    complete_to: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What sources are asked: a question as the agent's memory understands it.
+
+    `called` are words of names, `names` and `tags` what it names, by key; `predicates` what it asks about
+    whom it names. `model` and `vector` are what it means, `pool` how many entries a source brings.
+    """
+
+    query: RetrievalQuery
+    vocabulary: Vocabulary
+    called: Vocabulary
+    names: frozenset[str]
+    tags: frozenset[str]
+    predicates: Mapping[str, float]
+    period: Period | None
+    pool: int
+    model: str = ""
+    vector: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits:
+    """What sources have brought: by words and by meaning, by number; otherwise; and by facts, by id."""
+
+    words: Mapping[int, Hit]
+    near: Mapping[int, float]
+    others: frozenset[int]
+    learned: Mapping[str, float]
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """Those that are known by number."""
+        return frozenset(self.words) | frozenset(self.near) | self.others

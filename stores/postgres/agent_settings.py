@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, text
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.stores.postgres.retrieval_tables import SettingRow
@@ -10,6 +10,9 @@ from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
 
 SETTING = table(SettingRow)
+SETTINGS = text(
+    "SELECT name, value FROM mnestic.setting WHERE tenant_id = :tenant_id AND agent_id = :agent_id"
+)
 
 
 class PostgresSettingStore:
@@ -20,8 +23,8 @@ class PostgresSettingStore:
 
     async def read(self) -> dict[str, Any]:
         """See the port."""
-        found = select(SETTING.c.name, SETTING.c.value).where(self._unit.owned(SETTING))
-        return {row.name: row.value for row in await self._unit.rows(found)}
+        (rows,) = await self._unit.rows_of((SETTINGS, self._unit.owner))
+        return {row.name: row.value for row in rows}
 
     async def put(self, name: str, value: Any) -> None:
         """See the port."""

@@ -4,13 +4,14 @@ They stand apart from the other sources because they are reached through facts a
 elsewhere now, and may never have said so in the words of the question.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import text
 
 from mnestic.memory.learning import entry_id_at
-from mnestic.memory.retrieval import RetrievalQuery
-from mnestic.stores.postgres.unit import Unit
+from mnestic.memory.search import Search
+from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _SAID = text(f"""
@@ -18,9 +19,9 @@ SELECT f.predicate, c.session_id, c.source_id
   FROM (SELECT predicate, claims, valid_from, id FROM mnestic.fact
          WHERE {_MINE} AND subject_key = ANY(:names) AND predicate = ANY(:predicates)
            AND status <> 'deleted'
-           AND (status = 'active' OR :ended OR CAST(:as_of AS timestamptz) IS NOT NULL)
-           AND (CAST(:as_of AS timestamptz) IS NULL OR valid_from <= :as_of)
-           AND (:ended OR valid_to IS NULL OR valid_to > COALESCE(CAST(:as_of AS timestamptz), now()))
+           AND (status = 'active' OR CAST(:ended AS boolean) OR CAST(:as_of AS timestamptz) IS NOT NULL)
+           AND (CAST(:as_of AS timestamptz) IS NULL OR valid_from <= CAST(:as_of AS timestamptz))
+           AND (CAST(:ended AS boolean) OR valid_to IS NULL OR valid_to > COALESCE(CAST(:as_of AS timestamptz), now()))
          ORDER BY valid_from DESC, id LIMIT :limit) AS f
  CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS held (id)
   JOIN mnestic.claim AS c
@@ -35,11 +36,10 @@ SELECT e.number
   JOIN mnestic.claim AS c
     ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id
    AND c.session_id = e.session_id AND c.source_id = e.source_id
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(:numbers)
+ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(CAST(:numbers AS bigint[]))
  GROUP BY e.number
 HAVING bool_or(c.predicate = ANY(:predicates)) AND NOT bool_or(c.subject_key = ANY(:names))
 """)
-_NUMBERS = text(f"SELECT id, number FROM mnestic.entry WHERE {_MINE} AND id = ANY(:ids)")  # noqa: S608
 
 
 class KnownFacts:
@@ -48,45 +48,41 @@ class KnownFacts:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
 
-    async def entries(
-        self,
-        names: Collection[str],
-        predicates: Mapping[str, float],
-        query: RetrievalQuery,
-        *,
-        limit: int,
-    ) -> dict[int, float]:
-        """See `mnestic.memory.ports.SearchStore`."""
-        if not names or not predicates:
-            return {}
-        asked = {
+    def said(self, search: Search, *, limit: int) -> Asked:
+        """What asks for the messages that told what is believed of the names, the latest first.
+
+        As of the question's moment, and with what has ended if it asks for that.
+        """
+        query = search.query
+        if not search.names or not search.predicates or query.mode != "hybrid":
+            return NOTHING
+        return _SAID, {
             **self._unit.owner,
-            "names": sorted(names),
-            "predicates": sorted(predicates),
+            "names": sorted(search.names),
+            "predicates": sorted(search.predicates),
             "as_of": query.as_of,
             "ended": query.as_of is None and query.statuses != ("active",),
             "limit": limit,
         }
+
+    def learned(self, said: Sequence[Any], values: Mapping[str, float]) -> dict[str, float]:
+        """The ids of the entries of these messages, with the value of what they told."""
         owner = f"{self._unit.tenant_id}/{self._unit.agent_id}"
         told: dict[str, float] = {}
-        for row in await self._unit.rows(_SAID, asked):
+        for row in said:
             name = entry_id_at((row.session_id, row.source_id), owner=owner)
-            told[name] = max(told.get(name, 0.0), predicates[row.predicate])
-        if not told:
-            return {}
-        rows = await self._unit.rows(_NUMBERS, {**self._unit.owner, "ids": sorted(told)})
-        return {row.number: told[row.id] for row in rows}
+            told[name] = max(told.get(name, 0.0), values[row.predicate])
+        return told
 
-    async def others(
+    def others(
         self, numbers: Collection[int], names: Collection[str], predicates: Collection[str]
-    ) -> frozenset[int]:
-        """See `mnestic.memory.ports.SearchStore`."""
-        if not (numbers and names and predicates):
-            return frozenset()
-        asked = {
+    ) -> Asked:
+        """What asks for entries that claim something by these predicates, but of none of these names."""
+        if not (names and predicates):
+            return NOTHING
+        return _OTHERS, {
+            **self._unit.owner,
             "numbers": sorted(numbers),
             "names": sorted(names),
             "predicates": sorted(predicates),
         }
-        rows = await self._unit.rows(_OTHERS, {**self._unit.owner, **asked})
-        return frozenset(row.number for row in rows)

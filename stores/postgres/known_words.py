@@ -11,7 +11,8 @@ from rapidfuzz.distance import OSA
 from sqlalchemy import text
 
 from mnestic.memory.predicates import NAMING
-from mnestic.memory.search import AskedLexeme, KnownName, Vocabulary
+from mnestic.memory.search import AskedLexeme, Known, KnownName, Vocabulary
+from mnestic.stores.postgres.agent_settings import SETTINGS
 from mnestic.stores.postgres.unit import Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
@@ -33,22 +34,31 @@ SELECT asked.term AS asked, asked.term AS key, EXISTS (
           AND e.number = about.entry_number
         WHERE e.entry_type = 'interaction' AND lower(e.speaker) = asked.term) AS speaks
   FROM unnest(CAST(:keys AS text[])) AS asked (term)
- WHERE EXISTS (SELECT FROM mnestic.entry_term WHERE {_MINE} AND kind = 'subject' AND term = asked.term)
-    OR EXISTS (SELECT FROM mnestic.entry_term WHERE {_MINE} AND kind = 'alias' AND term = asked.term)
-    OR EXISTS (SELECT FROM mnestic.fact WHERE {_MINE} AND subject_key = asked.term)
-UNION
+ WHERE COALESCE(
+       (SELECT true FROM mnestic.entry_term WHERE {_MINE} AND kind = 'subject' AND term = asked.term LIMIT 1),
+       (SELECT true FROM mnestic.entry_term WHERE {_MINE} AND kind = 'alias' AND term = asked.term LIMIT 1),
+       (SELECT true FROM mnestic.fact WHERE {_MINE} AND subject_key = asked.term LIMIT 1))
+UNION ALL
 SELECT object_key, subject_key, false FROM mnestic.fact
- WHERE {_MINE} AND object_key = ANY(:keys) AND status = 'active' AND predicate IN {NAMING}
+ WHERE {_MINE} AND object_key = ANY(CAST(:keys AS text[])) AND status = 'active'
+   AND predicate IN {NAMING}
 """)  # noqa: S608 - constants of this module
-_LEXEMES = text("""
-SELECT w.place, x.lexeme, COALESCE(l.entries, 0) AS entries
-  FROM unnest(CAST(:words AS text[])) WITH ORDINALITY AS w (word, place)
+_WORDS = text("""
+SELECT w.word, x.lexeme, COALESCE(l.entries, 0) AS entries
+  FROM unnest(CAST(:words AS text[])) AS w (word)
  CROSS JOIN unnest(tsvector_to_array(to_tsvector('english', w.word))) AS x (lexeme)
   LEFT JOIN mnestic.lexeme AS l
     ON l.tenant_id = :tenant_id AND l.agent_id = :agent_id AND l.lexeme = x.lexeme
- ORDER BY w.place, x.lexeme
+ ORDER BY w.word, x.lexeme
 """)
-_CORPUS = text(f"SELECT entries, lexemes FROM mnestic.corpus WHERE {_MINE}")  # noqa: S608
+_SIZE = text("""
+SELECT c.entries, c.lexemes, c.entries - COALESCE(m.entries, 0) AS bare,
+       COALESCE(m.complete_to, 0) AS complete_to
+  FROM mnestic.corpus AS c
+  LEFT JOIN mnestic.embedding_model AS m
+    ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
+ WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
+""")
 _ALIKE = text(f"""
 SELECT lexeme, entries FROM mnestic.lexeme
  WHERE {_MINE} AND lexeme >= :first AND (CAST(:next AS text) IS NULL OR lexeme < :next) AND entries > 0
@@ -61,43 +71,57 @@ class KnownWords:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
 
-    async def names(self, keys: Collection[str]) -> dict[str, KnownName]:
+    async def recognise(
+        self, keys: Collection[str], words: Collection[str], *, model: str
+    ) -> Known:
         """See `mnestic.memory.ports.SearchStore`."""
-        if not keys:
-            return {}
+        owner = self._unit.owner
+        names, lexemes, size, settings = await self._unit.rows_of(
+            (_NAMES, {**owner, "keys": sorted(keys)}),
+            (_WORDS, {**owner, "words": sorted(words)}),
+            (_SIZE, {**owner, "model": model}),
+            (SETTINGS, owner),
+        )
         also: dict[str, set[str]] = defaultdict(set)
-        speaks = set()
-        for row in await self._unit.rows(_NAMES, {**self._unit.owner, "keys": sorted(keys)}):
+        for row in names:
             also[row.asked] |= {row.asked, row.key}
-            if row.speaks:
-                speaks.add(row.asked)
-        return {
-            asked: KnownName(keys=frozenset(found), speaks=asked in speaks)
-            for asked, found in also.items()
-        }
+        speaks = {row.asked for row in names if row.speaks}
+        of_word: dict[str, dict[str, int]] = defaultdict(dict)
+        for row in lexemes:
+            of_word[row.word][row.lexeme] = row.entries
+        return Known(
+            names={
+                asked: KnownName(keys=frozenset(found), speaks=asked in speaks)
+                for asked, found in also.items()
+            },
+            words=of_word,
+            settings={row.name: row.value for row in settings},
+            **(size[0]._asdict() if size else {}),
+        )
 
-    async def look_up(self, words: Sequence[str], *, slips: Collection[str]) -> Vocabulary:
+    async def look_up(
+        self, words: Sequence[str], known: Known, *, slips: Collection[str]
+    ) -> Vocabulary:
         """See `mnestic.memory.ports.SearchStore`."""
-        corpus = await self._unit.row(_CORPUS, self._unit.owner)
-        if corpus is None or not corpus.entries:
+        if not known.entries:
             return Vocabulary()
-        rows = await self._unit.rows(_LEXEMES, {**self._unit.owner, "words": list(words)})
-        known: list[AskedLexeme] = []
+        asked: list[AskedLexeme] = []
         misspelt: dict[str, str] = {}
-        for row in rows:
-            if any(row.lexeme in one.lexemes for one in known):
-                continue
-            entries, share = row.entries, 1.0
-            lexemes: tuple[str, ...] = (row.lexeme,)
-            if not entries and words[row.place - 1] in slips:
-                alike = await self._alike(row.lexeme)
-                if alike:
-                    share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)
-                    misspelt[words[row.place - 1]] = ", ".join(alike)
-            weight = share * _rarity(entries, of=corpus.entries)
-            known.append(AskedLexeme(lexemes=lexemes, weight=weight, is_known=bool(entries)))
-        telling = sorted(known, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]
-        average = max(1.0, corpus.lexemes / corpus.entries)
+        for word in words:
+            for lexeme, having in known.words.get(word, {}).items():
+                if any(lexeme in one.lexemes for one in asked):
+                    continue
+                entries, share = having, 1.0
+                lexemes: tuple[str, ...] = (lexeme,)
+                if not entries and word in slips:
+                    alike = await self._alike(lexeme)
+                    if alike:
+                        share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)
+                        misspelt[word] = ", ".join(alike)
+                weight = share * _rarity(entries, of=known.entries)
+                asked.append(AskedLexeme(lexemes=lexemes, weight=weight, is_known=bool(entries)))
+        telling = sorted(asked, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]
+        average = max(1.0, known.lexemes / known.entries)
         return Vocabulary(asked=tuple(telling), misspelt=misspelt, average_length=average)
 
     async def _alike(self, lexeme: str) -> dict[str, int]:
@@ -106,8 +130,8 @@ class KnownWords:
             return {}
         first = lexeme[0]
         following = chr(ord(first) + 1) if first != "z" else None
-        rows = await self._unit.rows(
-            _ALIKE, {**self._unit.owner, "first": first, "next": following}
+        (rows,) = await self._unit.rows_of(
+            (_ALIKE, {**self._unit.owner, "first": first, "next": following})
         )
         entries = {row.lexeme: row.entries for row in rows}
         begun = sorted((one for one in entries if one.startswith(lexeme)), key=len)

@@ -6,7 +6,7 @@ comparisons that cannot leak use an index, so words and names are looked up by e
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -15,16 +15,15 @@ import numpy as np
 from sqlalchemy import TextClause, text
 
 from mnestic.memory.claims import name_key
-from mnestic.memory.dates import Period
-from mnestic.memory.ranking import SATURATION, Candidate, Concern, Tie
-from mnestic.memory.retrieval import RetrievalQuery
-from mnestic.memory.search import FreshEntry, Hit, KnownName, Vocabulary
+from mnestic.memory.ranking import SATURATION, Candidate, Concern, Tie, Ties
+from mnestic.memory.search import FreshEntry, Hit, Hits, Known, Search, Vocabulary
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_words import KnownWords
 from mnestic.stores.postgres.search_filters import Filter
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
+_NAMED, _TIMED, _LEARNED = 30, 100, 50  # entries that a name, a period and facts bring
 _LENGTH = 0.75  # how much an entry's length counts, BM25's b
 _WIDEST_INDEXED = 1280  # dimensions; see the index embedding_exact
 
@@ -39,13 +38,6 @@ SELECT e.number, e.content
        OFFSET 0
    )
  ORDER BY e.number DESC LIMIT :limit
-""")
-_BEHIND = text("""
-SELECT c.entries - COALESCE(m.entries, 0) AS missing, COALESCE(m.complete_to, 0) AS complete_to
-  FROM mnestic.corpus AS c
-  LEFT JOIN mnestic.embedding_model AS m
-    ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
- WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
 """)
 _BY_WORDS = """
 WITH {allowed} asked AS MATERIALIZED (
@@ -71,31 +63,37 @@ WITH {allowed} nearest AS (
 SELECT number, score FROM nearest ORDER BY score DESC, number DESC
 """
 _BY_NAME = text(f"""
-SELECT found.number, k.kind FROM unnest(CAST(:kinds AS text[]), CAST(:terms AS text[])) AS k (kind, term)
+SELECT found.number FROM unnest(CAST(:kinds AS text[]), CAST(:terms AS text[])) AS k (kind, term)
  CROSS JOIN LATERAL (
     SELECT entry_number AS number FROM mnestic.entry_term
      WHERE {_MINE} AND kind = k.kind AND term = k.term
-     ORDER BY entry_number DESC LIMIT :limit
+     ORDER BY entry_number DESC LIMIT {_NAMED}
  ) AS found
-""")  # noqa: S608
+""")  # noqa: S608 - constants of this module
 _BY_TIME = text(f"""
 SELECT number FROM mnestic.entry WHERE {_MINE} AND at >= :since AND at < :until
- ORDER BY at DESC, id DESC LIMIT :limit
+ ORDER BY at DESC, id DESC LIMIT {_TIMED}
 """)  # noqa: S608
-_ROWS = """
-SELECT e.number, e.id, e.session_id, e.speaker, e.subjects::text AS subjects, e.at, e.importance,
+_COLUMNS = """
+       e.number, e.id, e.session_id, e.speaker, e.subjects::text AS subjects, e.at, e.importance,
        e.aliases::text AS aliases, e.tags::text AS tags, e.entry_type = 'interaction' AS is_turn,
-       e.times <> '[]' AS names_time, CASE WHEN :timed THEN e.times END AS times, right(rtrim(e.content), 1) IN ('?', '\uff1f') AS asks,
-       CAST(:pattern AS text) IS NOT NULL AND e.content ~* :pattern AS names_one
+       e.times <> '[]' AS names_time, CASE WHEN CAST(:timed AS boolean) THEN e.times::text END AS times,
+       right(rtrim(e.content), 1) IN ('?', '\uff1f') AS asks,
+       CAST(:pattern AS text) IS NOT NULL AND e.content ~* CAST(:pattern AS text) AS names_one
+"""
+_ROWS = """
+SELECT {columns}
   FROM mnestic.entry AS e
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(:numbers) {conditions}
+ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id {conditions}
+   AND (e.number = ANY(CAST(:numbers AS bigint[])) OR e.id = ANY(CAST(:ids AS text[])))
 """
 # In a conversation two turns before and after; elsewhere an entry's place says nothing.
-_TIES = text("""
+_TIES = """
 WITH top AS MATERIALIZED (
     SELECT number, session_id, at, id, related, entry_type FROM mnestic.entry
-     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(:numbers)
-)
+     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(CAST(:numbers AS bigint[]))
+),
+tied AS (
 SELECT t.number AS lender, n.number, CASE WHEN n.step = 1 THEN 'beside' ELSE 'near' END AS tie
   FROM top AS t CROSS JOIN LATERAL (
     (SELECT e.number, e.entry_type, row_number() OVER (ORDER BY e.at, e.id) AS step
@@ -118,7 +116,13 @@ SELECT t.number, r.entry_number, 'related'
   FROM top AS t
   JOIN mnestic.entry_term AS r
     ON r.tenant_id = :tenant_id AND r.agent_id = :agent_id AND r.kind = 'related' AND r.term = t.id
-""")
+)
+SELECT t.lender, t.number AS tied, t.tie, {columns}
+  FROM tied AS t
+  LEFT JOIN mnestic.entry AS e
+    ON e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = t.number
+   AND NOT e.number = ANY(CAST(:described AS bigint[])) {conditions}
+"""
 _OVER = text("""
 SELECT e.number
   FROM mnestic.entry AS e
@@ -129,11 +133,11 @@ SELECT e.number
   LEFT JOIN mnestic.fact AS f
     ON f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.subject_key = c.subject_key
    AND f.predicate = c.predicate AND f.claims ? c.id
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(:numbers)
+ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(CAST(:numbers AS bigint[]))
  GROUP BY e.number
 HAVING NOT COALESCE(bool_or(CASE WHEN CAST(:as_of AS timestamptz) IS NULL THEN f.status = 'active'
-       ELSE f.status <> 'deleted' AND f.valid_from <= :as_of END
-       AND (f.valid_to IS NULL OR f.valid_to > COALESCE(:as_of, now()))), false)
+       ELSE f.status <> 'deleted' AND f.valid_from <= CAST(:as_of AS timestamptz) END
+       AND (f.valid_to IS NULL OR f.valid_to > COALESCE(CAST(:as_of AS timestamptz), now()))), false)
 """)
 
 
@@ -144,43 +148,106 @@ class PostgresSearchStore:
         self._unit = unit
         self._words = KnownWords(unit)
 
-    async def list_names(self, keys: Collection[str]) -> dict[str, KnownName]:
+    async def recognise(
+        self, keys: Collection[str], words: Collection[str], *, model: str
+    ) -> Known:
         """See the port."""
-        self._unit.read(
-            "entry.search", "*"
-        )  # every question begins here; its words are nobody's business
-        return await self._words.names(keys)
+        self._unit.read("entry.search", "*")  # its words are nobody's business
+        return await self._words.recognise(keys, words, model=model)
 
-    async def look_up(self, words: Sequence[str], *, slips: Collection[str] = ()) -> Vocabulary:
+    async def look_up(
+        self, words: Sequence[str], known: Known, *, slips: Collection[str] = ()
+    ) -> Vocabulary:
         """See the port."""
-        return await self._words.look_up(words, slips=slips)
+        return await self._words.look_up(words, known, slips=slips)
 
-    async def list_fresh(self, model: str, *, limit: int) -> tuple[FreshEntry, ...]:
+    async def list_fresh(self, model: str, known: Known, *, limit: int) -> tuple[FreshEntry, ...]:
         """See the port."""
-        asked: dict[str, Any] = {**self._unit.owner, "model": model, "limit": limit}
-        behind = await self._unit.row(_BEHIND, asked)
-        if behind is None or behind.missing <= 0:
+        if known.bare <= 0:
             return ()
+        asked = {**self._unit.owner, "model": model, "limit": limit}
         # As many as may be, not those that are missing: meanwhile others may have written newer ones.
-        rows = await self._unit.rows(_FRESH, {**asked, "after": behind.complete_to})
-        if len(rows) < min(limit, behind.missing):
-            rows = await self._unit.rows(_FRESH, {**asked, "after": 0})
+        (rows,) = await self._unit.rows_of((_FRESH, {**asked, "after": known.complete_to}))
+        if len(rows) < min(limit, known.bare):
+            (rows,) = await self._unit.rows_of((_FRESH, {**asked, "after": 0}))
         return tuple(FreshEntry(row.number, row.content) for row in rows)
 
-    async def find_by_words(
-        self, vocabulary: Vocabulary, query: RetrievalQuery, *, limit: int
-    ) -> tuple[Hit, ...]:
+    async def find(self, search: Search) -> Hits:
         """See the port."""
+        facts = KnownFacts(self._unit)
+        words, called, near, named, timed, said = await self._unit.rows_of(
+            self._by_words(search, search.vocabulary, limit=search.pool),
+            self._by_words(search, search.called, limit=_NAMED),
+            self._by_meaning(search),
+            self._by_names(search),
+            self._by_time(search),
+            facts.said(search, limit=_LEARNED),
+        )
+        return Hits(
+            words={row.number: Hit(row.number, row.score, row.lexemes) for row in words},
+            near={row.number: row.score for row in near},
+            others=frozenset(row.number for rows in (called, named, timed) for row in rows),
+            learned=facts.learned(said, search.predicates),
+        )
+
+    async def describe(
+        self, numbers: Collection[int], ids: Collection[str], search: Search
+    ) -> tuple[Candidate, ...]:
+        """See the port."""
+        if not numbers and not ids:
+            return ()
+        narrow = Filter.of(search.query)
+        statement = _statement(_ROWS.format(columns=_COLUMNS, conditions=narrow.conditions))
+        asked = {"numbers": sorted(numbers), "ids": sorted(ids), **_concerning(search)}
+        (rows,) = await self._unit.rows_of(
+            (statement, {**self._unit.owner, **narrow.values, **asked})
+        )
+        return tuple(_candidate(row, search) for row in rows)
+
+    async def list_ties(
+        self, numbers: Sequence[int], search: Search, *, described: Collection[int]
+    ) -> tuple[Ties, tuple[Candidate, ...]]:
+        """See the port."""
+        if not numbers:
+            return {}, ()
+        narrow = Filter.of(search.query)
+        statement = _statement(_TIES.format(columns=_COLUMNS, conditions=narrow.conditions))
+        asked = {"numbers": list(numbers), "described": sorted(described), **_concerning(search)}
+        (rows,) = await self._unit.rows_of(
+            (statement, {**self._unit.owner, **narrow.values, **asked})
+        )
+        ties: dict[int, list[tuple[int, Tie]]] = defaultdict(list)
+        for row in rows:
+            ties[row.lender].append((row.tied, row.tie))
+        new = {row.number: row for row in rows if row.number is not None}
+        return ties, tuple(_candidate(row, search) for row in new.values())
+
+    async def check(
+        self, numbers: Sequence[int], search: Search, *, predicates: Collection[str]
+    ) -> frozenset[int]:
+        """See the port."""
+        if not numbers:
+            return frozenset()
+        query = search.query
+        asked = [KnownFacts(self._unit).others(numbers, search.names, predicates)]
+        if query.statuses == ("active",):
+            over = {"numbers": list(numbers), "as_of": query.as_of}
+            asked.append((_OVER, {**self._unit.owner, **over}))
+        found = await self._unit.rows_of(*asked)
+        return frozenset(row.number for rows in found for row in rows)
+
+    def _by_words(self, search: Search, vocabulary: Vocabulary, *, limit: int) -> Asked:
+        """The entries with the highest BM25."""
         asked = [
             (lexeme, one.weight, 1 << place)
             for place, one in enumerate(vocabulary.asked)
             if one.is_known
             for lexeme in one.lexemes
         ]
-        if not asked:
-            return ()
+        if not asked or (search.query.mode == "semantic" and vocabulary is search.vocabulary):
+            return NOTHING
         lexemes, weights, bits = (list(part) for part in zip(*asked, strict=True))
-        narrow = Filter.of(query)
+        narrow = Filter.of(search.query)
         statement = _statement(
             _BY_WORDS.format(
                 allowed=narrow.allowed,
@@ -191,104 +258,45 @@ class PostgresSearchStore:
                 length=_LENGTH,
             )
         )
-        values = {"lexemes": lexemes, "weights": weights, "bits": bits}
-        rows = await self._unit.rows(
-            statement,
-            {
-                **self._unit.owner,
-                **narrow.values,
-                **values,
-                "average": vocabulary.average_length,
-                "limit": limit,
-            },
-        )
-        return tuple(Hit(row.number, score=row.score, lexemes=row.lexemes) for row in rows)
+        values = {"lexemes": lexemes, "weights": weights, "bits": bits, "limit": limit}
+        average = {"average": vocabulary.average_length}
+        return statement, {**self._unit.owner, **narrow.values, **values, **average}
 
-    async def find_by_meaning(
-        self, model: str, vector: bytes, query: RetrievalQuery, *, limit: int
-    ) -> tuple[Hit, ...]:
-        """See the port."""
-        numbers = np.frombuffer(vector, dtype="<f4")
-        narrow = Filter.of(query)
+    def _by_meaning(self, search: Search) -> Asked:
+        """The entries whose vectors have the largest cosine."""
+        if search.vector is None:
+            return NOTHING
+        numbers = np.frombuffer(search.vector, dtype="<f4")
+        narrow = Filter.of(search.query)
         width = "AND dimensions <= 1280" if len(numbers) <= _WIDEST_INDEXED else ""
         statement = _statement(
             _BY_MEANING.format(
                 allowed=narrow.allowed, where=narrow.within("AND entry_number"), width=width
             )
         )
-        asked = {"model": model, "vector": _literal(numbers), "limit": limit}
-        rows = await self._unit.rows(statement, {**self._unit.owner, **narrow.values, **asked})
-        return tuple(Hit(row.number, score=row.score) for row in rows)
+        asked = {"model": search.model, "vector": _literal(numbers), "limit": search.pool}
+        return statement, {**self._unit.owner, **narrow.values, **asked}
 
-    async def find_by_names(
-        self, names: Collection[str], tags: Collection[str], *, limit: int
-    ) -> tuple[int, ...]:
-        """See the port."""
-        asked = [(kind, name) for kind in ("subject", "alias") for name in sorted(names)]
-        asked += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(tags)]
+    def _by_names(self, search: Search) -> Asked:
+        """The newest entries about each of the names, and those with the tags or aliases."""
+        asked = [(kind, name) for kind in ("subject", "alias") for name in sorted(search.names)]
+        asked += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(search.tags)]
         if not asked:
-            return ()
+            return NOTHING
         kinds, terms = (list(part) for part in zip(*asked, strict=True))
-        values = {"kinds": kinds, "terms": terms, "limit": limit}
-        rows = await self._unit.rows(_BY_NAME, {**self._unit.owner, **values})
-        return tuple(row.number for row in rows)
+        return _BY_NAME, {**self._unit.owner, "kinds": kinds, "terms": terms}
 
-    async def find_by_facts(
-        self,
-        names: Collection[str],
-        predicates: Mapping[str, float],
-        query: RetrievalQuery,
-        *,
-        limit: int,
-    ) -> dict[int, float]:
-        """See the port."""
-        return await KnownFacts(self._unit).entries(names, predicates, query, limit=limit)
+    def _by_time(self, search: Search) -> Asked:
+        """The last entries of the period."""
+        period = search.period
+        if period is None:
+            return NOTHING
+        return _BY_TIME, {**self._unit.owner, "since": period.start, "until": period.end}
 
-    async def list_others(
-        self, numbers: Sequence[int], *, names: Collection[str], predicates: Collection[str]
-    ) -> frozenset[int]:
-        """See the port."""
-        return await KnownFacts(self._unit).others(numbers, names, predicates)
 
-    async def find_by_time(self, period: Period, *, limit: int) -> tuple[int, ...]:
-        """See the port."""
-        asked = {"since": period.start, "until": period.end, "limit": limit}
-        rows = await self._unit.rows(_BY_TIME, {**self._unit.owner, **asked})
-        return tuple(row.number for row in rows)
-
-    async def list_ties(self, numbers: Sequence[int]) -> dict[int, list[tuple[int, Tie]]]:
-        """See the port."""
-        found: dict[int, list[tuple[int, Tie]]] = defaultdict(list)
-        if numbers:
-            asked = {**self._unit.owner, "numbers": list(numbers)}
-            for row in await self._unit.rows(_TIES, asked):
-                found[row.lender].append((row.number, row.tie))
-        return found
-
-    async def describe(
-        self,
-        numbers: Collection[int],
-        query: RetrievalQuery,
-        *,
-        names: Collection[str],
-        tags: Collection[str],
-        timed: bool,
-    ) -> tuple[Candidate, ...]:
-        """See the port."""
-        if not numbers:
-            return ()
-        narrow = Filter.of(query)
-        statement = _statement(_ROWS.format(conditions=narrow.conditions))
-        asked = {"numbers": sorted(numbers), "pattern": _pattern(names), "timed": timed}
-        rows = await self._unit.rows(statement, {**self._unit.owner, **narrow.values, **asked})
-        return tuple(_candidate(row, names=frozenset(names), tags=frozenset(tags)) for row in rows)
-
-    async def list_over(self, numbers: Sequence[int], *, as_of: datetime | None) -> frozenset[int]:
-        """See the port."""
-        if not numbers:
-            return frozenset()
-        asked = {**self._unit.owner, "numbers": list(numbers), "as_of": as_of}
-        return frozenset(row.number for row in await self._unit.rows(_OVER, asked))
+def _concerning(search: Search) -> dict[str, Any]:
+    """What is asked of the rows of entries."""
+    return {"pattern": _pattern(search.names), "timed": search.period is not None}
 
 
 def _literal(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> str:
@@ -308,7 +316,8 @@ def _pattern(names: Collection[str]) -> str | None:
     return rf"(^|\W)({words})($|\W)"
 
 
-def _candidate(row: Any, *, names: frozenset[str], tags: frozenset[str]) -> Candidate:
+def _candidate(row: Any, search: Search) -> Candidate:
+    names = search.names
     is_said = bool(names and row.is_turn and row.speaker and _key(row.speaker) in names)
     subjects, aliases = _keys(row.subjects), _keys(row.aliases)
     about = row.names_one or not names.isdisjoint(subjects | aliases)
@@ -327,10 +336,10 @@ def _candidate(row: Any, *, names: frozenset[str], tags: frozenset[str]) -> Cand
         is_turn=row.is_turn,
         asks=row.asks,
         names_time=row.names_time,
-        times=tuple(_times(row.times or ())),
+        times=_times(row.times) if row.times else (),
         concern=concern,
         is_said=is_said,
-        is_tagged=not tags.isdisjoint(_keys(row.tags) | aliases),
+        is_tagged=not search.tags.isdisjoint(_keys(row.tags) | aliases),
         importance=row.importance,
     )
 
@@ -352,6 +361,8 @@ def _keys(stored: str) -> frozenset[str]:
     return frozenset(name_key(name) for name in json.loads(stored))
 
 
-def _times(stored: Iterable[Mapping[str, str]]) -> Iterable[tuple[datetime, datetime]]:
-    for one in stored:
-        yield datetime.fromisoformat(one["start"]), datetime.fromisoformat(one["end"])
+def _times(stored: str) -> tuple[tuple[datetime, datetime], ...]:
+    return tuple(
+        (datetime.fromisoformat(one["start"]), datetime.fromisoformat(one["end"]))
+        for one in json.loads(stored)
+    )

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Executable,
     Row,
     Text,
+    TextClause,
     bindparam,
     func,
     select,
@@ -26,11 +27,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.signals import Signal
 from mnestic.stores.postgres.bulk import insert_rows, packed
-from mnestic.stores.postgres.connections import pipelined
+from mnestic.stores.postgres.connections import pipelined, read_together
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
 
 Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Asked = tuple[TextClause, Mapping[str, Any]]  # a statement that reads, and its values
+NOTHING: Asked = (text(""), {})  # asks nothing, and has no rows
 REVISION = table(RevisionRow)
 AUDIT = table(AuditRow)
 
@@ -107,6 +110,19 @@ class Unit:
     ) -> Row[Any] | None:
         """Runs a statement and returns its first row, or None."""
         return (await self._execute(statement, values)).first()
+
+    async def rows_of(self, *asked: Asked) -> list[Sequence[Any]]:
+        """Runs statements that do not wait for each other, in one round trip; returns the rows of each.
+
+        Raises:
+            InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
+            SchemaVersionError: the tables are not there.
+        """
+        with _told():
+            found = iter(
+                await read_together(self.connection, [one for one in asked if one is not NOTHING])
+            )
+        return [() if one is NOTHING else next(found) for one in asked]
 
     async def run(self, statement: Executable, rows: Rows | None = None) -> int:
         """Runs a statement, with one row of values or for each of many; returns how many it touched."""

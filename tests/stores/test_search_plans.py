@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
-from sqlalchemy import event
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from benchmarks.crowd import crowd
 from benchmarks.messages import messages
@@ -14,6 +14,7 @@ from mnestic.activities.receiving import receive
 from mnestic.memory.entries import Embedding
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.connections import read_together, written
 from mnestic.stores.postgres.memory import PostgresMemory
 
 # Rows of whoever is asked, and of the others: 1,000 of 51,000 entries.
@@ -74,27 +75,27 @@ def vector_of(number: int) -> bytes:
 
 @pytest.mark.parametrize(("text", "fields"), QUESTIONS)
 async def test_no_question_reads_all_entries_of_everybody(
-    asked: MemoryClient, memory: PostgresMemory, text: str, fields: dict[str, Any]
+    asked: MemoryClient, monkeypatch: pytest.MonkeyPatch, text: str, fields: dict[str, Any]
 ) -> None:
     statements: list[tuple[str, Any]] = []
 
-    @event.listens_for(memory._engine.sync_engine, "before_cursor_execute")
-    def note(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
-        statements.append((statement, values))
+    async def noted(connection: AsyncConnection, reads: Any) -> Any:
+        statements.extend((written(statement), values) for statement, values in reads)
+        return await read_together(connection, reads)
 
+    monkeypatch.setattr("mnestic.stores.postgres.unit.read_together", noted)
     await asked.retrieve(text, **fields)
-    event.remove(memory._engine.sync_engine, "before_cursor_execute", note)
+    monkeypatch.undo()
 
     scans = []
-    reads = [one for one in statements if one[0].lstrip().startswith(("SELECT", "WITH"))]
     async with asked._transaction(write=False) as transaction:
-        for statement, values in reads:
+        for statement, values in statements:
             found = await transaction._unit.connection.exec_driver_sql(
                 f"EXPLAIN (FORMAT JSON) {statement}", values
             )
             plan = found.scalar_one()[0]["Plan"]
             scans += [(name, statement) for name in sequential_scans(plan) if name in LARGE]
-    assert len(reads) >= 5
+    assert len(statements) >= 5
     assert scans == [], {name for name, _ in scans}
 
 
