@@ -4,7 +4,7 @@ It stands alone because every way of asking comes through it: the client, a job'
 before a message.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,6 +14,7 @@ import numpy as np
 from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.asked_facts import asked_predicates
 from mnestic.memory.claims import name_key
+from mnestic.memory.entries import Entry
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError, ModelUnavailableError
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction
 from mnestic.memory.questions import (
@@ -24,7 +25,7 @@ from mnestic.memory.questions import (
 )
 from mnestic.memory.ranking import Asked, Ranked, rank, strongest
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
-from mnestic.memory.search import FreshEntry, Hits, Search, Vocabulary
+from mnestic.memory.search import FreshEntry, Hits, Judgement, Search, Vocabulary
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _FRESH = 1000  # entries without a vector that are embedded with the question
@@ -130,16 +131,15 @@ async def _answer(
     *,
     skipped: Mapping[str, str],
 ) -> Retrieval:
-    ranked = await _search(transaction, read, meanings) if read.is_answerable else []
-    entries = await transaction.entries.select([one.candidate.entry_id for one in ranked])
+    ranked, entries = await _search(transaction, read, meanings) if read.is_answerable else ([], {})
     found = tuple(
         RetrievedEntry(
-            entry=entries[one.candidate.entry_id],
+            entry=entries[one.candidate.number],
             score=round(one.score, 4),
             signals={name: round(part, 4) for name, part in one.signals.items()},
         )
         for one in ranked
-        if one.candidate.entry_id in entries  # else it was removed meanwhile
+        if one.candidate.number in entries  # else it was removed meanwhile
     )
     return _told(read, found, skipped)
 
@@ -199,17 +199,19 @@ async def _embed(embedder: Embedder, read: _Read) -> tuple[_Meanings | None, dic
 
 async def _search(
     transaction: Transaction, read: _Read, meanings: _Meanings | None
-) -> list[Ranked]:
-    """The best candidates; with more of each source where too few of them were let through."""
+) -> tuple[list[Ranked], Mapping[int, Entry]]:
+    """The best candidates, and their entries by number; with more of each source where too few of them were let through."""
     limit, search = read.query.limit, read.search(meanings)
     while True:
         hits = await transaction.search.find(search)
         near = {**meanings.fresh, **hits.near} if meanings else hits.near
         hits = replace(hits, near=near)
         ranked, let_through = await _ranked(transaction, read, search, hits=hits)
+        judged = await _judged(transaction, read, search, ranked=ranked)
+        ranked = [one for one in ranked if one.candidate.number not in judged.wrong]
         exhausted = len(hits.words) < search.pool and len(near) < search.pool
         if len(ranked) >= limit or exhausted or let_through >= search.pool:
-            return ranked[:limit]
+            return ranked[:limit], judged.entries
         search = replace(search, pool=search.pool * _WIDER)
 
 
@@ -237,10 +239,16 @@ async def _ranked(
         policy=read.policy,
         min_score=query.min_score,
     )
-    best = [one.candidate.number for one in ranked[: _CHECKED * query.limit]]
+    return ranked, len(candidates)
+
+
+async def _judged(
+    transaction: Transaction, read: _Read, search: Search, *, ranked: Sequence[Ranked]
+) -> Judgement:
+    limit = read.query.limit
+    best = [one.candidate.number for one in ranked[: _CHECKED * limit]]
     just_that = [name for name, share in read.predicates.items() if share >= _MOSTLY]
-    wrong = await store.check(best, search, predicates=just_that)
-    return [one for one in ranked if one.candidate.number not in wrong], len(candidates)
+    return await transaction.search.judge(best, search, predicates=just_that, told=limit)
 
 
 def _told(read: _Read, found: tuple[RetrievedEntry, ...], skipped: Mapping[str, str]) -> Retrieval:

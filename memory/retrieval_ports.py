@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
 from mnestic.memory.ranking import Candidate, Ties
-from mnestic.memory.search import FreshEntry, Hits, Known, Search, Vocabulary
+from mnestic.memory.search import FreshEntry, Hits, Judgement, Known, Search, Vocabulary
 
 
 class SearchStore(Protocol):
@@ -66,13 +66,19 @@ class SearchStore(Protocol):
         """
         ...
 
-    async def check(
-        self, numbers: Sequence[int], search: Search, *, predicates: Collection[str]
-    ) -> frozenset[int]:
-        """Those that do not answer the question, whatever they score.
+    async def judge(
+        self, numbers: Sequence[int], search: Search, *, predicates: Collection[str], told: int
+    ) -> Judgement:
+        """Which of the best do not answer the question, whatever they score; and what the first are.
 
-        That is, whose messages claimed something of which nothing holds now, or held at the question's
-        moment; and which claim something by these predicates, but of nobody whom the question names.
+        Those do not whose messages claimed something of which nothing holds now, or held at the question's
+        moment; and those which claim something by these predicates, but of nobody whom it names.
+
+        Args:
+            numbers: The best ones, in their order.
+            search: The question.
+            predicates: What it is about, as facts say it.
+            told: How many answers are told: so many of the best, at least, come back whole.
         """
         ...
 

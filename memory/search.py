@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mnestic.memory.dates import Period
+from mnestic.memory.entries import Entry
 from mnestic.memory.retrieval import RetrievalQuery
 
 
@@ -107,3 +108,11 @@ class Hits:
     def numbers(self) -> frozenset[int]:
         """Those that are known by number."""
         return frozenset(self.words) | frozenset(self.near) | self.others
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The numbers of those among the best that do not answer, and the first of the others, by number."""
+
+    wrong: frozenset[int]
+    entries: Mapping[int, Entry]

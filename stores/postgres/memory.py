@@ -50,9 +50,10 @@ from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
 
 # Both are settings of the transaction alone, so they hold behind a connection pooler too. The role
 # owns nothing and cannot bypass row-level security, whoever the connection belongs to.
-_BEGIN = text(
-    "SELECT set_config('role', 'mnestic_app', true), set_config('mnestic.tenant_id', :tenant_id, true)"
-)
+_BEGIN = "SELECT set_config('role', 'mnestic_app', true), set_config('mnestic.tenant_id', :tenant_id, true)"
+_BEGIN_WRITING = text(_BEGIN)
+# What a reading transaction leaves behind, who read what, is on disk within a second; nobody waits for that.
+_BEGIN_READING = text(f"{_BEGIN}, set_config('synchronous_commit', 'off', true)")
 
 
 class PostgresTransaction:
@@ -143,7 +144,7 @@ class PostgresMemory:
         """See the port."""
         try:
             async with self._engine.connect() as connection:
-                await _become_application(connection, tenant_id)
+                await _become_application(connection, tenant_id, write=write)
                 unit = Unit(
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
                 )
@@ -198,10 +199,13 @@ class PostgresMemory:
             await self._engine.dispose()
 
 
-async def _become_application(connection: AsyncConnection, tenant_id: str) -> None:
+async def _become_application(
+    connection: AsyncConnection, tenant_id: str, *, write: bool = False
+) -> None:
     try:
         async with pipelined(connection):  # with the BEGIN before it
-            await connection.execute(_BEGIN, {"tenant_id": tenant_id})
+            begin = _BEGIN_WRITING if write else _BEGIN_READING
+            await connection.execute(begin, {"tenant_id": tenant_id})
     except ProgrammingError as error:
         raise ConfigurationError(
             setting="MNESTIC_DATABASE_URL",

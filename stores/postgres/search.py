@@ -16,7 +16,8 @@ from sqlalchemy import TextClause, text
 
 from mnestic.memory.claims import name_key
 from mnestic.memory.ranking import SATURATION, Candidate, Concern, Tie, Ties
-from mnestic.memory.search import FreshEntry, Hit, Hits, Known, Search, Vocabulary
+from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Vocabulary
+from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_words import KnownWords
 from mnestic.stores.postgres.search_filters import Filter
@@ -140,6 +141,12 @@ HAVING NOT COALESCE(bool_or(CASE WHEN CAST(:as_of AS timestamptz) IS NULL THEN f
        AND (f.valid_to IS NULL OR f.valid_to > COALESCE(CAST(:as_of AS timestamptz), now()))), false)
 """)
 
+_WHOLE = text("""
+SELECT * FROM mnestic.entry AS e
+ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(CAST(:numbers AS bigint[]))
+""")
+_SPARE = 4  # entries that are read beside those that are told, as some may not answer
+
 
 class PostgresSearchStore:
     """Implements `mnestic.memory.ports.SearchStore`."""
@@ -222,19 +229,30 @@ class PostgresSearchStore:
         new = {row.number: row for row in rows if row.number is not None}
         return ties, tuple(_candidate(row, search) for row in new.values())
 
-    async def check(
-        self, numbers: Sequence[int], search: Search, *, predicates: Collection[str]
-    ) -> frozenset[int]:
+    async def judge(
+        self, numbers: Sequence[int], search: Search, *, predicates: Collection[str], told: int
+    ) -> Judgement:
         """See the port."""
         if not numbers:
-            return frozenset()
+            return Judgement(frozenset(), {})
         query = search.query
-        asked = [KnownFacts(self._unit).others(numbers, search.names, predicates)]
+        of_others = KnownFacts(self._unit).others(numbers, search.names, predicates)
+        is_over = NOTHING
         if query.statuses == ("active",):
             over = {"numbers": list(numbers), "as_of": query.as_of}
-            asked.append((_OVER, {**self._unit.owner, **over}))
-        found = await self._unit.rows_of(*asked)
-        return frozenset(row.number for rows in found for row in rows)
+            is_over = (_OVER, {**self._unit.owner, **over})
+        first = {"numbers": list(numbers[: told + _SPARE])}
+        others, over_now, rows = await self._unit.rows_of(
+            of_others, is_over, (_WHOLE, {**self._unit.owner, **first})
+        )
+        wrong = frozenset(row.number for found in (others, over_now) for row in found)
+        whole = {row.number: row for row in rows if row.number not in wrong}
+        left = [number for number in numbers if number not in wrong][:told]
+        missing = [number for number in left if number not in first["numbers"]]
+        if missing:
+            (rows,) = await self._unit.rows_of((_WHOLE, {**self._unit.owner, "numbers": missing}))
+            whole |= {row.number: row for row in rows}
+        return Judgement(wrong, {n: stored_entry(whole[n]) for n in left if n in whole})
 
     def _by_words(self, search: Search, vocabulary: Vocabulary, *, limit: int) -> Asked:
         """The entries with the highest BM25."""
