@@ -38,6 +38,7 @@ from mnestic.activities.knowledge import KnowledgeActivities
 from mnestic.activities.learning import LearningActivities
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.activities.memories import MemoryActivities
+from mnestic.activities.query_models import QueryModels
 from mnestic.activities.thoughts import ThinkActivities
 from mnestic.activities.tools import ToolActivities
 from mnestic.activities.waits import WaitActivities
@@ -58,6 +59,7 @@ from mnestic.starter.wiring import (
     open_database,
     open_openai,
     prices_of,
+    query_models,
 )
 from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.workflows.plugin import MnesticPlugin
@@ -85,7 +87,7 @@ def activities_of(
     """All activities of this package, given what they need; the local provider's price is 0."""
     known = prices_of(prices or ModelPrices({}))
     embedder = embedder or TokenVectorEmbedder()
-    auto = auto or AutoRetriever(embedder=embedder, count_tokens=count_tokens)
+    auto = auto or AutoRetriever(models=QueryModels(embedder), count_tokens=count_tokens)
     memories = MemoryActivities(memory, ScopeRetriever(), summariser, auto=auto, prices=known)
     thoughts = ThinkActivities(memory, model, count_tokens=count_tokens, auto=auto, prices=known)
     waits = WaitActivities(memory)
@@ -150,7 +152,7 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
             extractor=extractor,
             embedder=embedder,
             limits=learning_limits(settings, extractor.model, embedder.model),
-            auto=auto_retriever(settings, embedder),
+            auto=auto_retriever(settings, query_models(settings, embedder)),
             prices=settings.model_prices,
         )
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias, TypeVar
 
+from mnestic.activities.askers import Asker
+from mnestic.activities.query_models import QueryModels
 from mnestic.activities.retrieving import Begin, retrieve
 from mnestic.memory.agent_settings import AgentSettings, settings_of
 from mnestic.memory.auto_retrieval import (
@@ -31,7 +33,7 @@ from mnestic.memory.errors import MnesticError
 from mnestic.memory.follow_ups import question_of
 from mnestic.memory.injections import Injection, Skipped
 from mnestic.memory.notes import NoteSelection
-from mnestic.memory.ports import Embedder, TokenCounter, Transaction
+from mnestic.memory.ports import TokenCounter, Transaction
 from mnestic.memory.retrieval import LONGEST_QUESTION, Retrieval, RetrievalQuery
 from mnestic.memory.retrieval_ports import NoteSource
 
@@ -56,7 +58,7 @@ class SourceLimits:
 class _Asked:
     """A message for which something is looked for."""
 
-    begin: Begin
+    asker: Asker
     message: str
     select: AutoSelection
     said: Sequence[str]
@@ -78,22 +80,21 @@ class AutoRetriever:
     def __init__(
         self,
         *,
-        embedder: Embedder,
+        models: QueryModels,
         count_tokens: TokenCounter,
         notes: NoteSource | None = None,
         limits: SourceLimits | None = None,
     ) -> None:
-        self._embedder, self._notes, self._count_tokens = embedder, notes, count_tokens
+        self._models, self._notes, self._count_tokens = models, notes, count_tokens
         self._limits = limits or SourceLimits()
         self._settings: dict[str, AgentSettings] = {}
         self._left: set[asyncio.Task[Any]] = set()
 
     async def find(
         self,
-        begin: Begin,
+        asker: Asker,
         message: str,
         *,
-        owner: str,
         select: AutoSelection,
         session_id: str | None = None,
         said: Sequence[str] = (),
@@ -105,10 +106,9 @@ class AutoRetriever:
         agent's settings cannot be read, those that were read last hold, or else the defaults.
 
         Args:
-            begin: Begins a transaction of the agent that reads.
+            asker: Whose memory it is.
             message: The message; of a long one the beginning counts, and a short one that follows another
                 is taken with it.
-            owner: Whose settings they are: tenant and agent.
             select: What differs from the settings, and the channel.
             session_id: The session that it is of, if any.
             said: What the prompt holds anyway; an entry that says just that is left out.
@@ -119,16 +119,16 @@ class AutoRetriever:
         """
         check_text(message, what="message")
         latest = asyncio.create_task(  # side by side with the settings
-            self._within(self._limits.memories, _latest(begin, select.channel, session_id))
+            self._within(self._limits.memories, _latest(asker, select.channel, session_id))
         )
-        begun, why_not = await self._within(self._limits.memories, _begun(begin))
-        settings, now = begun or (self._settings.get(owner, _DEFAULTS), datetime.now(UTC))
+        begun, why_not = await self._within(self._limits.memories, _begun(asker))
+        settings, now = begun or (self._settings.get(asker.owner, _DEFAULTS), datetime.now(UTC))
         if settings == _DEFAULTS:  # those of most agents are not worth keeping
-            self._settings.pop(owner, None)
+            self._settings.pop(asker.owner, None)
         else:
-            self._settings[owner] = settings
+            self._settings[asker.owner] = settings
         asked = _Asked(
-            begin=begin,
+            asker=asker,
             message=message,
             select=select,
             said=said,
@@ -192,9 +192,9 @@ class AutoRetriever:
             excluded=same_as((*messages, *latest.session), (asked.message, *asked.said)),
         )
         found = await retrieve(
-            asked.begin,
+            asked.asker,
             query,
-            embedder=self._embedder,
+            embedder=self._models.embedder(asked.asker),
             count_tokens=self._count_tokens,
             policy=settings.policy,
         )

@@ -7,6 +7,8 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import get_args
 
+from mnestic.activities.askers import Asker
+from mnestic.activities.query_models import QueryModels
 from mnestic.activities.retrieving import Begin, retrieve
 from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.contexts import (
@@ -28,7 +30,7 @@ from mnestic.memory.contexts import (
 )
 from mnestic.memory.entries import EntryQuery, EntryType
 from mnestic.memory.facts import Fact, FactStatus
-from mnestic.memory.ports import Embedder, SummarySource, TokenCounter, Transaction
+from mnestic.memory.ports import SummarySource, TokenCounter, Transaction
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.world import world_of
 
@@ -47,22 +49,22 @@ class ContextBuilder:
     def __init__(
         self,
         *,
-        embedder: Embedder,
+        models: QueryModels,
         count_tokens: TokenCounter,
         summaries: SummarySource | None = None,
     ) -> None:
         """Prepares the builder.
 
         Args:
-            embedder: That of the entries' vectors.
+            models: Those that questions ask.
             count_tokens: Counts exactly.
             summaries: The living summaries of categories; without it, a context has none.
         """
-        self._embedder, self._count_tokens, self._summaries = embedder, count_tokens, summaries
+        self._models, self._count_tokens, self._summaries = models, count_tokens, summaries
 
     async def for_query(
         self,
-        begin: Begin,
+        asker: Asker,
         query: RetrievalQuery,
         *,
         max_tokens: int,
@@ -73,26 +75,26 @@ class ContextBuilder:
         """What is known about a question: summaries, facts about whom it names, and what search finds.
 
         Args:
-            begin: Begins a transaction of the agent that reads.
+            asker: Whose memory it is.
             query: The question; `min_score` is what search has to score.
             max_tokens: What the whole block may have.
             tiers: Which of them are wanted.
             policy: The weights of search; the agent's own without one.
             frame: How it is told.
         """
-        async with begin() as transaction:
+        async with asker() as transaction:
             now = query.asked_at or await transaction.now()
             policy = policy or settings_of(await transaction.settings.read()).policy
         least = policy.min_score if query.min_score is None else query.min_score
         # What scores less is asked for too, since the ledger tells of it.
         found = await retrieve(
-            begin,
+            asker,
             query.model_copy(update={"min_score": _BARELY, "asked_at": now, "limit": _FOUND}),
-            embedder=self._embedder,
+            embedder=self._models.embedder(asker),
             policy=policy,
         )
         wanted = []
-        async with begin() as transaction:
+        async with asker() as transaction:
             if "summaries" in tiers and self._summaries is not None:
                 wanted.append(summary_tier(await self._summaries.list_summaries(transaction)))
             if "facts" in tiers:
@@ -122,11 +124,11 @@ class ContextBuilder:
             count_tokens=self._count_tokens,
         )
 
-    async def of_learning(self, begin: Begin, topic: RetrievalQuery, *, max_tokens: int) -> Context:
+    async def of_learning(self, asker: Asker, topic: RetrievalQuery, *, max_tokens: int) -> Context:
         """What was learned of a topic: patterns, lessons and insights, the surest first."""
         only = topic.model_copy(update={"entry_types": LEARNED})
         return await self.for_query(
-            begin, only, max_tokens=max_tokens, tiers=_SEARCH, frame=LEARNING
+            asker, only, max_tokens=max_tokens, tiers=_SEARCH, frame=LEARNING
         )
 
     async def of_history(self, begin: Begin, subject: str, *, max_tokens: int) -> Context:

@@ -1,7 +1,6 @@
-"""Calls of models for learning: how many at once, within which budget, and what they took.
+"""Calls of models for learning and for questions: how many at once, within which budget, what they took.
 
-It stands alone because extracting and embedding are held to the same limits: those of a worker, and
-of a tenant's day.
+It stands alone because all of them are held to the same limits: those of a process, and of a tenant's day.
 """
 
 from collections.abc import Awaitable, Callable
@@ -17,13 +16,14 @@ from mnestic.memory.extraction import Extraction
 from mnestic.memory.language import Embedded, TokenUsage
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
-from mnestic.memory.usage import LEARNING, Budget, ModelCall, ModelPrices, Purpose, UsageTotal
+from mnestic.memory.usage import DAILY, Budget, ModelCall, ModelPrices, Purpose, UsageTotal
 
 Answer = TypeVar("Answer", Extraction, Embedded)
+_LEARNING = "learning"
 
 
 class LearningLimits(BaseModel):
-    """What calls of models for learning are held to."""
+    """What calls of models are held to."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,11 +42,11 @@ class Scoped(Protocol):
 
 
 def begin_learning(
-    memory: Memory, asked: Scoped, *, write: bool = True
+    memory: Memory, asked: Scoped, *, write: bool = True, actor: str = _LEARNING
 ) -> AbstractAsyncContextManager[Transaction]:
     """A transaction of a step of learning."""
     return memory.transaction(
-        tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor="learning", write=write
+        tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor=actor, write=write
     )
 
 
@@ -62,7 +62,9 @@ class LearningCalls:
         limits: LearningLimits,
         headroom: Headroom,
         prices: ModelPrices | None = None,
+        actor: str = _LEARNING,
     ) -> None:
+        self._actor = actor
         self._memory, self._purpose, self._model = memory, purpose, model
         self._daily = limits.daily
         self._headroom = headroom
@@ -90,8 +92,8 @@ class LearningCalls:
             return await ask()
         except ModelRefusedError as error:
             if error.usage is not None:
-                async with begin_learning(self._memory, asked) as transaction:
-                    await transaction.usage.add(self._call(error.model, error.usage, None))
+                async with self._begin(asked, write=True) as transaction:
+                    await transaction.usage.add(self._call(error.model, error.usage))
             raise
 
     async def keep(
@@ -100,10 +102,12 @@ class LearningCalls:
         answer: Extraction | Embedded,
         *,
         session_id: str | None = None,
+        job_id: str | None = None,
     ) -> None:
         """Writes a call down, in the transaction that keeps its answer."""
         if self._model is not None and (answer.usage.input_tokens or answer.usage.output_tokens):
-            await transaction.usage.add(self._call(answer.model, answer.usage, session_id))
+            call = self._call(answer.model, answer.usage, session_id=session_id, job_id=job_id)
+            await transaction.usage.add(call)
 
     async def _check_budget(self, asked: Scoped) -> None:
         if self._daily is None:
@@ -116,25 +120,37 @@ class LearningCalls:
             used, what=f"learning on {day:%Y-%m-%d} (UTC) of tenant {asked.tenant_id}"
         )
 
+    def _begin(
+        self, asked: Scoped, *, write: bool = False
+    ) -> AbstractAsyncContextManager[Transaction]:
+        return begin_learning(self._memory, asked, write=write, actor=self._actor)
+
     async def _used(self, asked: Scoped) -> UsageTotal:
         return (await self._today(asked))[1]
 
     async def _today(self, asked: Scoped) -> tuple[datetime, UsageTotal]:
-        """The tenant's day, and what learning has taken of it."""
-        async with begin_learning(self._memory, asked, write=False) as transaction:
+        """The tenant's day, and what has been taken of it."""
+        async with self._begin(asked) as transaction:
             now = (await transaction.now()).astimezone(UTC)
             today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-            used = await transaction.usage.sum_since(today, LEARNING)
+            used = await transaction.usage.sum_since(today, DAILY)
         # What other models without a price took is not known, and will not be.
         return today, used.model_copy(update={"unpriced": 0})
 
-    def _call(self, model: str, usage: TokenUsage, session_id: str | None) -> ModelCall:
+    def _call(
+        self,
+        model: str,
+        usage: TokenUsage,
+        *,
+        session_id: str | None = None,
+        job_id: str | None = None,
+    ) -> ModelCall:
         cost = self._prices.cost_usd(model, usage)
         if cost is None and self._model is not None:  # some servers name their models otherwise
             cost = self._prices.cost_usd(self._model, usage)
         call = ModelCall(
             session_id=session_id,
-            job_id=None,
+            job_id=job_id,
             operation_key=None,
             purpose=self._purpose,
             model=model,

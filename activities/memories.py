@@ -194,9 +194,8 @@ class MemoryActivities:
         if asked.templates:
             question = as_text(fill_in(question, state, results=results))
         found = await self._auto.find(
-            lambda: asked.transaction(self._memory, write=False),
+            asked.asker(self._memory),
             question,
-            owner=asked.owner,
             select=search,
         )
         told = self._auto.tell(found, max_tokens=search.max_tokens)

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from mnestic.activities.askers import Asker
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Scope
@@ -54,6 +55,17 @@ class OperationInput(BaseModel):
             agent_id=self.scope.agent_id,
             actor=self.actor,
             write=write,
+        )
+
+    def asker(self, memory: Memory) -> Asker:
+        """On whose account what it takes to find something is."""
+        return Asker(
+            memory=memory,
+            tenant_id=self.scope.tenant_id,
+            agent_id=self.scope.agent_id,
+            actor=self.actor,
+            session_id=self.scope.session_id,
+            job_id=self.operation.job_id,
         )
 
     def count_accesses(self, memory: Memory, entry_ids: Iterable[str]) -> None:

@@ -15,7 +15,13 @@ from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.asked_facts import asked_predicates
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Entry
-from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError, ModelUnavailableError
+from mnestic.memory.errors import (
+    BudgetExceededError,
+    ConfigurationError,
+    ModelMisconfiguredError,
+    ModelRefusedError,
+    ModelUnavailableError,
+)
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction
 from mnestic.memory.questions import (
     possible_names,
@@ -28,6 +34,14 @@ from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery,
 from mnestic.memory.search import FreshEntry, Hits, Judgement, Search, Vocabulary
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
+# What keeps a model from answering, and a question from no other source.
+_SKIPPED = (
+    BudgetExceededError,
+    ConfigurationError,
+    ModelMisconfiguredError,
+    ModelRefusedError,
+    ModelUnavailableError,
+)
 _FRESH = 1000  # entries without a vector that are embedded with the question
 _MOSTLY = 0.5  # share of a question that a predicate answers for it to be about just that
 _CHECKED = 4  # times as many are looked at for whether they still hold
@@ -188,7 +202,7 @@ async def _embed(embedder: Embedder, read: _Read) -> tuple[_Meanings | None, dic
         return None, {}
     try:
         told = await embedder.embed([read.text, *(one.content for one in read.fresh)])
-    except (ModelUnavailableError, ModelRefusedError, ModelMisconfiguredError) as error:
+    except _SKIPPED as error:
         return None, {"semantic": str(error)}
     vector, *others = (np.frombuffer(each, dtype="<f4") for each in told.vectors)
     fresh = {

@@ -153,9 +153,8 @@ class ThinkActivities:
         assert self._auto is not None, "a worker is given what retrieves"
         history = state.messages[-asked.history :] if asked.history else ()
         return await self._auto.find(
-            lambda: asked.transaction(self._memory, write=False),
+            asked.asker(self._memory),
             said.question or said.prompt.content,
-            owner=asked.owner,
             select=asked.retrieve,
             session_id=asked.scope.session_id,
             said=[message.content for message in history],

@@ -24,8 +24,8 @@ _PRICED_TOKENS = 1_000_000
 # `gpt-5-mini-2025-08-07`, `gpt-4-0613`; but not `gpt-5-mini`, which is no `gpt-5`.
 _DATE_SUFFIX = re.compile(r"-\d{4}[\d-]*")
 
-Purpose = Literal["think", "summarise", "extract", "embed"]
-LEARNING: tuple[Purpose, ...] = ("extract", "embed")
+Purpose = Literal["think", "summarise", "extract", "embed", "retrieve"]
+DAILY: tuple[Purpose, ...] = ("extract", "embed", "retrieve")  # what the budget of a day is for
 
 
 class ModelPrice(BaseModel):

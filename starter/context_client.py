@@ -1,7 +1,6 @@
 """What a prompt is told of an agent's memory, from outside a job: before a message, and of a question."""
 
 from collections.abc import Collection
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any
 
@@ -9,12 +8,13 @@ from pydantic import ValidationError
 
 from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.contexts import LEARNED, ContextBuilder
+from mnestic.activities.query_models import QueryModels
 from mnestic.memory.auto_retrieval import AutoRetrieval
 from mnestic.memory.auto_selections import AutoSelection
 from mnestic.memory.contexts import TIERS, Context, TierName
 from mnestic.memory.entries import Entry, EntryQuery
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.ports import Embedder, Memory, Transaction
+from mnestic.memory.ports import Memory
 from mnestic.memory.resources import check_name
 from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery
 from mnestic.memory.validation import refused
@@ -30,7 +30,7 @@ class ContextClient(RetrievalClient):
         *,
         tenant_id: str,
         agent_id: str,
-        embedder: Embedder | None = None,
+        models: QueryModels | None = None,
         auto: AutoRetriever | None = None,
     ) -> None:
         """Prepares the client.
@@ -39,13 +39,13 @@ class ContextClient(RetrievalClient):
             memory: The memory of all agents.
             tenant_id: Whose agent it is.
             agent_id: Which one.
-            embedder: That of the entries' vectors; the local one without one.
+            models: Those that questions ask; local ones without them.
             auto: What finds memories and notes for a message; without a vault if there is none.
         """
-        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, embedder=embedder)
+        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, models=models)
         count = self._count_tokens
-        self._contexts = ContextBuilder(embedder=self._embedder, count_tokens=count)
-        self._auto = auto or AutoRetriever(embedder=self._embedder, count_tokens=count)
+        self._contexts = ContextBuilder(models=self._models, count_tokens=count)
+        self._auto = auto or AutoRetriever(models=self._models, count_tokens=count)
 
     async def auto_retrieve(
         self,
@@ -80,9 +80,8 @@ class ContextClient(RetrievalClient):
         except ValidationError as error:
             raise refused("selection", error) from None
         found = await self._auto.find(
-            self._reading,
+            self._asker,
             chosen.question or message,
-            owner=self._owner,
             select=chosen,
             asked_at=asked_at,
         )
@@ -124,7 +123,7 @@ class ContextClient(RetrievalClient):
             raise InvalidInputError(what="tiers", why=why)
         return self._told(
             await self._contexts.for_query(
-                self._reading,
+                self._asker,
                 _question(query, asked),
                 max_tokens=_budget(max_tokens),
                 tiers=tiers,
@@ -139,7 +138,7 @@ class ContextClient(RetrievalClient):
             InvalidInputError: the budget is below 0.
         """
         return await self._contexts.of_conversation(
-            self._reading, session_id, max_tokens=_budget(max_tokens)
+            self._asker, session_id, max_tokens=_budget(max_tokens)
         )
 
     async def learning_context(self, topic: str, *, max_tokens: int = 1000) -> Context:
@@ -150,7 +149,7 @@ class ContextClient(RetrievalClient):
         """
         return self._told(
             await self._contexts.of_learning(
-                self._reading, _question(topic, {}), max_tokens=_budget(max_tokens)
+                self._asker, _question(topic, {}), max_tokens=_budget(max_tokens)
             )
         )
 
@@ -161,9 +160,7 @@ class ContextClient(RetrievalClient):
             InvalidInputError: the subject is no name.
         """
         check_name(subject, what="subject")
-        return await self._contexts.of_history(
-            self._reading, subject, max_tokens=_budget(max_tokens)
-        )
+        return await self._contexts.of_history(self._asker, subject, max_tokens=_budget(max_tokens))
 
     async def conversation_history(
         self,
@@ -197,9 +194,6 @@ class ContextClient(RetrievalClient):
     def _told(self, context: Context) -> Context:
         self._accessed(part.name for part in context.kept if part.kind == "memory")
         return context
-
-    def _reading(self) -> AbstractAsyncContextManager[Transaction]:
-        return self._transaction(write=False)
 
 
 def _question(text: str, asked: dict[str, Any]) -> RetrievalQuery:

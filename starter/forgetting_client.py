@@ -9,12 +9,13 @@ from temporalio.client import Client, WorkflowHandle
 
 from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.forgetting import begin_forgetting
+from mnestic.activities.query_models import QueryModels
 from mnestic.activities.running_jobs import RunningJobs
 from mnestic.activities.topic_meaning import entries_about
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.forgetting import ForgetRequest, FoundEntry, Purged, TopicForgotten
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
-from mnestic.memory.ports import Embedder, Memory
+from mnestic.memory.ports import Memory
 from mnestic.memory.topics import topic_words
 from mnestic.starter.context_client import ContextClient
 from mnestic.starter.rpc import rpc_errors
@@ -41,7 +42,7 @@ class ForgettingClient(ContextClient):
         *,
         tenant_id: str,
         agent_id: str,
-        embedder: Embedder | None = None,
+        models: QueryModels | None = None,
         auto: AutoRetriever | None = None,
         reach: Reach | None = None,
     ) -> None:
@@ -51,13 +52,11 @@ class ForgettingClient(ContextClient):
             memory: The memory of all agents.
             tenant_id: Whose agent it is.
             agent_id: Which one.
-            embedder: That of the entries' vectors; the local one without one.
+            models: Those that questions ask; local ones without them.
             auto: What finds memories and notes for a message; without a vault if there is none.
             reach: Where `forget` is done; not needed by anything else.
         """
-        super().__init__(
-            memory, tenant_id=tenant_id, agent_id=agent_id, embedder=embedder, auto=auto
-        )
+        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, models=models, auto=auto)
         self._reach = reach
 
     async def forget(self, topic: str, *, dry_run: bool = False) -> TopicForgotten:
@@ -124,9 +123,9 @@ class ForgettingClient(ContextClient):
 
     async def _close(self, topic: str) -> tuple[FoundEntry, ...]:
         topic_words(topic)
-        return await entries_about(
-            lambda: self._transaction(write=False), topic, embedder=self._embedder
-        )
+        # What is to be forgotten is found whatever the day's budget.
+        embedder = self._models.embedder(self._asker, is_held=False)
+        return await entries_about(self._asker, topic, embedder=embedder)
 
     async def _survey(self, topic: str, close: Sequence[FoundEntry]) -> TopicSurvey:
         reach = self._reached()

@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import get_args
 
+from mnestic.activities.askers import Asker
 from mnestic.memory.claims import (
     PERSON,
     Claim,
@@ -25,6 +26,8 @@ from mnestic.memory.signals import KeptSignal, SignalKind
 from mnestic.memory.world import World, world_of
 from mnestic.starter.decisions import decided_at
 from mnestic.starter.job_listing import every
+
+_ACTOR = "client"
 
 
 class KnowledgeClient:
@@ -249,9 +252,18 @@ class KnowledgeClient:
             if not gone:
                 return trimmed
 
+    @property
+    def _asker(self) -> Asker:
+        return Asker(
+            memory=self._memory,
+            tenant_id=self._tenant_id,
+            agent_id=self._agent_id,
+            actor=_ACTOR,
+        )
+
     def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
         return self._memory.transaction(
-            tenant_id=self._tenant_id, agent_id=self._agent_id, actor="client", write=write
+            tenant_id=self._tenant_id, agent_id=self._agent_id, actor=_ACTOR, write=write
         )
 
 

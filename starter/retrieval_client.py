@@ -5,8 +5,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from mnestic.activities.query_models import QueryModels
 from mnestic.activities.retrieving import retrieve
-from mnestic.memory.ports import Embedder, Memory
+from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.validation import refused
 from mnestic.starter.settings_client import SettingsClient
@@ -17,7 +18,7 @@ class RetrievalClient(SettingsClient):
     """One agent's memory, asked. Each call leaves audit rows."""
 
     def __init__(
-        self, memory: Memory, *, tenant_id: str, agent_id: str, embedder: Embedder | None = None
+        self, memory: Memory, *, tenant_id: str, agent_id: str, models: QueryModels | None = None
     ) -> None:
         """Prepares the client.
 
@@ -25,10 +26,10 @@ class RetrievalClient(SettingsClient):
             memory: The memory of all agents.
             tenant_id: Whose agent it is.
             agent_id: Which one.
-            embedder: That of the entries' vectors; the local one without one.
+            models: Those that questions ask; local ones without them.
         """
         super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id)
-        self._embedder = embedder or local_embedder()
+        self._models = models or QueryModels(local_embedder())
         self._count_tokens = token_counter()
 
     async def retrieve(
@@ -60,9 +61,9 @@ class RetrievalClient(SettingsClient):
         except ValidationError as error:
             raise refused("question", error) from None
         found = await retrieve(
-            lambda: self._transaction(write=False),
+            self._asker,
             query,
-            embedder=self._embedder,
+            embedder=self._models.embedder(self._asker),
             count_tokens=self._count_tokens,
             policy=policy,
         )

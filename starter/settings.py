@@ -99,7 +99,7 @@ class Settings(BaseSettings):
     learning_tokens_per_day: int | None = Field(
         None,
         ge=1,
-        description="What learning may take of a tenant's day (UTC); then messages wait; default: no limit",
+        description="What learning and searches may take of a tenant's day (UTC); then messages wait; default: no limit",
     )
     learning_usd_per_day: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Likewise, in USD by the prices below"
@@ -115,6 +115,9 @@ class Settings(BaseSettings):
             }
         ),
         description="USD per million tokens, as JSON; the defaults are list prices, check them",
+    )
+    retrieval_concurrency: int = Field(
+        16, ge=1, le=1000, description="Calls of models for searches at once, in a process"
     )
     retrieval_timeout_s: float = Field(
         2.0, gt=0, description="How long a message waits for memories, in seconds"

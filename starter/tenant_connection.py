@@ -9,8 +9,9 @@ from typing import Self
 
 from temporalio.client import Client
 
+from mnestic.activities.query_models import QueryModels
 from mnestic.memory.costs import Costs
-from mnestic.memory.ports import Embedder, Memory
+from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.starter.costs import costs_of
 from mnestic.starter.forgetting_client import Reach
@@ -29,6 +30,7 @@ from mnestic.starter.wiring import (
     open_memory,
     open_openai,
     prices_of,
+    query_models,
 )
 
 
@@ -42,12 +44,12 @@ class Connection(JobSteering):
         *,
         settings: Settings,
         endpoints: Endpoints,
-        embedder: Embedder | None = None,
+        models: QueryModels | None = None,
     ) -> None:
         super().__init__(temporal, settings=settings, endpoints=endpoints)
         self._memory = memory
-        self._embedder = embedder or local_embedder()
-        self._auto = auto_retriever(settings, self._embedder)
+        self._models = models or query_models(settings, local_embedder())
+        self._auto = auto_retriever(settings, self._models)
         self._closing = AsyncExitStack()
         self._closing.push_async_callback(memory.close)
 
@@ -76,7 +78,7 @@ class Connection(JobSteering):
                 memory,
                 settings=settings,
                 endpoints=endpoints,
-                embedder=embedder_of(settings, openai),
+                models=query_models(settings, embedder_of(settings, openai)),
             )
             client._closing = opened.pop_all()
         return client
@@ -98,7 +100,7 @@ class Connection(JobSteering):
             self._memory,
             tenant_id=self.settings.tenant_id,
             agent_id=agent_id,
-            embedder=self._embedder,
+            models=self._models,
             auto=self._auto,
             reach=Reach(
                 temporal=self.temporal,

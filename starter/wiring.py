@@ -20,6 +20,7 @@ from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.learning_calls import LearningLimits
+from mnestic.activities.query_models import QueryModels
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.ports import Embedder, Extractor, TokenCounter
 from mnestic.memory.retrieval_ports import NoteSource
@@ -189,7 +190,7 @@ def notes_of(settings: Settings) -> NoteSource | None:
     )
 
 
-def auto_retriever(settings: Settings, embedder: Embedder) -> AutoRetriever:
+def auto_retriever(settings: Settings, models: QueryModels) -> AutoRetriever:
     """What finds memories and notes for a message, within the limits that the settings give.
 
     Raises:
@@ -200,8 +201,14 @@ def auto_retriever(settings: Settings, embedder: Embedder) -> AutoRetriever:
         notes=timedelta(seconds=settings.obsidian_timeout_s),
     )
     return AutoRetriever(
-        embedder=embedder, count_tokens=count_tokens, notes=notes_of(settings), limits=limits
+        models=models, count_tokens=count_tokens, notes=notes_of(settings), limits=limits
     )
+
+
+def query_models(settings: Settings, embedder: Embedder) -> QueryModels:
+    """The models that questions ask, held to what the settings give them and learning together."""
+    limits = LearningLimits(concurrency=settings.retrieval_concurrency, daily=_daily(settings))
+    return QueryModels(embedder, limits=limits, prices=prices_of(settings.model_prices))
 
 
 def token_counter() -> TokenCounter:
@@ -242,13 +249,18 @@ def learning_limits(settings: Settings, *models: str | None) -> LearningLimits:
     Raises:
         ConfigurationError: they are held to USD, and one has no price.
     """
-    tokens, usd = settings.learning_tokens_per_day, settings.learning_usd_per_day
+    usd = settings.learning_usd_per_day
     for model in models:
         if usd is not None and model is not None and settings.model_prices.find(model) is None:
             why = f"has no price for {model}, and MNESTIC_LEARNING_USD_PER_DAY is set"
             raise ConfigurationError(setting="MNESTIC_MODEL_PRICES", why=why)
-    daily = None if tokens is None and usd is None else Budget(tokens=tokens, usd=usd)
-    return LearningLimits(concurrency=settings.learning_concurrency, daily=daily)
+    return LearningLimits(concurrency=settings.learning_concurrency, daily=_daily(settings))
+
+
+def _daily(settings: Settings) -> Budget | None:
+    """What a tenant's day may take."""
+    tokens, usd = settings.learning_tokens_per_day, settings.learning_usd_per_day
+    return None if tokens is None and usd is None else Budget(tokens=tokens, usd=usd)
 
 
 def _timeout(settings: Settings) -> timedelta:

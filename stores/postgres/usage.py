@@ -32,7 +32,10 @@ _BY_MODEL = (
 
 
 class PostgresUsageStore:
-    """Implements `mnestic.memory.ports.UsageStore`."""
+    """Implements `mnestic.memory.ports.UsageStore`.
+
+    For the audit log a call is a read: memory stays as it was, and so does its revision.
+    """
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
@@ -43,7 +46,7 @@ class PostgresUsageStore:
         await self._unit.run(
             insert(USAGE).values(**self._unit.owner, created_at=func.now(), **values)
         )
-        self._unit.wrote("usage.add", call.model)
+        self._unit.read("usage.add", call.model)
 
     async def sum_by_job(self, job_id: str) -> UsageTotal:
         """See the port."""

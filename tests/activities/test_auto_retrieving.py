@@ -14,6 +14,7 @@ import pytest
 from mnestic.activities.auto_retrieving import AutoRetriever, SourceLimits
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.query_models import QueryModels
 from mnestic.memory.auto_retrieval import AutoRetrieval
 from mnestic.memory.errors import InvalidInputError, NotesUnavailableError
 from mnestic.memory.notes import FoundNotes, Note, NoteSelection
@@ -52,7 +53,9 @@ def make(memory: Memory, settings: Settings) -> Callable[..., MemoryClient]:
     """Makes the agent's client, with a vault and limits of the test's choice."""
 
     def build(**fields: Any) -> MemoryClient:
-        auto = AutoRetriever(embedder=TokenVectorEmbedder(), count_tokens=count_tokens, **fields)
+        auto = AutoRetriever(
+            models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens, **fields
+        )
         return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", auto=auto)
 
     return build
@@ -204,7 +207,9 @@ async def test_a_database_that_is_down_is_skipped_by_name_and_the_notes_are_told
     vault: FolderVault,
 ) -> None:
     down = PostgresMemory("postgresql://nobody@127.0.0.1:1/nothing", pool_size=1)
-    auto = AutoRetriever(embedder=TokenVectorEmbedder(), count_tokens=count_tokens, notes=vault)
+    auto = AutoRetriever(
+        models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens, notes=vault
+    )
     ada = MemoryClient(down, tenant_id="t", agent_id="ada", auto=auto)
 
     told = await ask(ada)

@@ -9,6 +9,7 @@ import pytest
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.contexts import ContextBuilder
+from mnestic.activities.query_models import QueryModels
 from mnestic.memory.contexts import CategorySummary, Context
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.ports import Transaction
@@ -71,12 +72,10 @@ async def test_summaries_come_first_where_somebody_keeps_them(known: MemoryClien
             return (CategorySummary(category="profile", text="Mara moves often."),)
 
     builder = ContextBuilder(
-        embedder=TokenVectorEmbedder(), count_tokens=count_tokens, summaries=Kept()
+        models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens, summaries=Kept()
     )
 
-    context = await builder.for_query(
-        lambda: known._transaction(write=False), RetrievalQuery(text=QUESTION), max_tokens=2000
-    )
+    context = await builder.for_query(known._asker, RetrievalQuery(text=QUESTION), max_tokens=2000)
 
     assert lines(context)[0] == {"category": "profile", "summary": "Mara moves often."}
     assert [part.kind for part in context.kept] == ["summary", "fact", "fact", "memory"]

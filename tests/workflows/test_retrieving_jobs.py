@@ -11,8 +11,11 @@ from temporalio.worker import Worker
 
 from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.clients.local import LocalSummariser
+from mnestic.activities.clients.openai_compatible import openai_client
+from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.query_models import QueryModels
 from mnestic.memory.auto_selections import AutoSelection, SearchSelection
 from mnestic.memory.jobs import JobResult
 from mnestic.memory.language import ChatMessage, ChatReply, TokenUsage
@@ -28,6 +31,7 @@ from mnestic.stores.notes.folder import FolderVault
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
 from mnestic.workflows.agent_memory import AgentMemory
+from tests.activities.learning_models import vectors
 
 PRICES = ModelPrices.model_validate({"test": {"input": 1000, "output": 2000}})
 TURIN = "Mara lives in Turin, near the river."
@@ -94,7 +98,9 @@ def activities(
     vault.mkdir()
     (vault / "Mara.md").write_text("Mara has moved twice. #mnestic", encoding="utf-8")
     auto = AutoRetriever(
-        embedder=TokenVectorEmbedder(), count_tokens=count_tokens, notes=FolderVault(vault)
+        models=QueryModels(TokenVectorEmbedder()),
+        count_tokens=count_tokens,
+        notes=FolderVault(vault),
     )
     return activities_of(
         memory, model=model, summariser=LocalSummariser(), auto=auto, prices=PRICES
@@ -210,6 +216,33 @@ async def test_a_recall_puts_what_it_finds_into_a_variable(
     assert "follow no instruction" in variable["quoted"]
     ((kept,), _) = await ada.list_retrievals()
     assert kept.preview == "Where does Mara live?"
+
+
+@pytest.mark.usefixtures("ada")
+async def test_what_a_node_asks_of_the_embedder_is_on_its_jobs_account(
+    run: Run,
+    client: MnesticClient,
+    memory: PostgresMemory,
+    model: EchoModel,
+    chat_server: Any,
+    admin_url: str,
+    settings: Settings,
+) -> None:
+    chat_server.answers = vectors
+    async with openai_client(api_key="sk-x", base_url=chat_server.base_url) as openai:
+        embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
+        auto = AutoRetriever(models=QueryModels(embedder), count_tokens=count_tokens)
+        activities = activities_of(memory, model=model, summariser=LocalSummariser(), auto=auto)
+        async with make_worker(client.temporal, settings, activities=activities):
+            await run(THINKS.replace("${budget}", "8000"), who="Mara")
+
+    with psycopg.connect(admin_url) as owner:
+        rows = owner.execute(
+            "SELECT agent_id, session_id, job_id, input_tokens FROM mnestic.llm_usage "
+            "WHERE tenant_id = %s AND purpose = 'retrieve'",
+            [settings.tenant_id],
+        ).fetchall()
+    assert rows == [("ada", "s1", "j1", 7)]
 
 
 @workflow.defn(name="asks_memory")

@@ -1,0 +1,32 @@
+"""Askers: on whose account something is asked of an agent's memory.
+
+They stand alone because what a question takes is written down for them, wherever it is asked.
+"""
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+from mnestic.memory.ports import Memory, Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """On whose account something is asked; called, it begins a transaction on that memory."""
+
+    memory: Memory
+    tenant_id: str
+    agent_id: str
+    actor: str
+    session_id: str | None = None
+    job_id: str | None = None
+
+    def __call__(self, *, write: bool = False) -> AbstractAsyncContextManager[Transaction]:
+        """A transaction of the agent."""
+        return self.memory.transaction(
+            tenant_id=self.tenant_id, agent_id=self.agent_id, actor=self.actor, write=write
+        )
+
+    @property
+    def owner(self) -> str:
+        """Whose memory it is: tenant and agent."""
+        return f"{self.tenant_id}/{self.agent_id}"
