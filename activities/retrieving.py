@@ -169,7 +169,8 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
     telling = telling_words(named.words)
     slips = [word for word in telling if asking.may_be_misspelt(word)]
-    vocabulary = await search.look_up(telling, known, slips=slips)
+    quiet = set(named.words).difference(telling)
+    vocabulary = await search.look_up(named.words, known, slips=slips, quiet=quiet)
     weights = vocabulary.weights
     silent = [name for name in named.names if not weights or not known.names[name].speaks]
     of_names = {part for name in silent for part in name.split()}

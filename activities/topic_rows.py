@@ -13,7 +13,7 @@ from mnestic.memory.forgetting import LeftOver
 from mnestic.memory.forgetting_ports import HeldRow
 from mnestic.memory.ports import Transaction
 from mnestic.memory.redaction import Remedy, remedy_of
-from mnestic.memory.topics import Topic, topic_words
+from mnestic.memory.topics import Topic, telling_topic_words, topic_words
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _OF_JOBS = frozenset({"memory_snapshot", "job_wait", "job_read", "tool_result", "operation"})
@@ -50,6 +50,7 @@ async def make_topic(
     words = topic_words(topic)
     stems = await transaction.forgetting.stems(words)
     copied = (await transaction.entries.select(sorted(entries))).values() if entries else ()
+    words = telling_topic_words(words, stems)
     return Topic(words, stems, copied=[entry.content for entry in copied])
 
 

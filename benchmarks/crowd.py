@@ -49,8 +49,8 @@ _COUNTS = (
      WHERE tenant_id = %(tenant)s AND agent_id = ANY(%(agents)s) GROUP BY 1, 2, 3
     """,
     """
-    INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes)
-    SELECT tenant_id, agent_id, count(*), sum(lexemes) FROM mnestic.entry
+    INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
+    SELECT tenant_id, agent_id, count(*), sum(lexemes), array_agg(DISTINCT language) FROM mnestic.entry
      WHERE tenant_id = %(tenant)s AND agent_id = ANY(%(agents)s) GROUP BY 1, 2
     """,
     """

@@ -4,7 +4,7 @@ It stands apart from the settings of a process, which hold addresses and secrets
 the agent's memory, and hold from the next message on.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Self
 
@@ -13,11 +13,13 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    StringConstraints,
     ValidationError,
     field_serializer,
     model_validator,
 )
 
+from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.retrieval import PRESETS, PresetName, RetrievalPolicy
 from mnestic.memory.validation import problem_of
@@ -61,6 +63,11 @@ class AgentSettings(BaseModel):
     obsidian_context_tag: Annotated[
         str, Field(pattern=_TAG, description="Notes with this tag are too; empty: none by tag")
     ] = "mnestic"
+    language: Annotated[
+        str,
+        StringConstraints(to_lower=True, min_length=1, max_length=63),
+        Field(description="In which language new entries are, as Postgres' text search calls it"),
+    ] = LANGUAGE
     retrieval_preset: PresetName = Field(
         default="mnestic", description="Whose weights retrieval begins with"
     )
@@ -118,6 +125,17 @@ def changed_settings(settings: AgentSettings, changes: Mapping[str, Any]) -> Age
         place, _, why = problem_of(error).partition(": ")
         told = why if why and place in changes and len(changes) == 1 else problem_of(error)
         raise InvalidInputError(what=what, why=told) from None
+
+
+def check_language(settings: AgentSettings, known: Collection[str]) -> None:
+    """Refuses a language that the database's text search does not know.
+
+    Raises:
+        InvalidInputError: lists those that it knows.
+    """
+    if settings.language not in known:
+        why = f"{settings.language} is not known to the database; there are {', '.join(known)}"
+        raise InvalidInputError(what="setting language", why=why)
 
 
 def check_names(names: Iterable[str]) -> None:

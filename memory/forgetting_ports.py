@@ -59,8 +59,11 @@ class ForgettingStore(Protocol):
         """
         ...
 
-    async def stems(self, words: Collection[str]) -> dict[str, str]:
-        """The stems of folded words, as text search has them."""
+    async def stems(self, words: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """The stems of folded words, as text search has them in each language that the agent's texts may be in.
+
+        A word that says nothing in a language has an empty one.
+        """
         ...
 
     async def page(

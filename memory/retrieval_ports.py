@@ -30,10 +30,16 @@ class SearchStore(Protocol):
         ...
 
     async def look_up(
-        self, words: Sequence[str], known: Known, *, slips: Collection[str] = ()
+        self,
+        words: Sequence[str],
+        known: Known,
+        *,
+        slips: Collection[str] = (),
+        quiet: Collection[str] = (),
     ) -> Vocabulary:
-        """The words of a question as they are stored, without those that say nothing.
+        """The words of a question as they are stored in each language of the agent's entries.
 
+        Those that say nothing in the question's language are left out, and in English also `quiet` ones.
         Those among `slips` that are not known are read as what is, if they begin it or are nearly it.
         """
         ...
@@ -96,6 +102,10 @@ class SettingStore(Protocol):
 
     async def reset(self, name: str) -> None:
         """Takes one back to its default; one that is not set changes nothing."""
+        ...
+
+    async def list_languages(self) -> tuple[str, ...]:
+        """The languages whose words text search can read."""
         ...
 
 

@@ -1,8 +1,8 @@
 """What sources of search are asked, and what they bring: words as they are stored, and entries by number."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
@@ -57,18 +57,26 @@ class KnownName:
     speaks: bool
 
 
+class KnownLexeme(NamedTuple):
+    """A word as it is stored, and how many entries have it."""
+
+    lexeme: str
+    entries: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """What an agent's memory knows of a question, and how much there is in it.
 
-    `names` are those that are known, by what the question says; `words` the lexemes of its words, each with
-    how many entries have it; `entries` and `lexemes` how many there are in all. `bare` is how many entries
+    `names` are those that are known, by what the question says; `words` the parts of its words, each as the
+    lexeme that it is in each language in which it says something; `languages` those of entries; `entries` and `lexemes` how many there are in all. `bare` is how many entries
     have no vector yet, and none up to the number `complete_to` is, as far as is known.
     """
 
     names: Mapping[str, KnownName]
-    words: Mapping[str, Mapping[str, int]]
+    words: Mapping[str, Sequence[Mapping[str, KnownLexeme]]]
     settings: Mapping[str, Any]
+    languages: Collection[str] = ()
     entries: int = 0
     lexemes: int = 0
     bare: int = 0

@@ -4,9 +4,12 @@ It stands alone because what is shown before, what is removed and what is looked
 agree on what speaks of a topic.
 """
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
+from mnestic.memory.asked_languages import ReadWord, telling
 from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.sentences import split_sentences
@@ -32,11 +35,28 @@ def topic_words(topic: str) -> tuple[str, ...]:
     words = tuple(dict.fromkeys(words_of(topic)))
     if not words:
         raise InvalidInputError(what="topic", why="is empty; say what to forget")
-    telling = tuple(word for word in words if word not in STOP_WORDS)
-    if not telling:
-        why = f"has only words that stand in any text ({' '.join(words[:5])}); name what to forget"
-        raise InvalidInputError(what="topic", why=why)
-    return telling
+    return _some(words, tuple(word for word in words if word not in STOP_WORDS))
+
+
+def telling_topic_words(
+    words: Sequence[str], stems: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
+    """The words of a topic without those that say nothing in its language.
+
+    Args:
+        words: As `topic_words` gives them.
+        stems: The stems of each, one a language; empty where it says nothing.
+
+    Raises:
+        InvalidInputError: none is left.
+    """
+    languages = range(max(map(len, stems.values()), default=0))
+    read = [
+        ReadWord([place for place, stem in enumerate(stems[word]) if stem], is_known=True)
+        for word in words
+    ]
+    says = telling(read, languages)
+    return _some(words, tuple(word for word, tells in zip(words, says, strict=True) if tells))
 
 
 class Topic:
@@ -47,26 +67,30 @@ class Topic:
     """
 
     def __init__(
-        self, words: Sequence[str], stems: Mapping[str, str], *, copied: Sequence[str] = ()
+        self,
+        words: Sequence[str],
+        stems: Mapping[str, Sequence[str]],
+        *,
+        copied: Sequence[str] = (),
     ) -> None:
         """A topic of folded words.
 
         Args:
             words: As `topic_words` gives them.
-            stems: The stem of each.
+            stems: The stems of each, one a language.
             copied: Texts that speak of it without its words; a copy of one speaks of it too.
         """
         self.words = tuple(words)
-        self._stems = {word: stems.get(word, word) for word in words}
-        self._forms: dict[str, str] = {}
+        self._stems = {word: tuple(stems.get(word, ())) for word in words}
+        self._forms: dict[str, Sequence[str]] = {}
         self._copied = frozenset(filter(None, map(_flat, copied)))
         self._long_copied = tuple(sorted(filter(_is_long, self._copied)))
         self._all_copied = "\0".join(self._long_copied)  # searched at once, since texts are many
 
     @property
     def beginnings(self) -> tuple[str, ...]:
-        """What the forms of each word begin with, however long they are."""
-        return tuple(_beginning(word, stem) for word, stem in self._stems.items())
+        """What the forms of each word begin with, however long they are, without marks."""
+        return tuple(_beginning(word, stems) for word, stems in self._stems.items())
 
     @property
     def is_copied(self) -> bool:
@@ -76,22 +100,22 @@ class Topic:
     def unlearned(self, text: str) -> set[str]:
         """Words of a text that may be forms of the topic's."""
         folded = fold(text)
-        if not all(beginning in folded for beginning in self.beginnings):
+        if not self._may_be_in(folded):
             return set()
         return {
             word
             for word in words_of(folded)
-            if word not in self._forms and word.startswith(self.beginnings)
+            if word not in self._forms and _bare(word).startswith(self.beginnings)
         }
 
-    def learn(self, stems: Mapping[str, str]) -> None:
+    def learn(self, stems: Mapping[str, Sequence[str]]) -> None:
         """Takes in the stems of words."""
         self._forms.update(stems)
 
     def is_in(self, *texts: str) -> bool:
         """Whether texts together speak of it."""
         folded = fold("\n".join(texts))
-        if all(beginning in folded for beginning in self.beginnings):
+        if self._may_be_in(folded):
             said = set(words_of(folded))
             if all(self._is_said(word, said, folded) for word in self.words):
                 return True
@@ -139,8 +163,17 @@ class Topic:
     def _is_said(self, word: str, said: set[str], folded: str) -> bool:
         if word in said or (is_unspaced(word) and word in folded):
             return True
-        stem = self._stems[word]
-        return any(self._forms.get(other) == stem for other in said)
+        stems = self._stems[word]
+        return any(
+            stem == mine
+            for other in said
+            for stem, mine in zip(self._forms.get(other, ()), stems, strict=False)
+            if mine
+        )
+
+    def _may_be_in(self, folded: str) -> bool:
+        bare = _bare(folded)
+        return all(beginning in bare for beginning in self.beginnings)
 
     def _is_copy(self, text: str) -> bool:
         """Whether it has a whole copied text, or is a part of one that is long enough to be told by it."""
@@ -155,16 +188,37 @@ class Topic:
         return any(copied in flat for copied in fitting)
 
 
+def _some(words: Sequence[str], telling: tuple[str, ...]) -> tuple[str, ...]:
+    if not telling:
+        why = f"has only words that stand in any text ({' '.join(words[:5])}); name what to forget"
+        raise InvalidInputError(what="topic", why=why)
+    return telling
+
+
 @lru_cache(maxsize=4096)
-def _beginning(word: str, stem: str) -> str:
-    """What a word and all that have its stem begin with: a stem may have another last letter."""
-    most = stem[:-1] if len(stem) > 3 else stem  # noqa: PLR2004
-    length = 0
-    for mine, other in zip(word, most, strict=False):
-        if mine != other:
-            break
-        length += 1
-    return word[:length] or word[:1]
+def _beginning(word: str, stems: tuple[str, ...]) -> str:
+    """What a word and all that have one of its stems begin with: a stem may have another last letter."""
+    bare = _bare(word)
+    shared = [_shared(bare, _shorter(_bare(stem))) for stem in stems if stem]
+    return min(shared, key=len, default=bare) or bare[:1]
+
+
+def _shared(word: str, other: str) -> str:
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False))
+    return "".join(char for char, _ in same)
+
+
+def _shorter(stem: str) -> str:
+    return stem[:-1] if len(stem) > 3 else stem  # noqa: PLR2004
+
+
+def _bare(folded: str) -> str:
+    """A text without the marks of its letters, which stems of some languages leave out."""
+    if folded.isascii():
+        return folded
+    return "".join(
+        char for char in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(char)
+    )
 
 
 def _is_long(flat: str) -> bool:

@@ -28,7 +28,7 @@ _VECTORS = """
 SELECT entry_number, vector::real[] FROM mnestic.embedding
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND model = %(model)s
 """
-_LEXEMES = "SELECT tsvector_to_array(to_tsvector('english', %s))"
+_LEXEMES = "SELECT tsvector_to_array(to_tsvector('english', mnestic.words_apart(%s)))"
 
 
 class PlainIndex:

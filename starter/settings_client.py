@@ -5,6 +5,7 @@ from typing import Any
 from mnestic.memory.agent_settings import (
     AgentSettings,
     changed_settings,
+    check_language,
     check_names,
     settings_of,
 )
@@ -33,6 +34,8 @@ class SettingsClient(EntryClient):
         async with self._transaction(write=True) as transaction:
             now = settings_of(await transaction.settings.read())
             changed = changed_settings(now, changes)
+            if "language" in changes:
+                check_language(changed, await transaction.settings.list_languages())
             stored = changed.model_dump(mode="json")
             for name in changes:
                 await transaction.settings.put(name, stored[name])

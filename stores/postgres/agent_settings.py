@@ -5,6 +5,7 @@ from typing import Any
 from sqlalchemy import delete, func, text
 from sqlalchemy.dialects.postgresql import insert
 
+from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.stores.postgres.retrieval_tables import SettingRow
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
@@ -13,6 +14,13 @@ SETTING = table(SettingRow)
 SETTINGS = text(
     "SELECT name, value FROM mnestic.setting WHERE tenant_id = :tenant_id AND agent_id = :agent_id"
 )
+_LANGUAGES = text(
+    "SELECT cfgname AS name FROM pg_ts_config WHERE pg_ts_config_is_visible(oid) ORDER BY cfgname"
+)
+_LANGUAGE = text("""
+SELECT value #>> '{}' AS name FROM mnestic.setting
+ WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND name = 'language'
+""")
 
 
 class PostgresSettingStore:
@@ -45,3 +53,13 @@ class PostgresSettingStore:
             delete(SETTING).where(self._unit.owned(SETTING), SETTING.c.name == name)
         )
         self._unit.wrote("setting.reset", name)
+
+    async def list_languages(self) -> tuple[str, ...]:
+        """See the port."""
+        return tuple(row.name for row in await self._unit.rows(_LANGUAGES))
+
+
+async def language_of(unit: Unit) -> str:
+    """The language that an agent's new entries are in."""
+    row = await unit.row(_LANGUAGE, unit.owner)
+    return LANGUAGE if row is None else str(row.name)

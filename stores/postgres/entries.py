@@ -12,6 +12,7 @@ from mnestic.memory.errors import NotFoundError
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.signals import entry_signal
 from mnestic.stores.postgres.accesses import add_accesses
+from mnestic.stores.postgres.agent_settings import language_of
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.knowledge_tables import EntryRow, EntryTermRow, FactRow
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
@@ -21,7 +22,6 @@ from mnestic.stores.postgres.unit import Unit
 from mnestic.stores.postgres.vectors import Vectors
 
 ENTRY, TERM, FACT = table(EntryRow), table(EntryTermRow), table(FactRow)
-LANGUAGE = "english"
 _TERMS = {"keyword": "keywords", "tag": "tags", "alias": "aliases", "subject": "subjects"}
 _RELATED = "related"  # a term that is no name
 _COLUMNS = [
@@ -40,7 +40,7 @@ _NAME = insert_rows(TERM, "kind", "term", "entry_number")
 _WORDS = """
     SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes
       FROM mnestic.entry AS e,
-           unnest(to_tsvector(CAST(e.language AS regconfig), e.content)) AS w
+           unnest(to_tsvector(CAST(e.language AS regconfig), mnestic.words_apart(e.content))) AS w
      WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(:numbers)
 """
 # Lexemes are counted in one order by everybody, so that nobody waits for somebody who waits.
@@ -56,12 +56,13 @@ counted AS (
     ON CONFLICT (tenant_id, agent_id, lexeme)
     DO UPDATE SET entries = mnestic.lexeme.entries + excluded.entries
 )
-INSERT INTO mnestic.corpus
-SELECT :tenant_id, :agent_id, count(*), COALESCE(sum(lexemes), 0) FROM mnestic.entry
- WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(:numbers)
+INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
+SELECT :tenant_id, :agent_id, count(*), COALESCE(sum(lexemes), 0), COALESCE(array_agg(DISTINCT language), '{{}}')
+  FROM mnestic.entry WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(:numbers)
 ON CONFLICT (tenant_id, agent_id)
 DO UPDATE SET entries = mnestic.corpus.entries + excluded.entries,
-              lexemes = mnestic.corpus.lexemes + excluded.lexemes
+              lexemes = mnestic.corpus.lexemes + excluded.lexemes,
+              languages = ARRAY(SELECT unnest(mnestic.corpus.languages) UNION SELECT unnest(excluded.languages) ORDER BY 1)
 """)  # noqa: S608 - a constant of this module
 # Each row is looked up by its whole key (`OFFSET 0`): else all that the agent has may be read once a word.
 _UNINDEX = text(f"""
@@ -139,7 +140,9 @@ class PostgresEntryStore:
         """See the port."""
         if not entries:
             return 0
-        new = await self._unit.rows(_ADD, self._packed(entries))
+        language = await language_of(self._unit)
+        languages = {entry.id: language for entry in entries}
+        new = await self._unit.rows(_ADD, self._packed(entries, languages))
         numbers = {row.id: row.number for row in new}
         added = [entry for entry in entries if entry.id in numbers]
         if not added:
@@ -224,14 +227,15 @@ class PostgresEntryStore:
                 raise NotFoundError(what="entry", name=entry.id)
             self._unit.wrote("entry.change", entry.id)
         numbers = {entry_id: row.number for entry_id, row in before.items()}
+        languages = {entry_id: row.language for entry_id, row in before.items()}
         same = [entry for entry in entries if entry.content == before[entry.id].content]
-        await self._unit.run(_CHANGE, self._packed(same))
+        await self._unit.run(_CHANGE, self._packed(same, languages))
         anew = [entry for entry in entries if entry.content != before[entry.id].content]
         stale = [numbers[entry.id] for entry in anew]
         if stale:  # else full text search and vectors are true as they are
             await self._unindex(stale)
             await self._vectors.forget(stale)
-            await self._unit.run(_REWRITE, self._packed(anew))
+            await self._unit.run(_REWRITE, self._packed(anew, languages))
             await self._index(stale)
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
@@ -350,9 +354,12 @@ class PostgresEntryStore:
     def _of(self, target: Any, numbers: Sequence[int]) -> Any:
         return self._unit.owned(target) & target.c.entry_number.in_(numbers)
 
-    def _packed(self, entries: Sequence[Entry]) -> dict[str, str]:
+    def _packed(self, entries: Sequence[Entry], languages: Mapping[str, str]) -> dict[str, str]:
         rows = [
-            {**entry.model_dump(exclude={"created_at", "updated_at"}), "language": LANGUAGE}
+            {
+                **entry.model_dump(exclude={"created_at", "updated_at"}),
+                "language": languages[entry.id],
+            }
             for entry in entries
         ]
         return packed(self._unit.owner, rows, what="entries")

@@ -17,14 +17,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 
+from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.forgetting import Forgetting
 from mnestic.memory.forgetting_ports import HeldPage, HeldRow, Place
 from mnestic.memory.names import END_JOB
 from mnestic.memory.redaction import Remedy, texts_of
 from mnestic.memory.topics import Topic, topic_words
+from mnestic.stores.postgres.agent_settings import language_of
 from mnestic.stores.postgres.beliefs import CLAIM, FACT
-from mnestic.stores.postgres.entries import ENTRY, LANGUAGE
+from mnestic.stores.postgres.entries import ENTRY
 from mnestic.stores.postgres.forgetting_tables import ForgettingRow
 from mnestic.stores.postgres.held_rows import next_page, write_remedy
 from mnestic.stores.postgres.learning import LEARNING
@@ -36,9 +38,16 @@ from mnestic.stores.postgres.unit import Unit, among
 from mnestic.stores.postgres.waits import WAIT
 
 FORGETTING = table(ForgettingRow)
+_LANGUAGES = text("""
+SELECT languages FROM mnestic.corpus WHERE tenant_id = :tenant_id AND agent_id = :agent_id
+""")
 _STEMS = text("""
-SELECT word, (ts_lexize(CAST(:dictionary AS regdictionary), word))[1] AS stem
-  FROM unnest(CAST(:words AS text[])) AS word
+SELECT w.word, array_agg(array_to_string(
+           tsvector_to_array(to_tsvector(CAST(g.language AS regconfig), w.word)), ' '
+       ) ORDER BY g.language) AS stems
+  FROM unnest(CAST(:words AS text[])) AS w (word)
+ CROSS JOIN unnest(CAST(:languages AS text[])) AS g (language)
+ GROUP BY w.word
 """)
 _FORGET_MESSAGES = text(
     "SELECT mnestic.forget_messages(:forgetting, :agent_id, :sessions, :sources) AS messages"
@@ -76,6 +85,7 @@ class PostgresForgettingStore:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
+        self._languages: list[str] | None = None
 
     async def begin(self, forgetting_id: str, topic: str, *, entries: Sequence[str]) -> None:
         """See the port."""
@@ -120,13 +130,17 @@ class PostgresForgettingStore:
         assert done is not None
         return done
 
-    async def stems(self, words: Collection[str]) -> dict[str, str]:
+    async def stems(self, words: Collection[str]) -> dict[str, tuple[str, ...]]:
         """See the port."""
         if not words:
             return {}
-        asked = {"words": sorted(words), "dictionary": f"{LANGUAGE}_stem"}
+        if self._languages is None:
+            corpus = await self._unit.row(_LANGUAGES, self._unit.owner)
+            known = () if corpus is None else corpus.languages
+            self._languages = sorted({LANGUAGE, await language_of(self._unit), *known})
+        asked = {"words": sorted(words), "languages": self._languages}
         rows = await self._unit.rows(_STEMS, asked)
-        return {row.word: row.stem or row.word for row in rows}
+        return {row.word: tuple(row.stems) for row in rows}
 
     async def page(
         self, name: str, topic: Topic, *, after: tuple[Any, ...] | None, lock: bool

@@ -5,6 +5,7 @@ from typing import Any
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
+    ARRAY,
     REAL,
     BigInteger,
     CheckConstraint,
@@ -222,13 +223,14 @@ class LexemeRow(Table, table=True):
 
 
 class CorpusRow(Table, table=True):
-    """How many entries an agent has, and how long they are together."""
+    """How many entries an agent has, how long they are together, and in which languages there were some."""
 
     __tablename__ = "corpus"
 
     agent_id: str = words(key=True)
     entries: int = Field(sa_type=BigInteger)
     lexemes: int = Field(sa_type=BigInteger)
+    languages: list[str] = Field(sa_column=Column(ARRAY(Text), nullable=False))
 
 
 class EntryTermRow(Table, table=True):

@@ -5,13 +5,14 @@ They stand apart from the search, since words are found by what they look like.
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from rapidfuzz.distance import OSA
 from sqlalchemy import text
 
+from mnestic.memory.asked_languages import LANGUAGE, ReadWord, telling
 from mnestic.memory.predicates import NAMING
-from mnestic.memory.search import AskedLexeme, Known, KnownName, Vocabulary
+from mnestic.memory.search import AskedLexeme, Known, KnownLexeme, KnownName, Vocabulary
 from mnestic.stores.postgres.agent_settings import SETTINGS
 from mnestic.stores.postgres.unit import Unit
 
@@ -43,16 +44,19 @@ SELECT object_key, subject_key, false FROM mnestic.fact
  WHERE {_MINE} AND object_key = ANY(CAST(:keys AS text[])) AND status = 'active'
    AND predicate IN {NAMING}
 """)  # noqa: S608 - constants of this module
-_WORDS = text("""
-SELECT w.word, x.lexeme, COALESCE(l.entries, 0) AS entries
+# Of what a question says in one place, a word is another in each language.
+_WORDS = text(f"""
+SELECT w.word, x.positions[1] AS part, g.language, x.lexeme, COALESCE(l.entries, 0) AS entries
   FROM unnest(CAST(:words AS text[])) AS w (word)
- CROSS JOIN unnest(tsvector_to_array(to_tsvector('english', w.word))) AS x (lexeme)
+ CROSS JOIN (SELECT unnest(languages) FROM mnestic.corpus WHERE {_MINE}
+             UNION SELECT '{LANGUAGE}') AS g (language)
+ CROSS JOIN unnest(to_tsvector(CAST(g.language AS regconfig), mnestic.words_apart(w.word))) AS x
   LEFT JOIN mnestic.lexeme AS l
     ON l.tenant_id = :tenant_id AND l.agent_id = :agent_id AND l.lexeme = x.lexeme
- ORDER BY w.word, x.lexeme
-""")
+ ORDER BY w.word, part
+""")  # noqa: S608
 _SIZE = text("""
-SELECT c.entries, c.lexemes, c.entries - COALESCE(m.entries, 0) AS bare,
+SELECT c.entries, c.lexemes, c.languages, c.entries - COALESCE(m.entries, 0) AS bare,
        COALESCE(m.complete_to, 0) AS complete_to
   FROM mnestic.corpus AS c
   LEFT JOIN mnestic.embedding_model AS m
@@ -86,9 +90,12 @@ class KnownWords:
         for row in names:
             also[row.asked] |= {row.asked, row.key}
         speaks = {row.asked for row in names if row.speaks}
-        of_word: dict[str, dict[str, int]] = defaultdict(dict)
+        parts: dict[tuple[str, int], dict[str, KnownLexeme]] = defaultdict(dict)
         for row in lexemes:
-            of_word[row.word][row.lexeme] = row.entries
+            parts[row.word, row.part][row.language] = KnownLexeme(row.lexeme, row.entries)
+        of_word: dict[str, list[dict[str, KnownLexeme]]] = defaultdict(list)
+        for (word, _), part in parts.items():
+            of_word[word].append(part)
         return Known(
             names={
                 asked: KnownName(keys=frozenset(found), speaks=asked in speaks)
@@ -100,32 +107,36 @@ class KnownWords:
         )
 
     async def look_up(
-        self, words: Sequence[str], known: Known, *, slips: Collection[str]
+        self, words: Sequence[str], known: Known, *, slips: Collection[str], quiet: Collection[str]
     ) -> Vocabulary:
         """See `mnestic.memory.ports.SearchStore`."""
         if not known.entries:
             return Vocabulary()
         asked: list[AskedLexeme] = []
         misspelt: dict[str, str] = {}
-        for word in words:
-            for lexeme, having in known.words.get(word, {}).items():
-                if any(lexeme in one.lexemes for one in asked):
-                    continue
-                entries, share = having, 1.0
-                lexemes: tuple[str, ...] = (lexeme,)
-                if not entries and word in slips:
-                    alike = await self._alike(lexeme)
-                    if alike:
-                        share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)
-                        misspelt[word] = ", ".join(alike)
-                weight = share * _rarity(entries, of=known.entries)
-                asked.append(AskedLexeme(lexemes=lexemes, weight=weight, is_known=bool(entries)))
-        telling = sorted(asked, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]
+        for word, entries_of in _telling(words, known, quiet=quiet):
+            lexemes, entries, share = tuple(entries_of), sum(entries_of.values()), 1.0
+            if any(set(lexemes) & set(other.lexemes) for other in asked):
+                continue
+            if not entries and word in slips:
+                alike = await self._alike(lexemes)
+                if alike:
+                    share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)
+                    misspelt[word] = ", ".join(alike)
+            weight = share * _rarity(min(entries, known.entries), of=known.entries)
+            asked.append(AskedLexeme(lexemes=lexemes, weight=weight, is_known=bool(entries)))
+        best = sorted(asked, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]
         average = max(1.0, known.lexemes / known.entries)
-        return Vocabulary(asked=tuple(telling), misspelt=misspelt, average_length=average)
+        return Vocabulary(asked=tuple(best), misspelt=misspelt, average_length=average)
 
-    async def _alike(self, lexeme: str) -> dict[str, int]:
+    async def _alike(self, lexemes: Sequence[str]) -> dict[str, int]:
         """The lexemes that a word may be meant as: those it begins, else those a slip or two away."""
+        for lexeme in lexemes:
+            if alike := await self._alike_one(lexeme):
+                return alike
+        return {}
+
+    async def _alike_one(self, lexeme: str) -> dict[str, int]:
         if len(lexeme) < _SHORTEST_MISSPELT:
             return {}
         first = lexeme[0]
@@ -145,6 +156,26 @@ class KnownWords:
             and (slip := OSA.distance(lexeme, one, score_cutoff=slips)) <= slips
         ]
         return {one: entries[one] for _, _, one in sorted(near)[:1]}
+
+
+def _telling(
+    words: Sequence[str], known: Known, *, quiet: Collection[str]
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """The words that say something, each with its lexemes in the agent's languages, and how many entries have them."""
+    found = []
+    for word in words:
+        for part in known.words.get(word, ()):
+            read = {
+                name: one for name, one in part.items() if name != LANGUAGE or word not in quiet
+            }
+            mine = {
+                one.lexeme: one.entries for name, one in read.items() if name in known.languages
+            }
+            found.append((word, mine, ReadWord(read.keys(), is_known=any(mine.values()))))
+    says = telling([one for *_, one in found], {LANGUAGE, *known.languages})
+    for (word, mine, _), is_telling in zip(found, says, strict=True):
+        if is_telling and mine:
+            yield word, mine
 
 
 def _rarity(entries: int, *, of: int) -> float:

@@ -163,10 +163,15 @@ class PostgresSearchStore:
         return await self._words.recognise(keys, words, model=model)
 
     async def look_up(
-        self, words: Sequence[str], known: Known, *, slips: Collection[str] = ()
+        self,
+        words: Sequence[str],
+        known: Known,
+        *,
+        slips: Collection[str] = (),
+        quiet: Collection[str] = (),
     ) -> Vocabulary:
         """See the port."""
-        return await self._words.look_up(words, known, slips=slips)
+        return await self._words.look_up(words, known, slips=slips, quiet=quiet)
 
     async def list_fresh(self, model: str, known: Known, *, limit: int) -> tuple[FreshEntry, ...]:
         """See the port."""

@@ -22,6 +22,7 @@ def test_what_is_not_set_has_its_default() -> None:
         "obsidian_context_enabled": True,
         "obsidian_context_notes": [],
         "obsidian_context_tag": "mnestic",
+        "language": "english",
         "retrieval_preset": "mnestic",
         "retrieval_policy": {},
     }

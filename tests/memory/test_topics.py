@@ -5,9 +5,14 @@ import unicodedata
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.topics import FORGOTTEN, LONGEST_TOPIC, Topic, topic_words
+from mnestic.memory.topics import FORGOTTEN, LONGEST_TOPIC, Topic, telling_topic_words, topic_words
 
-STEMS = {"divorce": "divorc", "divorced": "divorc", "divorces": "divorc", "divorcee": "divorce"}
+STEMS = {
+    "divorce": ["divorc"],
+    "divorced": ["divorc"],
+    "divorces": ["divorc"],
+    "divorcee": ["divorce"],
+}
 
 
 def topic(text: str, *, copied: tuple[str, ...] = ()) -> Topic:
@@ -15,7 +20,7 @@ def topic(text: str, *, copied: tuple[str, ...] = ()) -> Topic:
 
 
 def knowing(found: Topic, text: str) -> Topic:
-    found.learn({word: STEMS.get(word, word) for word in found.unlearned(text)})
+    found.learn({word: STEMS.get(word, [word]) for word in found.unlearned(text)})
     return found
 
 
@@ -58,6 +63,27 @@ def test_forms_of_a_word_are_meant_by_their_stem() -> None:
 
     assert found.is_in("They divorced.")
     assert not found.is_in("A divorcee told of it.")
+
+
+def test_forms_may_have_other_marks() -> None:
+    found = Topic(["haus"], {"haus": ["haus", "haus"]})
+    stems = {"häuser": ("haus", "häuser"), "hausers": ("hausers", "hauser")}
+
+    for text in ("Die Häuser", "Zwei Hausers"):
+        found.learn({word: stems[word] for word in found.unlearned(text)})
+
+    assert found.is_in("Die Häuser")
+    assert not found.is_in("Zwei Hausers")
+
+
+def test_words_that_say_nothing_in_the_topic_s_language_are_left_out() -> None:
+    stems = {"der": ("der", ""), "auf": ("auf", ""), "urlaub": ("urlaub", "urlaub")}
+    stems |= {"red": ("red", "red"), "hat": ("hat", "")}
+
+    assert telling_topic_words(["der", "urlaub", "auf"], stems) == ("urlaub",)
+    assert telling_topic_words(["red", "hat"], stems) == ("red", "hat")
+    with pytest.raises(InvalidInputError, match="any text"):
+        telling_topic_words(["der", "auf"], stems)
 
 
 def test_a_text_speaks_of_all_words_or_not_at_all() -> None:

@@ -218,3 +218,46 @@ async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(empty_url:
     }
     assert {fact.object for fact in taught} == {"Genk", "Bruges"}
     assert {signal.kind for signal in signals} >= {"memory.conflict", "memory.stored"}
+
+
+CURLY = "“Ghent”—the café’s 東京都"  # noqa: RUF001
+
+
+def insert_words_of_0003(connection: psycopg.Connection[Any]) -> None:
+    """The postings of the entries, as 0003 made them; one entry has punctuation that is not ASCII."""
+    connection.execute("UPDATE mnestic.entry SET content = %s WHERE id = 'e1'", [CURLY])
+    connection.execute("""
+        INSERT INTO mnestic.posting
+        SELECT e.tenant_id, e.agent_id, w.lexeme, e.number, cardinality(w.positions), e.lexemes
+          FROM mnestic.entry AS e, unnest(to_tsvector('english', e.content)) AS w
+    """)
+    connection.execute("""
+        INSERT INTO mnestic.lexeme
+        SELECT tenant_id, agent_id, lexeme, count(*) FROM mnestic.posting GROUP BY 1, 2, 3
+    """)
+
+
+async def test_words_of_0003_are_read_as_they_are_now(empty_url: str) -> None:
+    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection, to="0003")
+    with psycopg.connect(empty_url) as owner:
+        insert_messages_of_0003(owner)
+        insert_words_of_0003(owner)
+
+    migrate(empty_url)
+
+    memory = PostgresMemory(empty_url.replace("postgres@", "mnestic_app@"))
+    scope = {"tenant_id": "t1", "agent_id": "ada", "actor": "test"}
+    async with memory.transaction(**scope, write=True) as transaction:
+        known = await transaction.search.recognise((), ["Ghent", "東京"], model="")
+        ghent = await transaction.search.look_up(["Ghent", "東京"], known)
+        await transaction.entries.remove(["e1"])
+    await memory.close()
+    assert {one.lexemes: one.is_known for one in ghent.asked} == {("ghent",): True, ("東京",): True}
+    with psycopg.connect(empty_url) as owner:
+        left = owner.execute("SELECT lexeme, count(*) FROM mnestic.posting GROUP BY 1").fetchall()
+        counted = owner.execute("SELECT lexeme, entries FROM mnestic.lexeme WHERE entries > 0")
+        assert sorted(counted.fetchall()) == sorted(left) == [("ghent", 4), ("live", 4)]
+        corpus = owner.execute("SELECT entries, lexemes, languages FROM mnestic.corpus").fetchall()
+    assert corpus == [(4, 8, ["english"])]

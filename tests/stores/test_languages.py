@@ -1,0 +1,156 @@
+"""Full text search in the language of each entry, and of each script."""
+
+# ruff: noqa: RUF001 (letters and punctuation of other scripts are meant)
+
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import TupleRow
+
+from mnestic.memory.ports import Transaction
+from mnestic.memory.retrieval import RetrievalQuery
+from mnestic.memory.search import Search, Vocabulary
+from mnestic.starter.settings import Settings
+from tests.stores.conftest import Begin
+from tests.stores.entry_samples import entry
+
+Owner = psycopg.Connection[TupleRow]
+
+
+async def keep(begin: Begin, language: str, **contents: str) -> None:
+    async with begin() as transaction:
+        await transaction.settings.put("language", language)
+        await transaction.entries.add([entry(*said) for said in contents.items()])
+
+
+async def look_up(transaction: Transaction, *words: str, **asked: Any) -> Vocabulary:
+    known = await transaction.search.recognise((), words, model="")
+    return await transaction.search.look_up(words, known, **asked)
+
+
+async def find(transaction: Transaction, *words: str, **asked: Any) -> set[str]:
+    """The ids of entries that have any of the words."""
+    search = Search(
+        query=RetrievalQuery(text="anything"),
+        vocabulary=await look_up(transaction, *words, **asked),
+        called=Vocabulary(),
+        names=frozenset(),
+        tags=frozenset(),
+        predicates={},
+        period=None,
+        pool=10,
+    )
+    hits = await transaction.search.find(search)
+    told = await transaction.search.describe(hits.numbers, (), search)
+    return {one.entry_id for one in told}
+
+
+@pytest.mark.parametrize(
+    ("language", "content", "asked", "silent"),
+    [
+        ("german", "Die Häuser am Fluss wurden verkauft.", "haus", "am"),
+        ("german", "„Die Straße“ – so heißt der Film.", "strassen", "der"),
+        ("french", "L’église est fermée aux visiteurs.", "églises", "est"),
+        ("spanish", "¿Cuándo? Los autobuses salían tarde.", "autobús", "los"),
+        ("dutch", "Hij heeft twee katten en een hond.", "kat", "een"),
+        ("russian", "В библиотеке много «книг».", "книга", "в"),
+        ("greek", "Οι βιβλιοθήκες είναι κλειστές.", "βιβλιοθήκη", "·"),
+        ("arabic", "متى تفتح المكتبة؟", "مكتبة", "؟"),
+        ("turkish", "Kitaplar masanın üstünde.", "kitap", "ve"),
+        ("simple", "駅前のラーメン屋は深夜二時まで。", "ラーメン", "。"),
+        ("simple", "ร้านอาหารเปิดกี่โมง", "อาหาร", "!"),
+    ],
+)
+async def test_a_form_of_a_word_is_found_in_the_entry_s_language(
+    begin: Begin, language: str, content: str, asked: str, silent: str
+) -> None:
+    await keep(begin, language, said=content)
+
+    async with begin(write=False) as transaction:
+        assert await find(transaction, asked) == {"said"}
+        assert await find(transaction, silent) == set()
+
+
+async def test_each_entry_keeps_its_language_and_all_are_asked(
+    begin: Begin, owner: Owner, settings: Settings
+) -> None:
+    await keep(begin, "english", old="Two houses were sold.")
+    await keep(begin, "german", new="Die Häuser wurden verkauft.")
+    async with begin() as transaction:
+        changed = await transaction.entries.get("old")
+        await transaction.entries.change(
+            [changed.model_copy(update={"content": "The houses were selling."})]
+        )
+
+    async with begin(write=False) as transaction:
+        assert await find(transaction, "sells") == {"old"}
+        assert await find(transaction, "haus") == {"new"}
+        assert await find(transaction, "house", "häusern") == {"old", "new"}
+        counted = await look_up(transaction, "häuser")
+    assert [sorted(one.lexemes) for one in counted.asked] == [["haus", "häuser"]]
+    query = "SELECT id, language FROM mnestic.entry WHERE tenant_id = %s ORDER BY id"
+    rows = owner.execute(query, [settings.tenant_id]).fetchall()
+    assert rows == [("new", "german"), ("old", "english")]
+    query = "SELECT languages FROM mnestic.corpus WHERE tenant_id = %s"
+    assert owner.execute(query, [settings.tenant_id]).fetchall() == [(["english", "german"],)]
+
+
+async def test_function_words_of_the_question_s_language_are_not_looked_for(begin: Begin) -> None:
+    await keep(begin, "english", war="The war was about a hat.")
+    await keep(begin, "german", hut="Der Hut war rot.")
+
+    async with begin(write=False) as transaction:
+        assert await find(transaction, "war") == {"war"}
+        assert await find(transaction, "cold", "war") == {"war"}
+        assert await find(transaction, "was", "war", "der", "hut") == {"hut"}
+        assert await find(transaction, "where", "is", "the", "hat") == {"war"}
+
+
+async def test_english_function_words_say_nothing_to_whom_english_is_foreign(begin: Begin) -> None:
+    await keep(begin, "german", note="Die Note steht auf dem Blatt.", tor="Das Tor ist zu.")
+
+    async with begin(write=False) as transaction:
+        english = await look_up(transaction, "where", "is", "the", "tor", quiet=["where"])
+        quiet = await look_up(transaction, "note", quiet=["note"])
+    assert [one.lexemes for one in english.asked] == [("tor",)]
+    assert [one.lexemes for one in quiet.asked] == [("not",)]
+
+
+async def test_a_misspelt_word_is_read_as_one_of_any_language(begin: Begin) -> None:
+    await keep(begin, "english", ferry="The ferries leave at six.")
+    await keep(begin, "russian", kniga="Книги лежат в библиотеке.")
+
+    async with begin(write=False) as transaction:
+        assert await find(transaction, "библеотека", slips=["библеотека"]) == {"kniga"}
+        assert await find(transaction, "библи", slips=["библи"]) == {"kniga"}
+        assert await find(transaction, "feries", slips=["feries"]) == {"ferry"}
+
+
+async def test_the_languages_that_there_are_are_those_of_the_database(begin: Begin) -> None:
+    async with begin(write=False) as transaction:
+        languages = await transaction.settings.list_languages()
+
+    assert {"simple", "english", "german", "russian", "arabic"} <= set(languages)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("don’t “quote” — me…", "don t quote me"),
+        ("Don't stop; e-mail C++ (ASCII)", "Don't stop; e-mail C++ (ASCII)"),
+        ("¡Sí! «ёлка» 😀 Ｆｕｌｌ", "Sí! ёлка Full"),
+        ("cafe\u0301 30€", "café 30"),
+        ("ABC 東京都 x", "ABC 東京 京都 x"),
+        ("犬", "犬"),
+        ("X東y京都Z", "X 東 y 京都 Z"),
+        ("서울 지하철", "서울 지하철"),
+    ],
+)
+def test_words_are_what_is_between_punctuation_of_any_script(
+    owner: Owner, content: str, words: str
+) -> None:
+    row = owner.execute("SELECT mnestic.words_apart(%s)", [content]).fetchone()
+
+    assert row is not None
+    assert row[0].split() == words.split()
