@@ -67,7 +67,7 @@ class RetrievedMemory(BaseModel):
         return cls(
             entry_id=entry.id,
             entry_type=entry.entry_type,
-            content=cut_text(entry.content, LONGEST_MEMORY),
+            content=cut_text(entry.content, LONGEST_MEMORY, least_chars=LONGEST_MEMORY // 2),
             speaker=entry.speaker,
             channel=entry.channel,
             session_id=entry.session_id,

@@ -177,7 +177,7 @@ def history_tier(histories: Iterable[FactHistory]) -> Tier:
 
 def _piece(entry: Entry, *, now: datetime) -> Piece:
     line = quote_memory(
-        cut_text(entry.content, LONGEST_MEMORY),
+        cut_text(entry.content, LONGEST_MEMORY, least_chars=LONGEST_MEMORY // 2),
         by=entry.speaker,
         channel=entry.channel,
         at=entry.at,

@@ -56,8 +56,11 @@ class FoundNotes(BaseModel):
 
 
 def excerpt(text: str) -> str:
-    """The beginning of a note: about `LONGEST_NOTE` characters, cut at a sentence's end."""
-    return cut_text(text, LONGEST_NOTE)
+    """The beginning of a note: about `LONGEST_NOTE` characters, cut at a sentence's end.
+
+    Where that would leave less than half of them, such as a heading alone, it is cut after a word.
+    """
+    return cut_text(text, LONGEST_NOTE, least_chars=LONGEST_NOTE // 2)
 
 
 def most_tagged(

@@ -7,6 +7,7 @@ It stands alone because summaries, extraction and replies all have to agree on w
 
 import re
 import unicodedata
+from itertools import takewhile
 
 # Something follows these, always: a name, a number, more of the sentence.
 _BEFORE_ANYTHING = frozenset(
@@ -20,9 +21,11 @@ _LONGEST_WORD = 40
 _CLOSERS = "\"'”’»›)]}」』）】"
 _OPENERS = "\"'“‘«‹([{「『（【¿¡"
 # Scripts that put no space after a sentence need none here; a full stop inside 3.5 or a.b is none.
+# A row of marks is looked at once, from its beginning: a text may have a million of them.
+_MARKS = ".!?…؟۔।॥።။"
 _BOUNDARY = re.compile(
     rf"(?P<wide>[。！？｡]+[{re.escape(_CLOSERS)}]*)\s*"
-    rf"|(?P<mark>[.!?…؟۔।॥።။]+(?:[ \u00a0\u202f]»)?[{re.escape(_CLOSERS)}]*)(?=\s|$)\s*"
+    rf"|(?P<mark>(?<![{_MARKS}])[{_MARKS}]++(?:[ \u00a0\u202f]»)?[{re.escape(_CLOSERS)}]*)(?=\s|$)\s*"
     r"|(?P<line>\n\s*)"
 )
 _LAST_WORD = re.compile(r"([^\W_](?:[^\W_]|[.'’-](?=[^\W_]))*)$")
@@ -47,20 +50,23 @@ def split_sentences(text: str) -> tuple[str, ...]:
     return tuple(sentence for sentence in sentences if any(map(str.isalnum, sentence)))
 
 
-def cut_text(text: str, max_chars: int) -> str:
-    """Shorten a text to `max_chars` characters at most: after a sentence, else a word, else anywhere."""
+def cut_text(text: str, max_chars: int, *, least_chars: int = 1) -> str:
+    """Shorten a text to `max_chars` characters at most: after a sentence, else a word, else anywhere.
+
+    A sentence that ends before `least_chars` leaves too little: then it is cut after a word.
+    """
     text = text.strip()
     if len(text) <= max_chars:
         return text
     if max_chars <= 0:
         return ""
-    ends = [
-        match.end(match.lastgroup or 0)
-        for match in _BOUNDARY.finditer(text)
-        if not match["mark"] or _ends_sentence(text, 0, match)
-    ]
-    fitting = [end for end in ends if end <= max_chars]
-    return text[: fitting[-1]].rstrip() if fitting else _cut_at_word(text, max_chars)
+    last = 0
+    for match in takewhile(lambda found: found.start() < max_chars, _BOUNDARY.finditer(text)):
+        end = match.end(match.lastgroup or 0)
+        if end <= max_chars and (not match["mark"] or _ends_sentence(text, 0, match)):
+            last = end
+    cut = text[:last].rstrip()
+    return cut if len(cut) >= least_chars else _cut_at_word(text, max_chars)
 
 
 def _cut_at_word(text: str, max_chars: int) -> str:

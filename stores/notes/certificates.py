@@ -4,9 +4,12 @@ It stands alone because a plugin on somebody's machine signs its own certificate
 that, to check none, would give the key and the notes' place to whoever listens there.
 """
 
+import errno
 import hashlib
 import re
+import socket
 import ssl
+from contextlib import suppress
 from http.client import HTTPSConnection
 from pathlib import Path
 
@@ -31,15 +34,27 @@ class PinnedConnection(HTTPSConnection):
     ) -> None:
         super().__init__(host, port, context=context, timeout=timeout)
         self._fingerprint = fingerprint
+        self._given_up = False
+
+    def hang_up(self) -> None:
+        """Ends what another thread waits for: nobody wants the answer any more, however slow it comes."""
+        self._given_up = True
+        open_socket = self.sock
+        if open_socket is not None:
+            with suppress(OSError):  # it has ended by itself
+                open_socket.shutdown(socket.SHUT_RDWR)
 
     def connect(self) -> None:
         """Connects.
 
         Raises:
             ssl.SSLCertVerificationError: the certificate is another.
-            OSError: nothing answers there.
+            OSError: nothing answers there, or it has been hung up.
         """
         super().connect()
+        if self._given_up:
+            self.close()
+            raise ConnectionAbortedError(errno.ECONNABORTED, "it does not answer in time")
         if self._fingerprint is None:
             return
         found = hashlib.sha256(self.sock.getpeercert(binary_form=True) or b"").hexdigest()

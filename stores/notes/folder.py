@@ -10,7 +10,7 @@ from pathlib import Path
 from mnestic.memory.errors import InvalidInputError, NotesUnavailableError
 from mnestic.memory.notes import FoundNotes, Note, NoteSelection, SkippedNote, excerpt, most_tagged
 from mnestic.stores.notes.markdown import is_tagged, tags_of, text_of
-from mnestic.stores.notes.vault_files import SUFFIX, iter_files, opened_vault, read_file
+from mnestic.stores.notes.vault_files import iter_files, note_path, opened_vault, read_file
 
 _MOST_FILES = 50_000
 _READERS = 4  # at once
@@ -82,8 +82,7 @@ def _look(root: int, path: str, found: os.stat_result) -> _Looked:
 
 
 def _told(root: int, select: NoteSelection, tagged: list[str]) -> FoundNotes:
-    named = [path if path.endswith(SUFFIX) else path + SUFFIX for path in select.paths]
-    chosen, left_out = most_tagged(named, tagged)
+    chosen, left_out = most_tagged([note_path(name) for name in select.paths], tagged)
     notes: list[Note] = []
     skipped: list[SkippedNote] = []
     for path in chosen:

@@ -13,12 +13,14 @@ _FRONT = re.compile(
     r"\ufeff?---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
 _LONGEST_FRONT = 65_536  # characters
+_PROPERTIES = frozenset({"tags", "tag"})
 # A tag begins after a blank, and is no number.
 _TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d])([\w/-]+)")
 _FENCE = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)|\Z)", re.DOTALL | re.MULTILINE
+    r"^ {0,3}(?P<fence>`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^ {0,3}(?P=fence)|\Z)", re.DOTALL | re.MULTILINE
 )
-_CODE = re.compile(r"(?P<ticks>`+)[^`\n]+(?P=ticks)")
+_CODE = re.compile(r"(?<!`)(?P<ticks>`++)[^`\n]++(?P=ticks)(?!`)")
+_NO_TAG = re.compile(r"[\W\d_]*|null|true|false", re.IGNORECASE)
 
 
 def text_of(note: str) -> str:
@@ -49,13 +51,16 @@ def _properties(note: str) -> Iterator[str]:
     if found is None:
         return
     try:
-        properties: Any = yaml.safe_load(found["yaml"])
-    except (yaml.YAMLError, ValueError, RecursionError):
+        # With this loader all values are text, so none is a date that cannot be, and `<<` unfolds nothing.
+        properties: Any = yaml.load(found["yaml"], Loader=yaml.BaseLoader)  # noqa: S506
+    except (yaml.YAMLError, RecursionError):
         return  # Obsidian finds no tag in properties that are malformed either
     if not isinstance(properties, dict):
         return
-    for name in ("tags", "tag"):
-        value = properties.get(name)
+    for name, value in properties.items():
+        if name.casefold() not in _PROPERTIES:
+            continue
         parts = re.split(r"[,\s]+", value) if isinstance(value, str) else value
         if isinstance(parts, list):
-            yield from (part.strip().removeprefix("#") for part in parts if isinstance(part, str))
+            told = (part.strip().removeprefix("#") for part in parts if isinstance(part, str))
+            yield from (tag for tag in told if not _NO_TAG.fullmatch(tag))

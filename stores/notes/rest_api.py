@@ -7,13 +7,12 @@ import asyncio
 import json
 import re
 import ssl
-import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
 from http.client import HTTPException
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote, urlsplit
 
@@ -23,7 +22,13 @@ from mnestic.memory.errors import ConfigurationError, InvalidInputError, NotesUn
 from mnestic.memory.notes import FoundNotes, Note, NoteSelection, SkippedNote, excerpt, most_tagged
 from mnestic.stores.notes.certificates import PinnedConnection, fingerprint_of, tls_context
 from mnestic.stores.notes.markdown import text_of
-from mnestic.stores.notes.vault_files import LARGEST_BYTES, SUFFIX, decoded
+from mnestic.stores.notes.vault_files import (
+    LARGEST_BYTES,
+    SUFFIX,
+    decoded,
+    note_path,
+    parts_of,
+)
 
 _READERS = 4  # at once
 _LARGEST_ANSWER = 4 * LARGEST_BYTES
@@ -81,14 +86,6 @@ class RestVault:
 
     async def read(self, select: NoteSelection) -> FoundNotes:
         """See the port."""
-        given_up = threading.Event()
-        loop = asyncio.get_running_loop()
-        try:
-            return await loop.run_in_executor(self._threads, self._read, select, given_up)
-        finally:
-            given_up.set()
-
-    def _read(self, select: NoteSelection, given_up: threading.Event) -> FoundNotes:
         connection = PinnedConnection(
             self._host,
             self._port,
@@ -96,9 +93,16 @@ class RestVault:
             context=self._context,
             timeout=self._timeout_s,
         )
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._threads, self._read, connection, select)
+        finally:
+            connection.hang_up()
+
+    def _read(self, connection: PinnedConnection, select: NoteSelection) -> FoundNotes:
         try:
             with closing(connection):
-                return _Reading(connection, key=self._key, given_up=given_up).read(select)
+                return _Reading(connection, key=self._key).read(select)
         except ssl.SSLCertVerificationError as error:
             why = f"its certificate is not trusted: {error.strerror or error}"
             if self._fingerprint is None:
@@ -110,17 +114,14 @@ class RestVault:
 
 
 class _Reading:
-    """What is read by one connection; it ends early once nobody waits for it any more."""
+    """What is read by one connection."""
 
-    def __init__(
-        self, connection: PinnedConnection, *, key: SecretStr | None, given_up: threading.Event
-    ) -> None:
-        self._connection, self._key, self._given_up = connection, key, given_up
+    def __init__(self, connection: PinnedConnection, *, key: SecretStr | None) -> None:
+        self._connection, self._key = connection, key
 
     def read(self, select: NoteSelection) -> FoundNotes:
         tagged = self._tagged(select.tag) if select.tag else []
-        named = [path if path.endswith(SUFFIX) else path + SUFFIX for path in select.paths]
-        chosen, left_out = most_tagged(named, tagged)
+        chosen, left_out = most_tagged([note_path(name) for name in select.paths], tagged)
         notes: list[Note] = []
         skipped: list[SkippedNote] = []
         for path in chosen:
@@ -147,8 +148,7 @@ class _Reading:
         return [hit.filename for hit in newest if hit.filename.endswith(SUFFIX)]
 
     def _note(self, path: str) -> str:
-        if path.startswith("/") or ".." in PurePosixPath(path).parts:
-            raise InvalidInputError(what=path, why="is no path inside the vault")
+        parts_of(path)
         status, answer = self._ask("GET", f"/vault/{quote(path)}")
         if status == _NOT_FOUND:
             raise InvalidInputError(what=path, why="is not in the vault")
@@ -167,7 +167,8 @@ class _Reading:
         """Status and body of an answer, of which no more is read than may be.
 
         Raises:
-            HTTPException: it is too large, refuses the key, or nobody waits for it any more.
+            HTTPException: it is too large, or refuses the key.
+            OSError: the server does not answer, or nobody waits for it any more.
         """
         key = {"Authorization": f"Bearer {self._key.get_secret_value()}"} if self._key else {}
         self._connection.request(method, path, body=body, headers={**kind, **key})
@@ -175,8 +176,6 @@ class _Reading:
         with self._connection.getresponse() as answer:
             while chunk := answer.read1(_CHUNK):
                 content += chunk
-                if self._given_up.is_set():
-                    raise HTTPException("it does not answer in time")
                 if len(content) > _LARGEST_ANSWER:
                     raise HTTPException(f"it answers with more than {_LARGEST_ANSWER} bytes")
         if answer.status in _NO_KEY:

@@ -47,15 +47,32 @@ def iter_files(root: int) -> Iterator[tuple[str, os.stat_result]]:
                 yield str(PurePosixPath(place) / name), found
 
 
+def note_path(name: str) -> str:
+    """The path of a note that was named, with its ending, written as the vault's own paths are."""
+    return str(PurePosixPath(name if name.endswith(SUFFIX) else name + SUFFIX))
+
+
+def parts_of(path: str) -> tuple[str, ...]:
+    """The parts of a note's path.
+
+    Raises:
+        InvalidInputError: it leads out of the vault, or to what is hidden in it.
+    """
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts:
+        raise InvalidInputError(what=path, why="is no path inside the vault")
+    if any(part.startswith(".") for part in parts):
+        raise InvalidInputError(what=path, why="is hidden, and so no note of the vault")
+    return parts
+
+
 def read_file(root: int, path: str) -> str:
     """The text of a note.
 
     Raises:
         InvalidInputError: it is not there or not in the vault, is no text, or too large; says which.
     """
-    parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or ".." in parts:
-        raise InvalidInputError(what=path, why="is no path inside the vault")
+    parts = parts_of(path)
     folder = os.dup(root)
     try:
         for part in parts[:-1]:

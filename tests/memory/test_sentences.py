@@ -1,5 +1,7 @@
 # ruff: noqa: RUF001 (marks of other scripts are meant)
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +63,38 @@ def test_a_text_is_cut_at_a_sentence_else_a_word_else_a_letter(
     cut = cut_text(text, max_chars)
 
     assert cut == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "least_chars", "expected"),
+    [
+        ("Title\nOne two three four", 10, "Title\nOne…"),
+        ("Title\nOne two three four", 5, "Title"),
+        ("One two. Three four", 8, "One two."),
+    ],
+)
+def test_a_sentence_that_leaves_too_little_is_not_cut_after(
+    text: str, least_chars: int, expected: str
+) -> None:
+    assert cut_text(text, 12, least_chars=least_chars) == expected
+
+
+@pytest.mark.parametrize("text", ["One. " * 200_000, "." * 60_000 + "a", ("." * 900 + "a") * 900])
+def test_only_the_beginning_of_a_long_text_is_looked_at(text: str) -> None:
+    began = time.process_time()
+
+    assert len(cut_text(text, 500)) <= 500
+    assert time.process_time() - began < 0.5
+
+
+def test_a_row_of_marks_is_looked_at_once() -> None:
+    began = time.process_time()
+
+    assert split_sentences("Well" + "." * 60_000 + "a. Yes.") == (
+        "Well" + "." * 60_000 + "a.",
+        "Yes.",
+    )
+    assert time.process_time() - began < 2
 
 
 @given(

@@ -48,6 +48,7 @@ class Plugin:
     url: str = ""
     silent: bool = False
     drips: bool = False
+    drips_headers: bool = False
     answer: tuple[int, bytes] | None = None
     released: threading.Event = field(default_factory=threading.Event)
 
@@ -87,6 +88,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers["Authorization"] != f"Bearer {KEY}":
             status, body = 401, b'{"errorCode": 40101}'
         status, body = plugin.answer or (status, body)
+        if plugin.drips_headers:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
+            while not plugin.released.wait(0.05):
+                self.wfile.write(b"x")
+            return
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -120,3 +120,11 @@ async def test_a_long_note_is_cut_at_the_end_of_a_sentence(vault: Path) -> None:
 
     assert LONGEST_NOTE - len(sentence) < len(note.content) <= LONGEST_NOTE
     assert note.content.endswith("each morning.")
+
+
+async def test_of_a_note_with_long_sentences_more_is_told_than_its_heading(vault: Path) -> None:
+    write(vault / "a.md", f"# Mara\n{'walks along the river ' * 40} #mnestic")
+
+    (note,) = (await FolderVault(vault).read(BY_TAG)).notes
+
+    assert LONGEST_NOTE - len("walks") <= len(note.content) <= LONGEST_NOTE

@@ -1,5 +1,7 @@
 """What a tag is in a note, and what is not."""
 
+import time
+
 import pytest
 
 from mnestic.stores.notes.markdown import is_tagged, tags_of, text_of
@@ -20,6 +22,8 @@ from mnestic.stores.notes.markdown import is_tagged, tags_of, text_of
         ("---\ntags: a, b c\ntag: d\n---\n", {"a", "b", "c", "d"}),
         ("\ufeff---\r\ntags: a\r\n---\r\n#b", {"a", "b"}),
         ("---\ntags: [2026, true, null, [a]]\n---\n", set()),
+        ("---\nTags: a\nTAG: b\n---\n", {"a", "b"}),
+        ("---\ntags: [on, no]\nborn: 2026-13-45\nkind: !mine x\n---\n", {"on", "no"}),
         ("---\ntags: [a\n---\n#b", {"b"}),
         ("---\n- a\n- b\n---\n", set()),
         ("---\ntags: a\nnever closed", set()),
@@ -54,3 +58,19 @@ def test_properties_that_unfold_without_end_are_read_at_once() -> None:
     lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 60))]
 
     assert tags_of("\n".join(("---", *lines, "tags: *a59", "---", "#b"))) == {"b"}
+
+
+def test_properties_that_merge_without_end_are_read_at_once() -> None:
+    nine = [f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 7)]
+    began = time.process_time()
+
+    assert tags_of("\n".join(("---", "a0: &a0 {x: 1}", *nine, "tags: a", "---"))) == {"a"}
+    assert time.process_time() - began < 0.2
+
+
+@pytest.mark.parametrize("mark", ["`", "~"])
+def test_a_long_row_of_code_marks_is_looked_at_once(mark: str) -> None:
+    began = time.process_time()
+
+    assert tags_of(mark * 20_000 + " #a") <= {"a"}
+    assert time.process_time() - began < 0.2

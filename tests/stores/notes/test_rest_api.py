@@ -135,6 +135,22 @@ async def test_whoever_waits_no_longer_is_not_held_up(plugin: Plugin, by_api: Ma
     assert (await vault.read(PROFILE)).notes
 
 
+async def test_a_server_that_never_comes_to_an_end_holds_no_reader(
+    plugin: Plugin, by_api: Make
+) -> None:
+    vault = by_api()
+    plugin.drips_headers = True
+    for _ in range(5):  # more than there are readers
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await vault.read(PROFILE)
+
+    plugin.drips_headers = False
+
+    async with asyncio.timeout(2):
+        assert (await vault.read(PROFILE)).notes
+
+
 async def test_a_server_that_is_gone_is_told() -> None:
     gone = RestVault("https://127.0.0.1:1", api_key=None, timeout=timedelta(seconds=1))
 

@@ -1,10 +1,12 @@
 """What every source of notes does: a vault on disk, and one behind the plugin's server."""
 
+from pathlib import Path
+
 import pytest
 
 from mnestic.memory.notes import LONGEST_NOTE, NoteSelection
 from mnestic.memory.retrieval_ports import NoteSource
-from tests.stores.notes.conftest import NOTES
+from tests.stores.notes.conftest import NOTES, Plugin
 
 
 async def test_notes_are_told_by_path_and_then_by_tag(source: NoteSource) -> None:
@@ -25,6 +27,29 @@ async def test_a_note_is_told_once_and_found_without_its_ending(source: NoteSour
     found = await source.read(NoteSelection(paths=("People/Jonas",), tag="friends"))
 
     assert [note.path for note in found.notes] == ["People/Jonas.md"]
+
+
+async def test_a_path_is_the_same_however_it_is_written(source: NoteSource) -> None:
+    names = ("Profile.md", "./Profile", "People//Jonas.md", "People/./Jonas")
+
+    found = await source.read(NoteSelection(paths=names))
+
+    assert [note.path for note in found.notes] == ["Profile.md", "People/Jonas.md"]
+
+
+@pytest.mark.parametrize("path", [".obsidian/app", "People/.draft.md", ".trash/Old.md"])
+async def test_what_is_hidden_is_no_note_even_by_its_name(
+    source: NoteSource, plugin: Plugin, folder: Path, path: str
+) -> None:
+    hidden = path if path.endswith(".md") else f"{path}.md"
+    plugin.notes[hidden] = ("secret", [])
+    (folder / hidden).parent.mkdir(exist_ok=True)
+    (folder / hidden).write_text("secret", encoding="utf-8")
+
+    found = await source.read(NoteSelection(paths=(path,)))
+
+    assert (found.notes, [one.path for one in found.skipped]) == ((), [hidden])
+    assert "hidden" in found.skipped[0].why
 
 
 async def test_a_path_may_hold_any_characters(source: NoteSource) -> None:
