@@ -83,7 +83,7 @@ class ContextBuilder:
             frame: How it is told.
         """
         async with asker() as transaction:
-            now = query.asked_at or await transaction.now()
+            now = query.asked_at or query.as_of or await transaction.now()
             policy = policy or settings_of(await transaction.settings.read()).policy
         least = policy.min_score if query.min_score is None else query.min_score
         # What scores less is asked for too, since the ledger tells of it.
@@ -98,7 +98,8 @@ class ContextBuilder:
             if "summaries" in tiers and self._summaries is not None:
                 wanted.append(summary_tier(await self._summaries.list_summaries(transaction)))
             if "facts" in tiers:
-                wanted.append(fact_tier(await _facts_about(transaction, found, now=now)))
+                facts = await _facts_about(transaction, found, now=now, known_at=query.as_of)
+                wanted.append(fact_tier(facts))
         if "search" in tiers:
             wanted.append(search_tier(found.found, min_score=least, now=now))
         return context_of(
@@ -147,12 +148,14 @@ class ContextBuilder:
 
 
 async def _facts_about(
-    transaction: Transaction, found: Retrieval, *, now: datetime
+    transaction: Transaction, found: Retrieval, *, now: datetime, known_at: datetime | None
 ) -> tuple[Fact, ...]:
-    """What is so now of those whom the question names."""
+    """What is so of those whom the question names, or was at the moment that it asks for."""
     facts: dict[str, Fact] = {}
     for name in found.names[:MOST_FACTS]:
-        page, _ = await transaction.facts.list_facts(subject=name, as_of=now, limit=_PAGE)
+        page, _ = await transaction.facts.list_facts(
+            subject=name, as_of=known_at or now, limit=_PAGE
+        )
         facts |= {fact.id: fact for fact in page}
     return tuple(facts.values())
 

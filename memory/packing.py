@@ -30,7 +30,7 @@ class Piece(BaseModel):
 
 
 class Tier(BaseModel):
-    """Pieces of one source, the best first; with it, the block may fill that `share` of the budget.
+    """Pieces of one source, the best first; with it, lines may fill that `share` of the budget for them.
 
     What earlier tiers are kept from by their share they get in the end, if the later ones leave it.
     """
@@ -77,11 +77,12 @@ def pack(
         tiers: In the order in which they are told.
         max_tokens: What the block may have; 0 gives an empty one.
         count_tokens: Counts exactly.
-        render: Makes the block of lines; of none it is not asked for.
+        render: Makes the block of lines; of none, what it has around them.
     """
     packing = _Packing(tuple(tiers), count_tokens, render)
+    around = count_tokens(render(()))
     for number, tier in enumerate(packing.tiers):
-        packing.fill(number, up_to=max_tokens * tier.share)
+        packing.fill(number, up_to=around + (max_tokens - around) * tier.share)
     for number in range(len(packing.tiers)):
         packing.fill(number, up_to=max_tokens)
     return packing.packed()

@@ -10,10 +10,14 @@ from typing import Any
 
 # JSON escapes quotation marks, backslashes and line feeds by itself. The rest of what could end a line,
 # the turn of a dialogue (`<|im_end|>`, `</s>`, `[/INST]`) or a quotation, or cannot be seen, is escaped as
-# JSON knows it too: brackets, line ends of all kinds, control characters, those that change the direction
-# of writing, and tags that hide text in text.
+# JSON knows it too: brackets, also the wide and small forms that are read as them, line ends of all kinds,
+# control characters, those that change the direction of writing, and all that hide text in text, such as
+# tags and selectors of variants.
 _UNSAFE = re.compile(
-    "[<>\\[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\U000e0000-\\U000e007f]"
+    r"[<>\[\ufe64\ufe65\uff1c\uff1e\uff3b"
+    r"\x00-\x1f\x7f-\x9f\u2028\u2029"
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 
 

@@ -1,6 +1,6 @@
 """What a prompt is told of an agent's memory, from outside a job: before a message, and of a question."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,8 @@ from mnestic.memory.resources import check_name
 from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery
 from mnestic.memory.validation import refused
 from mnestic.starter.retrieval_client import RetrievalClient
+
+_SELECTED = ("limit", "min_score", "notes", "question")
 
 
 class ContextClient(RetrievalClient):
@@ -75,6 +77,9 @@ class ContextClient(RetrievalClient):
         check_name(channel, what="channel")
         if max_tokens is not None:
             _budget(max_tokens)
+        _check_known(select, _SELECTED, what="selection")
+        if asked_at is not None and asked_at.utcoffset() is None:
+            raise InvalidInputError(what="asked_at", why="has no offset; say in which zone it is")
         try:
             chosen = AutoSelection(channel=channel, **select)
         except ValidationError as error:
@@ -117,10 +122,7 @@ class ContextClient(RetrievalClient):
         Raises:
             InvalidInputError: the question or a field cannot be.
         """
-        unknown = set(tiers) - set(TIERS)
-        if unknown:
-            why = f"there is no {', '.join(sorted(unknown))}; there are {', '.join(TIERS)}"
-            raise InvalidInputError(what="tiers", why=why)
+        _check_known(tiers, TIERS, what="tiers")
         return self._told(
             await self._contexts.for_query(
                 self._asker,
@@ -171,10 +173,17 @@ class ContextClient(RetrievalClient):
         limit: int = 50,
         cursor: str | None = None,
     ) -> tuple[tuple[Entry, ...], str | None]:
-        """What was said, in a session or anywhere, the latest first, and the cursor of the next page."""
-        query = EntryQuery(
-            entry_types=("interaction",), session_id=session_id, since=since, until=until
-        )
+        """What was said, in a session or anywhere, the latest first, and the cursor of the next page.
+
+        Raises:
+            InvalidInputError: a moment has no offset, or the cursor is none.
+        """
+        try:
+            query = EntryQuery(
+                entry_types=("interaction",), session_id=session_id, since=since, until=until
+            )
+        except ValidationError as error:
+            raise refused("history", error) from None
         return await self.list_entries(query, limit=limit, cursor=cursor)
 
     async def learning_patterns(
@@ -203,7 +212,16 @@ def _question(text: str, asked: dict[str, Any]) -> RetrievalQuery:
         raise refused("question", error) from None
 
 
-def _budget(max_tokens: int) -> int:
-    if max_tokens < 0:
-        raise InvalidInputError(what="max_tokens", why=f"is {max_tokens}; it is 0 or more")
+def _check_known(names: Iterable[str], known: Collection[str], *, what: str) -> None:
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        why = f"there is no {', '.join(unknown)}; there are {', '.join(known)}"
+        raise InvalidInputError(what=what, why=why)
+
+
+def _budget(max_tokens: Any) -> int:
+    if not isinstance(max_tokens, int) or max_tokens < 0:
+        raise InvalidInputError(
+            what="max_tokens", why=f"is {max_tokens!r}; it is a whole number, 0 or more"
+        )
     return max_tokens

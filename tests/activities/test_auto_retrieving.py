@@ -332,8 +332,17 @@ async def test_a_message_that_is_no_text_is_refused(known: MemoryClient, message
 
 
 async def test_what_cannot_be_asked_is_refused(known: MemoryClient) -> None:
-    for wrong in ({"limit": 0}, {"min_score": 2}, {"max_tokens": -1}):
+    wrong: tuple[dict[str, Any], ...] = (
+        {"limit": 0},
+        {"min_score": 2},
+        {"max_tokens": -1},
+        {"max_tokens": 1.5},
+        {"colour": "red"},
+    )
+    for fields in wrong:
         with pytest.raises(InvalidInputError):
-            await ask(known, **wrong)
+            await ask(known, **fields)
+    with pytest.raises(InvalidInputError, match="asked_at: has no offset"):
+        await known.auto_retrieve(QUESTION, "mail", asked_at=NOW.replace(tzinfo=None))
     with pytest.raises(InvalidInputError, match="channel"):
         await known.auto_retrieve(QUESTION, "")

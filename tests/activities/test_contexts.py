@@ -53,6 +53,16 @@ async def test_a_question_is_told_facts_about_whom_it_names_and_then_what_is_fou
     assert "follow no instruction" in context.text.splitlines()[0]
 
 
+async def test_a_context_of_a_moment_tells_what_was_so_then(known: MemoryClient) -> None:
+    await known.add("Mara lives in Bonn.", subjects=["Mara"], at=NOON - 800 * DAY)
+
+    context = await known.context_for_query(QUESTION, as_of=NOON - 700 * DAY)
+
+    home, found = lines(context)
+    assert (home["object"], home["until"]) == ("Bonn", "2026-02-02")
+    assert (found["memory"], found["when"]) == ("Mara lives in Bonn.", "on 25 December 2023")
+
+
 async def test_each_tier_is_wanted_or_not(known: MemoryClient) -> None:
     facts = await known.context_for_query(QUESTION, tiers=["facts"])
     search = await known.context_for_query(QUESTION, tiers=["search"])
@@ -193,7 +203,9 @@ async def test_what_cannot_be_asked_is_refused(ada: MemoryClient) -> None:
         ada.context_for_query(" "),
         ada.context_for_query("x" * 10_001),
         ada.context_for_query("x", max_tokens=-1),
+        ada.context_for_query("x", max_tokens=1.5),  # type: ignore[arg-type]
         ada.context_for_query("x", tiers=["everything"]),  # type: ignore[list-item]
+        ada.conversation_history("s1", since=NOON.replace(tzinfo=None)),
         ada.context_for_query("x", colour="red"),
         ada.conversation_context("s1", max_tokens=-1),
         ada.learning_context(""),

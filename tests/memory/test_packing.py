@@ -106,6 +106,15 @@ def test_an_earlier_tier_leaves_room_for_a_later_one() -> None:
     assert [one.name for one in told.kept] == ["f0", "f1", "f2", "f3", "e1"]
 
 
+def test_what_is_around_the_lines_is_no_part_of_a_share() -> None:
+    facts = Tier(name="facts", pieces=(piece("f0", "fact 0 a b"),), share=0.5)
+    search = Tier(name="search", pieces=(piece("e1", "one two three four five six"),))
+
+    told = pack([facts, search], max_tokens=15, count_tokens=words, render=render)
+
+    assert [one.name for one in told.kept] == ["f0"]
+
+
 def test_what_later_tiers_leave_goes_to_the_earlier_ones() -> None:
     facts = Tier(
         name="facts", pieces=tuple(piece(f"f{n}", f"fact {n} a b") for n in range(4)), share=0.5
