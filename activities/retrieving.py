@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from mnestic.activities.alike_words import liken
 from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.asked_facts import asked_predicates
 from mnestic.memory.claims import name_key
@@ -22,7 +23,7 @@ from mnestic.memory.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
-from mnestic.memory.ports import Embedder, TokenCounter, Transaction
+from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import (
     possible_names,
     read_question,
@@ -56,6 +57,7 @@ class _Asking:
     model: str
     count_tokens: TokenCounter | None
     policy: RetrievalPolicy | None
+    words: WordEmbedder | None
 
     def may_be_misspelt(self, word: str) -> bool:
         """Whether a word is not among the common ones."""
@@ -76,6 +78,7 @@ class _Read:
     text: str
     fresh: tuple[FreshEntry, ...]
     policy: RetrievalPolicy
+    words: WordEmbedder | None
 
     def search(self, meanings: "_Meanings | None") -> Search:
         """What sources are asked."""
@@ -127,7 +130,13 @@ async def retrieve(
         count_tokens: Tells words that may be misspelt, since common ones are a single token.
         policy: The weights; the agent's own without one.
     """
-    asking = _Asking(query, model=embedder.name, count_tokens=count_tokens, policy=policy)
+    asking = _Asking(
+        query,
+        model=embedder.name,
+        count_tokens=count_tokens,
+        policy=policy,
+        words=embedder if isinstance(embedder, WordEmbedder) else None,
+    )
     async with begin() as transaction:
         read = await _read(transaction, asking)
         if embedder.model is None:  # it takes no time, so a transaction may wait for it
@@ -175,6 +184,9 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
     silent = [name for name in named.names if not weights or not known.names[name].speaks]
     of_names = {part for name in silent for part in name.split()}
     called = [word.text for word in question.words if name_key(word.text) in of_names]
+    period = question.period
+    if period is not None and question.earlier:
+        period = await search.find_period((period, *question.earlier)) or period
     by_meaning = query.mode != "text" and weights
     return _Read(
         query=query,
@@ -182,7 +194,7 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
             asked_at=asked_at,
             weights=weights,
             names=tuple(sorted(names)),
-            period=question.period,
+            period=period,
             asks_when=question.asks_when,
             mode=query.mode,
         ),
@@ -194,6 +206,7 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
         text=" ".join(named.words),
         fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else (),
         policy=asking.policy or settings_of(known.settings).policy,
+        words=asking.words,
     )
 
 
@@ -242,6 +255,8 @@ async def _ranked(
         one.words, one.lexemes = (hit.score, hit.lexemes) if hit else (0.0, 0)
         one.cosine = hits.near.get(one.number, 0.0)
         one.learned = hits.learned.get(one.entry_id, 0.0)
+    if read.words is not None:
+        liken(candidates.values(), read.vocabulary, words=read.words)
     lending = strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
     ties, tied = await store.list_ties(lending, search, described=hits.numbers)
     for one in tied:
@@ -263,7 +278,16 @@ async def _judged(
     limit = read.query.limit
     best = [one.candidate.number for one in ranked[: _CHECKED * limit]]
     just_that = [name for name, share in read.predicates.items() if share >= _MOSTLY]
-    return await transaction.search.judge(best, search, predicates=just_that, told=limit)
+    apart: Sequence[int] = ()
+    if any(one.candidate.is_said for one in ranked):  # who is named speaks, so for themselves
+        apart = [
+            one.candidate.number
+            for one in ranked[: _CHECKED * limit]
+            if one.candidate.is_turn and one.candidate.concern == "other"
+        ]
+    return await transaction.search.judge(
+        best, search, predicates=just_that, apart=apart, told=limit
+    )
 
 
 def _told(read: _Read, found: tuple[RetrievedEntry, ...], skipped: Mapping[str, str]) -> Retrieval:

@@ -15,7 +15,7 @@ from mnestic.memory.terms import terms_of
 _ASKED_BY = {
     "age": "old",
     "aunt_or_uncle": "family relative relatives",
-    "allergic_to": "allergy allergies intolerance allergen",
+    "allergic_to": "allergy allergies intolerance allergen ill sick",
     "avoids": "avoid",
     "birthday": "born birth birthdate",
     "born_in": "birthplace",
@@ -44,7 +44,7 @@ _ASKED_BY = {
     "in_law": "family",
     "job_title": "job profession occupation work living career role",
     "languages_spoken": "speak speaks language tongue",
-    "learns": "learn learning",
+    "learns": "learn learning lesson class play instrument",
     "likes": "like enjoy enjoys love loves",
     "lived_in": "live living before previously",
     "lives_in": "live living home reside resides residence address city town country based moved move",

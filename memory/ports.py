@@ -3,10 +3,13 @@
 Stores and model clients implement them, activities receive them; neither side imports the other.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mnestic.memory.contexts import CategorySummary
 from mnestic.memory.extraction import Extraction, Turn
@@ -274,6 +277,19 @@ class Embedder(Protocol):
             ModelUnavailableError: as of `Extractor.extract`.
             ModelMisconfiguredError: likewise; also for vectors of another width.
             ModelRefusedError: likewise; also for vectors that are too few, too many or no numbers.
+        """
+        ...
+
+
+@runtime_checkable
+class WordEmbedder(Protocol):
+    """An embedder that has vectors of single words too, at once, so that they can be laid beside each other."""
+
+    def embed_words(self, words: Iterable[str]) -> NDArray[np.float32]:
+        """The vectors of words, in their order.
+
+        Returns:
+            Shape `(n, width)`, L2-normalised.
         """
         ...
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from mnestic.memory.claims import name_key
-from mnestic.memory.dates import Period, find_dates
+from mnestic.memory.dates import DateMention, Period, find_dates
 from mnestic.memory.terms import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001
@@ -30,6 +30,13 @@ _ABOUT_ITSELF = frozenset(
     did do does anything everything something what whats new list show give find search
     """.split()  # noqa: SIM905
 )
+# What a question says of what it tells: without it as much is asked, unless it is all that is asked.
+_LIGHT = frozenset(
+    {"may", "might", "can", "could", "shall", "should", "must", "will", "would"}
+    | {"need", "needs", "want", "wants", "wanted"}
+)
+_YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "nth"})
+_YEARS = 10  # that are looked back for a day without its year
 _LONGEST_NAME = 4  # words
 _MOST_WORDS = 200
 
@@ -44,12 +51,13 @@ class AskedWord(NamedTuple):
 class Question(NamedTuple):
     """What a text asks for.
 
-    `words` are without those that name the period. `period` is the time that is asked about, `asks_when`
-    whether a time is what is asked for.
+    `words` are without those that name the period. `period` is the time that is asked about, `earlier` what
+    it is in the years before where none is named, `asks_when` whether a time is what is asked for.
     """
 
     words: tuple[AskedWord, ...]
     period: Period | None
+    earlier: tuple[Period, ...]
     asks_when: bool
 
 
@@ -63,9 +71,13 @@ class Named(NamedTuple):
 def read_question(text: str, *, asked_at: datetime) -> Question:
     """Reads a question; dates in words are told from when it was asked, as of the past if both can be."""
     text = unicodedata.normalize("NFKC", text)  # as letters of other widths are meant
-    period, spans = _period(text, asked_at)
-    words = tuple(_words(text, spans))
-    return Question(words=words, period=period, asks_when=bool(_ASKS_WHEN.match(text)))
+    periods, spans = _periods(text, asked_at)
+    return Question(
+        words=tuple(_words(text, spans)),
+        period=periods[0] if periods else None,
+        earlier=periods[1:],
+        asks_when=bool(_ASKS_WHEN.match(text)),
+    )
 
 
 def possible_names(words: tuple[AskedWord, ...]) -> frozenset[str]:
@@ -85,20 +97,37 @@ def without_names(words: tuple[AskedWord, ...], known: Collection[str]) -> Named
 
 def telling_words(words: Collection[str]) -> tuple[str, ...]:
     """The words that say what is asked about, not that something is."""
-    return tuple(word for word in words if word.casefold() not in _ABOUT_ITSELF)
+    telling = [word for word in words if word.casefold() not in _ABOUT_ITSELF]
+    return tuple(word for word in telling if word.casefold() not in _LIGHT) or tuple(telling)
 
 
-def _period(text: str, asked_at: datetime) -> tuple[Period | None, tuple[tuple[int, int], ...]]:
-    """The time that a text names, and where it stands; the narrowest where it names several."""
+def _periods(
+    text: str, asked_at: datetime
+) -> tuple[tuple[Period, ...], tuple[tuple[int, int], ...]]:
+    """The time that a text names, with the years before, and where it stands; the narrowest of several."""
     found = []
     for mention in find_dates(text):
         period = mention.resolve(asked_at, "past") or mention.resolve(asked_at, "future")
         if period is not None and mention.is_large:
             found.append((_bounded(period, mention.relation, asked_at), mention))
     if not found:
-        return None, ()
-    chosen = min((period for period, _ in found), key=lambda one: one.end - one.start)
-    return chosen, tuple((mention.start, mention.end) for _, mention in found)
+        return (), ()
+    chosen, named = min(found, key=lambda one: one[0].end - one[0].start)
+    return (chosen, *_earlier(chosen, named)), tuple((one.start, one.end) for _, one in found)
+
+
+def _earlier(period: Period, mention: DateMention) -> Iterator[Period]:
+    """What a time of which no year is named is in the years before."""
+    kind, groups = mention.kind, mention.groups
+    if kind not in _YEARLY or groups.keys() & {f"{kind}_year", f"{kind}_which"}:
+        return
+    last = period
+    for _ in range(_YEARS):
+        before = mention.resolve(last.start - timedelta(days=1), "past")
+        if before is None or before.start >= last.start:
+            return
+        yield before
+        last = before
 
 
 def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:

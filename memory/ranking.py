@@ -34,7 +34,8 @@ class Candidate:
 
     `words` is its BM25 for the question, `lexemes` a bit for each word of the question that it has,
     `cosine` how near its meaning is, `learned` the share of the question that what was learned from it
-    answers. `is_turn` is what was said in a conversation, whose place in it
+    answers, `alike` how near its words come to those of the question that it lacks; `text` is how it
+    begins. `is_turn` is what was said in a conversation, whose place in it
     counts. `concern`: whether the question names who said it or whom it is about, somebody who is mentioned
     in what another said, nobody, or somebody else.
     """
@@ -55,6 +56,8 @@ class Candidate:
     lexemes: int = 0
     cosine: float = 0.0
     learned: float = 0.0
+    alike: float = 0.0
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,12 +209,15 @@ class _Scale:
     def _hear(self, one: Candidate) -> tuple[float, float, float]:
         asked, policy = self.asked, self.policy
         full = sum(asked.weights) * policy.full_words
-        words = min(1.0, one.words / full) if full else 0.0
+        alike = policy.alike * one.alike
+        words = min(1.0, one.words / full + alike * (asked.mode == "hybrid")) if full else 0.0
         if not asked.weights and (asked.names or asked.period):
             named = one.concern in {"named", "mentioned"} or not asked.names
             words = float(named and (asked.period is None or closeness(one, asked.period) == 1.0))
         reach = policy.full_cosine - policy.least_cosine
         meaning = min(1.0, max(0.0, (one.cosine - policy.least_cosine) / reach))
+        if asked.mode == "semantic":
+            meaning = 1 - (1 - meaning) * (1 - alike)
         learned = one.learned * (asked.mode == "hybrid")
         return words * (asked.mode != "semantic"), meaning * (asked.mode != "text"), learned
 

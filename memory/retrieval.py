@@ -37,6 +37,9 @@ class RetrievalPolicy(BaseModel):
     semantic: _Weight = Field(0.4, description="What it means is near what is asked")
     lexical: _Weight = Field(0.6, description="It has the words of the question (BM25)")
     learned: _Weight = Field(0.6, description="What was learned from it is what is asked")
+    alike: _Share = Field(
+        0.7, description="Share of what a word says that one does which means nearly the same"
+    )
     beside: _Weight = Field(
         0.4, description="Share of their own that turns lend to those beside them"
     )
@@ -93,6 +96,7 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
             recency=0.2,
             importance=0.1,
             learned=0,
+            alike=0,
             beside=0,
             near=0,
             related=0,

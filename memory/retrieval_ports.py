@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from mnestic.memory.dates import Period
 from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
 from mnestic.memory.ranking import Candidate, Ties
@@ -57,6 +58,10 @@ class SearchStore(Protocol):
         """
         ...
 
+    async def find_period(self, periods: Sequence[Period]) -> Period | None:
+        """The first of these periods that an entry is of."""
+        ...
+
     async def describe(
         self, numbers: Collection[int], ids: Collection[str], search: Search
     ) -> tuple[Candidate, ...]:
@@ -73,17 +78,25 @@ class SearchStore(Protocol):
         ...
 
     async def judge(
-        self, numbers: Sequence[int], search: Search, *, predicates: Collection[str], told: int
+        self,
+        numbers: Sequence[int],
+        search: Search,
+        *,
+        predicates: Collection[str],
+        apart: Sequence[int],
+        told: int,
     ) -> Judgement:
         """Which of the best do not answer the question, whatever they score; and what the first are.
 
         Those do not whose messages claimed something of which nothing holds now, or held at the question's
-        moment; and those which claim something by these predicates, but of nobody whom it names.
+        moment; those which claim something by these predicates, but of nobody whom it names; and what others
+        said in a session in which nobody whom it names spoke or was mentioned.
 
         Args:
             numbers: The best ones, in their order.
             search: The question.
             predicates: What it is about, as facts say it.
+            apart: Those that others said.
             told: How many answers are told: so many of the best, at least, come back whole.
         """
         ...

@@ -11,11 +11,15 @@ from mnestic.memory.retrieval import RetrievalQuery
 
 @dataclass(frozen=True, slots=True)
 class AskedLexeme:
-    """A word of a question as it is stored, or the words that it may stand for, and how telling it is."""
+    """A word of a question as it is stored, or the words that it may stand for, and how telling it is.
+
+    `word` is as it was asked; empty where it was misspelt, or is a part of one such as E-4042.
+    """
 
     lexemes: tuple[str, ...]
     weight: float
     is_known: bool
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

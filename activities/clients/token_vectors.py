@@ -6,12 +6,13 @@ is twice as fast.
 """
 
 import asyncio
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnestic.memory.language import Embedded, TokenUsage
 
@@ -19,6 +20,7 @@ DIMENSIONS = 256
 NAME = f"wordllama-{DIMENSIONS}"
 _BATCH = 512
 _LONGEST = 20_000  # characters of a text that count; a mean of more says less
+_WORDS = 30_000  # whose vectors are kept, 1 KB each
 
 
 class TokenVectorEmbedder:
@@ -33,6 +35,15 @@ class TokenVectorEmbedder:
         vectors = await asyncio.to_thread(_embed, [text[:_LONGEST] for text in texts])
         none = TokenUsage(input_tokens=0, output_tokens=0)
         return Embedded(vectors=vectors, model=NAME, usage=none)
+
+    def embed_words(self, words: Iterable[str]) -> NDArray[np.float32]:
+        """See `mnestic.memory.ports.WordEmbedder`."""
+        return np.array([_word(word) for word in words], dtype=np.float32).reshape(-1, DIMENSIONS)
+
+
+@lru_cache(_WORDS)
+def _word(word: str) -> NDArray[np.float32]:
+    return np.frombuffer(_embed([word[:_LONGEST]])[0], dtype="<f4")
 
 
 @cache

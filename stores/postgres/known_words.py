@@ -123,8 +123,15 @@ class KnownWords:
                 if alike:
                     share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)
                     misspelt[word] = ", ".join(alike)
-            weight = share * _rarity(min(entries, known.entries), of=known.entries)
-            asked.append(AskedLexeme(lexemes=lexemes, weight=weight, is_known=bool(entries)))
+            is_whole = word not in misspelt and len(known.words[word]) == 1
+            asked.append(
+                AskedLexeme(
+                    lexemes=lexemes,
+                    weight=share * _rarity(min(entries, known.entries), of=known.entries),
+                    is_known=bool(entries),
+                    word=word if is_whole else "",
+                )
+            )
         best = sorted(asked, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]
         average = max(1.0, known.lexemes / known.entries)
         return Vocabulary(asked=tuple(best), misspelt=misspelt, average_length=average)

@@ -4,21 +4,21 @@ It reads what the stores of entries and facts write, and writes nothing. Row-lev
 comparisons that cannot leak use an index, so words and names are looked up by equality.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from sqlalchemy import TextClause, text
 
-from mnestic.memory.claims import name_key
-from mnestic.memory.ranking import SATURATION, Candidate, Concern, Tie, Ties
+from mnestic.memory.dates import Period
+from mnestic.memory.ranking import SATURATION, Candidate, Tie, Ties
 from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Vocabulary
+from mnestic.stores.postgres.candidates import COLUMNS, candidate, concerning
 from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.known_facts import KnownFacts
+from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.known_words import KnownWords
 from mnestic.stores.postgres.search_filters import Filter
 from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
@@ -75,13 +75,6 @@ _BY_TIME = text(f"""
 SELECT number FROM mnestic.entry WHERE {_MINE} AND at >= :since AND at < :until
  ORDER BY at DESC, id DESC LIMIT {_TIMED}
 """)  # noqa: S608
-_COLUMNS = """
-       e.number, e.id, e.session_id, e.speaker, e.subjects::text AS subjects, e.at, e.importance,
-       e.aliases::text AS aliases, e.tags::text AS tags, e.entry_type = 'interaction' AS is_turn,
-       e.times <> '[]' AS names_time, CASE WHEN CAST(:timed AS boolean) THEN e.times::text END AS times,
-       right(rtrim(e.content), 1) IN ('?', '\uff1f') AS asks,
-       CAST(:pattern AS text) IS NOT NULL AND e.content ~* CAST(:pattern AS text) AS names_one
-"""
 _ROWS = """
 SELECT {columns}
   FROM mnestic.entry AS e
@@ -140,7 +133,6 @@ HAVING NOT COALESCE(bool_or(CASE WHEN CAST(:as_of AS timestamptz) IS NULL THEN f
        ELSE f.status <> 'deleted' AND f.valid_from <= CAST(:as_of AS timestamptz) END
        AND (f.valid_to IS NULL OR f.valid_to > COALESCE(CAST(:as_of AS timestamptz), now()))), false)
 """)
-
 _WHOLE = text("""
 SELECT * FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(CAST(:numbers AS bigint[]))
@@ -202,6 +194,10 @@ class PostgresSearchStore:
             learned=facts.learned(said, search.predicates),
         )
 
+    async def find_period(self, periods: Sequence[Period]) -> Period | None:
+        """See the port."""
+        return await KnownSessions(self._unit).period(periods)
+
     async def describe(
         self, numbers: Collection[int], ids: Collection[str], search: Search
     ) -> tuple[Candidate, ...]:
@@ -209,12 +205,12 @@ class PostgresSearchStore:
         if not numbers and not ids:
             return ()
         narrow = Filter.of(search.query)
-        statement = _statement(_ROWS.format(columns=_COLUMNS, conditions=narrow.conditions))
-        asked = {"numbers": sorted(numbers), "ids": sorted(ids), **_concerning(search)}
+        statement = _statement(_ROWS.format(columns=COLUMNS, conditions=narrow.conditions))
+        asked = {"numbers": sorted(numbers), "ids": sorted(ids), **concerning(search)}
         (rows,) = await self._unit.rows_of(
             (statement, {**self._unit.owner, **narrow.values, **asked})
         )
-        return tuple(_candidate(row, search) for row in rows)
+        return tuple(candidate(row, search) for row in rows)
 
     async def list_ties(
         self, numbers: Sequence[int], search: Search, *, described: Collection[int]
@@ -223,8 +219,8 @@ class PostgresSearchStore:
         if not numbers:
             return {}, ()
         narrow = Filter.of(search.query)
-        statement = _statement(_TIES.format(columns=_COLUMNS, conditions=narrow.conditions))
-        asked = {"numbers": list(numbers), "described": sorted(described), **_concerning(search)}
+        statement = _statement(_TIES.format(columns=COLUMNS, conditions=narrow.conditions))
+        asked = {"numbers": list(numbers), "described": sorted(described), **concerning(search)}
         (rows,) = await self._unit.rows_of(
             (statement, {**self._unit.owner, **narrow.values, **asked})
         )
@@ -232,10 +228,16 @@ class PostgresSearchStore:
         for row in rows:
             ties[row.lender].append((row.tied, row.tie))
         new = {row.number: row for row in rows if row.number is not None}
-        return ties, tuple(_candidate(row, search) for row in new.values())
+        return ties, tuple(candidate(row, search) for row in new.values())
 
     async def judge(
-        self, numbers: Sequence[int], search: Search, *, predicates: Collection[str], told: int
+        self,
+        numbers: Sequence[int],
+        search: Search,
+        *,
+        predicates: Collection[str],
+        apart: Sequence[int],
+        told: int,
     ) -> Judgement:
         """See the port."""
         if not numbers:
@@ -247,10 +249,13 @@ class PostgresSearchStore:
             over = {"numbers": list(numbers), "as_of": query.as_of}
             is_over = (_OVER, {**self._unit.owner, **over})
         first = {"numbers": list(numbers[: told + _SPARE])}
-        others, over_now, rows = await self._unit.rows_of(
-            of_others, is_over, (_WHOLE, {**self._unit.owner, **first})
+        *found, rows = await self._unit.rows_of(
+            of_others,
+            is_over,
+            KnownSessions(self._unit).apart(apart, search),
+            (_WHOLE, {**self._unit.owner, **first}),
         )
-        wrong = frozenset(row.number for found in (others, over_now) for row in found)
+        wrong = frozenset(row.number for each in found for row in each)
         whole = {row.number: row for row in rows if row.number not in wrong}
         left = [number for number in numbers if number not in wrong][:told]
         missing = [number for number in left if number not in first["numbers"]]
@@ -317,75 +322,11 @@ class PostgresSearchStore:
         return _BY_TIME, {**self._unit.owner, "since": period.start, "until": period.end}
 
 
-def _concerning(search: Search) -> dict[str, Any]:
-    """What is asked of the rows of entries."""
-    return {"pattern": _pattern(search.names), "timed": search.period is not None}
-
-
 def _literal(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> str:
     return "[" + ",".join(f"{number:.6g}" for number in numbers.tolist()) + "]"
-
-
-def _pattern(names: Collection[str]) -> str | None:
-    """A pattern of Postgres for texts in which one of the names is a word."""
-    if not names:
-        return None
-    words = "|".join(
-        r"\s+".join(
-            "".join(f"\\{c}" if not c.isalnum() else c for c in part) for part in name.split()
-        )
-        for name in sorted(names)
-    )
-    return rf"(^|\W)({words})($|\W)"
-
-
-def _candidate(row: Any, search: Search) -> Candidate:
-    names = search.names
-    is_said = bool(names and row.is_turn and row.speaker and _key(row.speaker) in names)
-    subjects, aliases = _keys(row.subjects), _keys(row.aliases)
-    about = row.names_one or not names.isdisjoint(subjects | aliases)
-    concern: Concern = "open"
-    if is_said or (about and not row.is_turn):
-        concern = "named"
-    elif about:
-        concern = "mentioned"
-    elif names and (row.is_turn or subjects):
-        concern = "other"
-    return Candidate(
-        number=row.number,
-        entry_id=row.id,
-        at=row.at,
-        session_id=row.session_id,
-        is_turn=row.is_turn,
-        asks=row.asks,
-        names_time=row.names_time,
-        times=_times(row.times) if row.times else (),
-        concern=concern,
-        is_said=is_said,
-        is_tagged=not search.tags.isdisjoint(_keys(row.tags) | aliases),
-        importance=row.importance,
-    )
 
 
 @lru_cache(1000)
 def _statement(written: str) -> TextClause:
     """The statement of a text; taking it apart takes longer than many a search."""
     return text(written)
-
-
-@lru_cache(10_000)
-def _key(name: str) -> str:
-    return name_key(name)
-
-
-@lru_cache(10_000)
-def _keys(stored: str) -> frozenset[str]:
-    """The keys of names as they are stored; many entries share them."""
-    return frozenset(name_key(name) for name in json.loads(stored))
-
-
-def _times(stored: str) -> tuple[tuple[datetime, datetime], ...]:
-    return tuple(
-        (datetime.fromisoformat(one["start"]), datetime.fromisoformat(one["end"]))
-        for one in json.loads(stored)
-    )

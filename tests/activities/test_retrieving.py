@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.retrieval import PRESETS, Retrieval
+from mnestic.memory.retrieval import PRESETS, Mode, Retrieval
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 
@@ -49,6 +49,52 @@ async def test_a_paraphrase_is_found_by_meaning(known: MemoryClient) -> None:
 
     found = await known.retrieve("Which beverage does he enjoy in the morning?")
     assert told(found) == ["Tom drinks espresso at breakfast."]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic"])
+async def test_a_word_that_means_nearly_the_same_is_enough(known: MemoryClient, mode: Mode) -> None:
+    await known.add("The physician comes every second Thursday, to all on the ward.", at=NOON)
+    await known.add("The cobbler comes every first Friday, to all in the street.", at=NOON)
+
+    found = await known.retrieve("the doctor", mode=mode)
+
+    assert [content.split()[1] for content in told(found)] == ["physician"]
+
+
+async def test_a_day_without_a_year_is_the_last_one_of_which_something_is_known(
+    ada: MemoryClient,
+) -> None:
+    for year in (2023, 2024):
+        await ada.add(f"The bridge was closed, {year}.", at=datetime(year, 3, 2, 9, tzinfo=UTC))
+
+    found = await ada.retrieve("What happened on 2 March?", asked_at=NOON)
+
+    assert told(found) == ["The bridge was closed, 2024."]
+    assert found.period is not None
+    assert found.period[0] == datetime(2024, 3, 2, tzinfo=UTC)
+
+
+async def test_another_s_conversation_is_not_told_of_who_speaks_for_herself(
+    ada: MemoryClient,
+) -> None:
+    said = (
+        ("one", "Mara", "My parcel arrived wet."),
+        ("one", "Desk", "Was the parcel wet inside?"),
+        ("two", "Tom", "My parcel arrived wet."),
+    )
+    for number, (session, speaker, content) in enumerate(said):
+        await ada.add(
+            content,
+            entry_type="interaction",
+            session_id=session,
+            speaker=speaker,
+            at=NOON + timedelta(minutes=number),
+        )
+
+    found = await ada.retrieve("Was the parcel of Mara wet?")
+
+    assert {one.entry.session_id for one in found.found} == {"one"}
+    assert {one.entry.speaker for one in found.found} == {"Mara", "Desk"}
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,27 @@ def test_a_month_without_a_year_is_the_last_one() -> None:
     assert period.start == datetime(2025, 11, 1, tzinfo=UTC)
 
 
+def test_a_day_without_a_year_may_be_of_an_earlier_one() -> None:
+    asked = read_question("What happened on 29 February?", asked_at=NOON)
+
+    assert asked.period is not None
+    days = [period.start for period in (asked.period, *asked.earlier)]
+    assert days[:3] == [datetime(year, 2, 29, tzinfo=UTC) for year in (2024, 2020, 2016)]
+
+
+@pytest.mark.parametrize("text", ["on 3 May 2025", "last week", "yesterday", "last spring"])
+def test_a_time_that_is_one_alone_has_no_earlier_ones(text: str) -> None:
+    asked = read_question(f"What happened {text}?", asked_at=NOON)
+
+    assert asked.period is not None
+    assert asked.earlier == ()
+
+
+def test_what_somebody_wants_is_looked_for_where_nothing_else_is_asked() -> None:
+    assert telling_words(["could", "want", "money"]) == ("money",)
+    assert telling_words(["want"]) == ("want",)
+
+
 def test_since_goes_on_until_the_question() -> None:
     period = read_question("What has changed since 2025-12-01?", asked_at=NOON).period
 

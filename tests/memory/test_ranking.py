@@ -137,6 +137,15 @@ def test_a_session_that_speaks_of_it_speaks_for_its_turns() -> None:
     assert found[0].signals["session"] > found[-1].signals["session"]
 
 
+def test_a_word_that_is_alike_says_less_than_the_word() -> None:
+    alike, same = entry(1, alike=0.8), entry(2, words=FULL)
+
+    for mode in ("hybrid", "semantic"):
+        assert order(ranked(alike, entry(3), asked=asked(mode=mode)))[0] == 1
+    assert order(ranked(alike, same)) == [2, 1]
+    assert ranked(alike, asked=asked(mode="text")) == []
+
+
 def test_each_mode_listens_to_its_own_source() -> None:
     both = entry(1, words=FULL, cosine=0.6)
     text, *_ = ranked(both, asked=asked(mode="text"))

@@ -87,6 +87,7 @@ _DIET = (
     "(?:vegetarian|vegan|pescatarian|flexitarian|pescetarian|lacto-vegetarian|omnivore|carnivore)"
 )
 _LANGUAGE = rf"(?:{_any(LANGUAGES)})"
+_LESSONS = rf"(?:(?:an?|the|my|some) )?(?P<x>{_any(INSTRUMENTS)}|(?i:{_LANGUAGE})) (?:lessons?|class(?:es)?|courses?)\b"
 _BODY = "(?:leg|arm|ankle|wrist|knee|foot|hand|toe|finger|nose|collarbone|rib|hip|shoulder|back|elbow|thumb|tooth|meniscus)"
 _OWN = rf"(?:(?!and\b|or\b|with\b|for\b|to\b|of\b|in\b|as\b)[\w-]+ ){{0,3}}(?:{_any(OWNED)})s?\b(?! (?:accident|crash|loan|insurance|ride|trip|tour|lesson|lessons|case|number|call))"
 _EVENT = rf"(?:(?!about\b|at\b|in\b|for\b|with\b|of\b|to\b|on\b|and\b|from\b|by\b|during\b|after\b|before\b|my\b|your\b|her\b|his\b)[\w'-]+ ){{0,4}}(?:{_any(EVENTS)})\b"
@@ -196,6 +197,8 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("play", rf"(?:the )?(?P<x>(?:{_any(INSTRUMENTS)})\b(?:(?:,? and (?:the )?|, (?:the )?)(?:{_any(INSTRUMENTS)})\b){{0,2}})(?! (?:player|music|concert))", "plays", "habit", reading="verbatim"),
     Pattern("play", rf"(?P<x>{_any(SPORTS)})\b", "plays", "habit", reading="text"),
     Pattern("learn", rf"(?:(?:to speak|to play|how to play|how to speak) )?(?:the )?(?P<x>{_any(INSTRUMENTS)}|(?i:{_LANGUAGE}))\b(?! songs?)", "learns", reading="text"),
+    Pattern("start begin", _LESSONS, "learns", "event", reading="text"),
+    Pattern("take have", _LESSONS, "learns", "habit", reading="text"),
     Pattern("learn discover", r"that (?P<x>(?![^|;:!?_]{0,160}\b(?:I|my|me|mine|we|our|us|you|your|this|these|it|they|he|she|hard way)\b)[^|;:!?_]{8,160})", "knows_that", "event", reading="text"),
     Pattern("do practise practice", r"(?P<x>yoga|pilates|karate|judo|taekwondo|aikido|tai chi|crossfit|ballet|gymnastics|archery)\b", "hobby", "habit", reading="text"),
     Pattern("take", r"up (?P<x>[a-z]+(?: [a-z]+)?)(?=\s*(?:$|[,.|!]))", "hobby", "event"),

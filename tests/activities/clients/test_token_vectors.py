@@ -26,6 +26,16 @@ def test_what_means_the_same_is_nearer_than_what_does_not() -> None:
     assert cat @ kitten > 2 * (cat @ tax)
 
 
+def test_words_have_vectors_by_themselves() -> None:
+    doctor, physician, lamp, nothing = TokenVectorEmbedder().embed_words(
+        ["doctor", "physician", "lamp", ""]
+    )
+
+    assert doctor @ physician > 0.5 + doctor @ lamp
+    assert not nothing.any()
+    assert TokenVectorEmbedder().embed_words([]).shape == (0, DIMENSIONS)
+
+
 @pytest.mark.parametrize("text", ["", "   "])
 def test_a_text_without_words_has_no_direction(text: str) -> None:
     (vector,) = vectors(text)

@@ -1,0 +1,58 @@
+"""Words that are alike: how near the words of an entry come to those of a question that it lacks.
+
+It stands apart from the meaning of whole texts, which is a mean: one word that is near is lost there among
+others. Source: late interaction, Khattab and Zaharia, ColBERT, 2020.
+"""
+
+import heapq
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnestic.memory.ports import WordEmbedder
+from mnestic.memory.ranking import Candidate
+from mnestic.memory.search import Vocabulary
+from mnestic.memory.terms import terms_of
+
+_MOST = 100  # candidates, those that say most by themselves
+_LEAST = 0.3  # cosine from which words are alike; most words that have nothing in common are below
+
+
+def liken(
+    candidates: Collection[Candidate], vocabulary: Vocabulary, *, words: WordEmbedder
+) -> None:
+    """Tells the best candidates how near they come to the words that they lack.
+
+    Args:
+        candidates: With their words and meanings; `alike` is set.
+        vocabulary: The words of the question.
+        words: Has their vectors.
+    """
+    whole = sum(vocabulary.weights)
+    if not whole:
+        return
+    best = heapq.nlargest(_MOST, candidates, key=lambda one: one.words / whole + one.cosine)
+    terms = [_terms(one.text) for one in best]
+    known = {term: place for place, term in enumerate({each for of in terms for each in of})}
+    if not known:
+        return
+    near = _asked(vocabulary, words) @ words.embed_words(known).T
+    weights = np.array(vocabulary.weights)
+    for one, of in zip(best, terms, strict=True):
+        if of:
+            nearest = near[:, [known[term] for term in of]].max(axis=1)
+            lacks = [not one.lexemes >> place & 1 for place in range(len(weights))]
+            one.alike = float((weights * nearest * (nearest >= _LEAST))[lacks].sum() / whole)
+
+
+def _asked(vocabulary: Vocabulary, words: WordEmbedder) -> NDArray[np.float32]:
+    """The vectors of the words of a question; 0 of one that says nothing or is no word."""
+    terms = [" ".join(_terms(one.word)) for one in vocabulary.asked]
+    return words.embed_words(terms)
+
+
+@lru_cache(10_000)
+def _terms(text: str) -> Sequence[str]:
+    return tuple(dict.fromkeys(terms_of(text)))

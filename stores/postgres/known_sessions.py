@@ -1,0 +1,57 @@
+"""When and among whom something was said, in Postgres.
+
+It stands apart from the sources, since it looks at conversations as a whole, not at entries.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import text
+
+from mnestic.memory.dates import Period
+from mnestic.memory.search import Search
+from mnestic.stores.postgres.candidates import pattern_of
+from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
+
+_FIRST = text("""
+SELECT place FROM unnest(CAST(:since AS timestamptz[]), CAST(:until AS timestamptz[]))
+        WITH ORDINALITY AS p (since, until, place)
+ WHERE EXISTS (SELECT FROM mnestic.entry WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND at >= p.since AND at < p.until)
+ ORDER BY place LIMIT 1
+""")
+# What was said in conversations of others.
+_APART = text("""
+WITH said AS MATERIALIZED (
+    SELECT number, session_id FROM mnestic.entry
+     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(CAST(:numbers AS bigint[]))
+       AND session_id IS NOT NULL
+)
+SELECT said.number FROM said JOIN (SELECT DISTINCT session_id FROM said) AS s USING (session_id)
+ WHERE NOT EXISTS (
+       SELECT FROM mnestic.entry AS e
+        WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = s.session_id
+          AND (lower(e.speaker) = ANY(CAST(:names AS text[])) OR e.content ~* CAST(:pattern AS text)))
+""")
+
+
+class KnownSessions:
+    """What an agent heard when, and among whom."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def period(self, periods: Sequence[Period]) -> Period | None:
+        """See `mnestic.memory.retrieval_ports.SearchStore.find_period`."""
+        bounds = {"since": [one.start for one in periods], "until": [one.end for one in periods]}
+        (rows,) = await self._unit.rows_of((_FIRST, {**self._unit.owner, **bounds}))
+        return periods[rows[0].place - 1] if rows else None
+
+    def apart(self, numbers: Sequence[int], search: Search) -> Asked:
+        """What asks for those that were said where nobody whom the question names spoke or was mentioned."""
+        if not numbers or not search.names:
+            return NOTHING
+        return _APART, {
+            **self._unit.owner,
+            "numbers": list(numbers),
+            "names": sorted(search.names),
+            "pattern": pattern_of(search.names),
+        }
