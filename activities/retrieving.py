@@ -77,6 +77,7 @@ class _Read:
     predicates: Mapping[str, float]
     text: str
     fresh: tuple[FreshEntry, ...]
+    vectors: int
     policy: RetrievalPolicy
     words: WordEmbedder | None
 
@@ -93,6 +94,7 @@ class _Read:
             pool=self.policy.pool,
             model=meanings.model if meanings else "",
             vector=meanings.vector if meanings else None,
+            vectors=self.vectors,
         )
 
     @property
@@ -205,6 +207,7 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
         predicates=asked_predicates(telling, number=len(weights)),
         text=" ".join(named.words),
         fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else (),
+        vectors=known.entries - known.bare,
         policy=asking.policy or settings_of(known.settings).policy,
         words=asking.words,
     )

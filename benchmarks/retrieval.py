@@ -37,6 +37,7 @@ from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import migrate
+from mnestic.stores.postgres.vector_indexes import index_vectors
 
 TENANT = "crowd"
 _BASE = "base"  # whose memory is made as users make it
@@ -114,6 +115,11 @@ async def measure(extent: Extent, data_dir: Path) -> RetrievalFigures:
         ) as owner:
             if not await _number(owner, _ENTRIES):
                 await _build(lanes, owner, extent)
+            began = time.monotonic()
+            indexed = await asyncio.to_thread(index_vectors, str(runtime.state.database_admin_url))
+            print_progress(
+                f"{len(indexed.built)} indexes of vectors built ({time.monotonic() - began:.0f} s)"
+            )
             entries = await _number(owner, _ENTRIES)
             index_mb = await _number(owner, _INDEX_BYTES) / entries * 10_000 / 1e6
             retrieved, brute, recall = {}, {}, []
@@ -229,7 +235,9 @@ async def _beside_brute_force(
         cosines = _nearest(matrix, vector)
         taken.append((time.perf_counter() - began) * 1000)
         async with memory._transaction(write=False) as transaction:  # noqa: SLF001 - the store alone
-            hits = await transaction.search.find(_by_meaning(question, embedder.name, told))
+            hits = await transaction.search.find(
+                _by_meaning(question, embedder.name, told, vectors=len(numbers))
+            )
         # Of entries with the same cosine any may be among the first.
         least = cosines.min() - 1e-3
         held = matrix[np.searchsorted(numbers, list(hits.near))] @ vector
@@ -237,7 +245,7 @@ async def _beside_brute_force(
     return tail(taken), round(float(np.mean(shares)), 4)
 
 
-def _by_meaning(question: str, model: str, vector: bytes) -> Search:
+def _by_meaning(question: str, model: str, vector: bytes, *, vectors: int) -> Search:
     """A search that asks vectors alone, for the first of them."""
     return Search(
         query=RetrievalQuery(text=question, mode="semantic"),
@@ -250,6 +258,7 @@ def _by_meaning(question: str, model: str, vector: bytes) -> Search:
         pool=_TOP,
         model=model,
         vector=vector,
+        vectors=vectors,
     )
 
 

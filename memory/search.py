@@ -92,7 +92,8 @@ class Search:
     """What sources are asked: a question as the agent's memory understands it.
 
     `called` are words of names, `names` and `tags` what it names, by key; `predicates` what it asks about
-    whom it names. `model` and `vector` are what it means, `pool` how many entries a source brings.
+    whom it names. `model` and `vector` are what it means, `vectors` how many of the model there are, `pool` how
+    many entries a source brings.
     """
 
     query: RetrievalQuery
@@ -105,6 +106,7 @@ class Search:
     pool: int
     model: str = ""
     vector: bytes | None = None
+    vectors: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

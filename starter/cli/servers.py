@@ -1,7 +1,8 @@
-"""`mnestic up`, `mnestic worker`, `mnestic migrate`: what runs, and keeps running."""
+"""`mnestic up`, `worker`, `migrate`, `index`: what runs, and keeps running."""
 
 import asyncio
 import signal
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,6 +54,22 @@ def migrate_schema(as_json: AsJson = False) -> None:
         print_json({"schema": version})
     else:
         out.print(f"The schema is at version {version}.")
+
+
+def index(as_json: AsJson = False) -> None:
+    """Build the vector indexes that large memories lack; everybody goes on reading and writing."""
+    from mnestic.starter.wiring import find_database
+    from mnestic.stores.postgres.vector_indexes import index_vectors
+
+    _, admin_url = find_database(command_settings())
+    with err.status("Building indexes …"):
+        indexed = index_vectors(admin_url.get_secret_value())
+    if as_json:
+        print_json({"built": [asdict(one) for one in indexed.built], "dropped": indexed.dropped})
+        return
+    for one in indexed.built:
+        out.print(f"Built one for {one.agent_id} of {one.tenant_id} ({one.model}).", markup=False)
+    out.print(f"{len(indexed.built)} built, {indexed.dropped} dropped.")
 
 
 async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:

@@ -51,7 +51,7 @@ async def pipelined(connection: AsyncConnection) -> AsyncIterator[DriverConnecti
 
 
 async def read_together(
-    connection: AsyncConnection, asked: Sequence[tuple[TextClause, Mapping[str, Any]]]
+    connection: AsyncConnection, asked: Sequence[tuple[TextClause | str, Mapping[str, Any]]]
 ) -> list[list[Any]]:
     """The rows of statements that do not wait for each other, as named tuples, in one round trip.
 
@@ -61,7 +61,9 @@ async def read_together(
     async with pipelined(connection) as driver:
         cursors = [driver.cursor(row_factory=namedtuple_row) for _ in asked]
         for cursor, (statement, values) in zip(cursors, asked, strict=True):
-            await cursor.execute(written(statement), values)
+            await cursor.execute(
+                statement if isinstance(statement, str) else written(statement), values
+            )
     return [await cursor.fetchall() for cursor in cursors]
 
 

@@ -16,12 +16,20 @@ from mnestic.memory.dates import Period
 from mnestic.memory.ranking import SATURATION, Candidate, Tie, Ties
 from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Vocabulary
 from mnestic.stores.postgres.candidates import COLUMNS, candidate, concerning
+from mnestic.stores.postgres.connections import written
 from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.known_words import KnownWords
 from mnestic.stores.postgres.search_filters import Filter
 from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
+from mnestic.stores.postgres.vector_indexes import (
+    INDEXED_FROM,
+    SEARCHED,
+    VectorIndex,
+    indexed_distance,
+    of_index,
+)
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _NAMED, _TIMED, _LEARNED = 30, 100, 50  # entries that a name, a period and facts bring
@@ -63,6 +71,15 @@ WITH {allowed} nearest AS (
 )
 SELECT number, score FROM nearest ORDER BY score DESC, number DESC
 """
+# Of a large memory, by its index; see `vector_indexes`. The values of its condition are written out.
+_BY_INDEX = """
+WITH nearest AS (
+    SELECT entry_number AS number, - ({distance}) AS score FROM mnestic.embedding
+     WHERE {condition} ORDER BY {distance} LIMIT :limit
+)
+SELECT number, score FROM nearest ORDER BY score DESC, number DESC
+"""
+_SEARCHED = text("SELECT set_config('hnsw.ef_search', :searched, true)")
 _BY_NAME = text(f"""
 SELECT found.number FROM unnest(CAST(:kinds AS text[]), CAST(:terms AS text[])) AS k (kind, term)
  CROSS JOIN LATERAL (
@@ -179,10 +196,10 @@ class PostgresSearchStore:
     async def find(self, search: Search) -> Hits:
         """See the port."""
         facts = KnownFacts(self._unit)
-        words, called, near, named, timed, said = await self._unit.rows_of(
+        words, called, _, near, named, timed, said = await self._unit.rows_of(
             self._by_words(search, search.vocabulary, limit=search.pool),
             self._by_words(search, search.called, limit=_NAMED),
-            self._by_meaning(search),
+            *self._by_meaning(search),
             self._by_names(search),
             self._by_time(search),
             facts.said(search, limit=_LEARNED),
@@ -290,20 +307,27 @@ class PostgresSearchStore:
         average = {"average": vocabulary.average_length}
         return statement, {**self._unit.owner, **narrow.values, **values, **average}
 
-    def _by_meaning(self, search: Search) -> Asked:
-        """The entries whose vectors have the largest cosine."""
+    def _by_meaning(self, search: Search) -> tuple[Asked, Asked]:
+        """The entries whose vectors have the largest cosine, and what is to be asked before."""
         if search.vector is None:
-            return NOTHING
+            return NOTHING, NOTHING
         numbers = np.frombuffer(search.vector, dtype="<f4")
         narrow = Filter.of(search.query)
+        values = {"vector": _literal(numbers), "limit": search.pool}
+        is_large = search.vectors >= INDEXED_FROM
+        if is_large and search.pool <= SEARCHED // 2 and not narrow.is_narrow:
+            index = VectorIndex(
+                self._unit.tenant_id, self._unit.agent_id, search.model, len(numbers)
+            )
+            return (_SEARCHED, {"searched": str(SEARCHED)}), (_of_large(index), values)
         width = "AND dimensions <= 1280" if len(numbers) <= _WIDEST_INDEXED else ""
         statement = _statement(
             _BY_MEANING.format(
                 allowed=narrow.allowed, where=narrow.within("AND entry_number"), width=width
             )
         )
-        asked = {"model": search.model, "vector": _literal(numbers), "limit": search.pool}
-        return statement, {**self._unit.owner, **narrow.values, **asked}
+        asked = {**self._unit.owner, **narrow.values, **values, "model": search.model}
+        return NOTHING, (statement, asked)
 
     def _by_names(self, search: Search) -> Asked:
         """The newest entries about each of the names, and those with the tags or aliases."""
@@ -324,6 +348,14 @@ class PostgresSearchStore:
 
 def _literal(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> str:
     return "[" + ",".join(f"{number:.6g}" for number in numbers.tolist()) + "]"
+
+
+@lru_cache(1000)
+def _of_large(index: VectorIndex) -> str:
+    """The statement that uses an index, as psycopg takes it."""
+    distance = indexed_distance(index.dimensions)
+    statement = written(text(_BY_INDEX.format(distance=distance, condition="[condition]")))
+    return statement.replace("[condition]", of_index(index).replace("%", "%%"))
 
 
 @lru_cache(1000)

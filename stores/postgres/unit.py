@@ -32,7 +32,8 @@ from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
 
 Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
-Asked = tuple[TextClause, Mapping[str, Any]]  # a statement that reads, and its values
+# A statement that reads, and its values. As text it is written as psycopg takes it.
+Asked = tuple[TextClause | str, Mapping[str, Any]]
 NOTHING: Asked = (text(""), {})  # asks nothing, and has no rows
 REVISION = table(RevisionRow)
 AUDIT = table(AuditRow)
