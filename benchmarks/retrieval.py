@@ -116,7 +116,9 @@ async def measure(extent: Extent, data_dir: Path) -> RetrievalFigures:
             if not await _number(owner, _ENTRIES):
                 await _build(lanes, owner, extent)
             began = time.monotonic()
-            indexed = await asyncio.to_thread(index_vectors, str(runtime.state.database_admin_url))
+            indexed = await asyncio.to_thread(
+                index_vectors, str(runtime.state.database_admin_url), TENANT
+            )
             print_progress(
                 f"{len(indexed.built)} indexes of vectors built ({time.monotonic() - began:.0f} s)"
             )

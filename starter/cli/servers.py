@@ -57,18 +57,19 @@ def migrate_schema(as_json: AsJson = False) -> None:
 
 
 def index(as_json: AsJson = False) -> None:
-    """Build the vector indexes that large memories lack; everybody goes on reading and writing."""
+    """Build the vector indexes that large memories of the tenant lack; everybody goes on meanwhile."""
     from mnestic.starter.wiring import find_database
     from mnestic.stores.postgres.vector_indexes import index_vectors
 
-    _, admin_url = find_database(command_settings())
+    settings = command_settings()
+    _, admin_url = find_database(settings)
     with err.status("Building indexes …"):
-        indexed = index_vectors(admin_url.get_secret_value())
+        indexed = index_vectors(admin_url.get_secret_value(), settings.tenant_id)
     if as_json:
         print_json({"built": [asdict(one) for one in indexed.built], "dropped": indexed.dropped})
         return
     for one in indexed.built:
-        out.print(f"Built one for {one.agent_id} of {one.tenant_id} ({one.model}).", markup=False)
+        out.print(f"Built one for {one.agent_id} ({one.model}).", markup=False)
     out.print(f"{len(indexed.built)} built, {indexed.dropped} dropped.")
 
 

@@ -239,6 +239,7 @@ class PostgresEntryStore:
             await self._index(stale)
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
+        self._unit.changed(numbers.values())
         self._unit.tell(entry_signal("memory.changed", sorted(numbers)))
 
     async def count_accesses(
@@ -261,6 +262,7 @@ class PostgresEntryStore:
         )
         for row in rows:
             self._unit.wrote("entry.remove", row.id)
+        self._unit.changed(numbers)
         self._unit.tell(entry_signal("memory.deleted", [row.id for row in rows]))
         return len(numbers)
 
@@ -299,6 +301,7 @@ class PostgresEntryStore:
         """See the port."""
         rows = await self._stored(entry_ids, lock=True)
         await self._vectors.forget([row.number for row in rows], empty=True)
+        self._unit.changed(())
 
     async def _index(self, numbers: Sequence[int]) -> None:
         """Enters the contents of entries into full text search."""

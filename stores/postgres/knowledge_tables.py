@@ -99,6 +99,11 @@ class FactRow(Table, table=True):
             *("fact_by_name", "tenant_id", "agent_id", "object_key"),
             postgresql_where=f"status = 'active' AND predicate IN ({_NAMING})",
         ),
+        # serves recognise: until when what was found is true
+        Index(
+            *("fact_ending", "tenant_id", "agent_id", "valid_to"),
+            postgresql_where="status = 'active' AND valid_to IS NOT NULL",
+        ),
     )
 
     agent_id: str = words(key=True)
@@ -159,6 +164,10 @@ class EntryRow(Table, table=True):
         Index(
             *("entry_by_parent", "tenant_id", "agent_id", "parent"),
             postgresql_where="parent IS NOT NULL",
+        ),
+        Index(
+            *("entry_expiring", "tenant_id", "agent_id", "expires_at"),
+            postgresql_where="expires_at IS NOT NULL",
         ),
     )
 

@@ -25,10 +25,10 @@ from mnestic.stores.postgres.search_filters import Filter
 from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
 from mnestic.stores.postgres.vector_indexes import (
     INDEXED_FROM,
-    SEARCHED,
     VectorIndex,
     indexed_distance,
     of_index,
+    searched,
 )
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
@@ -314,12 +314,12 @@ class PostgresSearchStore:
         numbers = np.frombuffer(search.vector, dtype="<f4")
         narrow = Filter.of(search.query)
         values = {"vector": _literal(numbers), "limit": search.pool}
-        is_large = search.vectors >= INDEXED_FROM
-        if is_large and search.pool <= SEARCHED // 2 and not narrow.is_narrow:
+        gone_through = searched(search.vectors) if search.vectors >= INDEXED_FROM else 0
+        if search.pool <= gone_through and not narrow.is_narrow:
             index = VectorIndex(
                 self._unit.tenant_id, self._unit.agent_id, search.model, len(numbers)
             )
-            return (_SEARCHED, {"searched": str(SEARCHED)}), (_of_large(index), values)
+            return (_SEARCHED, {"searched": str(gone_through)}), (_of_large(index), values)
         width = "AND dimensions <= 1280" if len(numbers) <= _WIDEST_INDEXED else ""
         statement = _statement(
             _BY_MEANING.format(

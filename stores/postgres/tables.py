@@ -305,13 +305,16 @@ class UsageRow(Table, table=True):
 
 
 class RevisionRow(Table, table=True):
-    """How many transactions have written an agent's memory, and how many signals they gave."""
+    """How many transactions have written an agent's memory, how many of them what is known, and how many signals."""
 
     __tablename__ = "agent_revision"
 
     agent_id: str = words(key=True)
     revision: int = Field(sa_type=BigInteger)
     signals: int = Field(
+        default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
+    )
+    knowledge: int = Field(
         default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
     )
     updated_at: datetime = instant()

@@ -1,5 +1,6 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -67,6 +68,23 @@ SELECT :tenant_id, :agent_id, before + place, kind, target, ids, subject, predic
        AS (kind text, target text, ids jsonb, subject text, predicate text, details jsonb)
      ) WITH ORDINALITY AS told (kind, target, ids, subject, predicate, details, place)
 """)
+# The first part of a write's action, where it changes what searches read.
+_KNOWLEDGE = frozenset({"entry", "claim", "fact", "predicate", "setting"})
+CHANNEL = "mnestic_knowledge"
+# After the revision, whose lock it has. Whoever keeps what was read hears which entries are others now.
+_CHANGE_KNOWLEDGE = text(f"""
+WITH changed AS (
+    UPDATE mnestic.agent_revision SET knowledge = knowledge + 1
+     WHERE tenant_id = :tenant_id AND agent_id = :agent_id
+    RETURNING knowledge
+)
+SELECT pg_notify('{CHANNEL}', told)
+  FROM changed, LATERAL json_build_array(
+       CAST(:tenant_id AS text), CAST(:agent_id AS text), knowledge, CAST(:changed AS json)
+  ) AS _ (array_told), LATERAL CAST(array_told AS text) AS told
+ WHERE octet_length(told) < 8000  -- no notification is longer; whoever hears none finds out by itself
+""")  # noqa: S608 - constants of this module
+_MOST_NAMED = 300  # entries
 _SIGNALS = TypeAdapter(list[Signal])
 
 
@@ -83,6 +101,8 @@ class Unit:
         self.actor = actor
         self._may_write = write
         self._wrote = False
+        self._knows_more = False
+        self._changed: set[int] | None = set()
         self._trail: list[tuple[str, str, str | None]] = []
         self._signals: list[Signal] = []
         self._revision: int | None = None
@@ -138,7 +158,16 @@ class Unit:
         """Notes a write for the audit log, and that the agent's memory has a new revision."""
         assert self._may_write, f"{action} in a transaction that only reads"
         self._wrote = True
+        self._knows_more |= action.partition(".")[0] in _KNOWLEDGE
         self._trail.append((action, target, reason))
+
+    def changed(self, numbers: Iterable[int] | None) -> None:
+        """Notes entries, by number, that are others now than they were, or gone; None: any may be."""
+        self._knows_more = True
+        if numbers is None:
+            self._changed = None
+        elif self._changed is not None:
+            self._changed.update(numbers)
 
     def tell(self, *signals: Signal) -> None:
         """Has subscribers told, in this transaction, of what it wrote."""
@@ -168,6 +197,8 @@ class Unit:
         last = [*self._at_end]
         if self._wrote and self._revision is None:
             last.append((_RAISE_REVISION, self.owner))
+        if self._knows_more:
+            last.append((_CHANGE_KNOWLEDGE, {**self.owner, "changed": self._told_changes()}))
         if self._signals:
             last.append((_SEND, self._told_signals()))
         if self._trail:
@@ -177,6 +208,11 @@ class Unit:
                 for statement, values in last:
                     await self.connection.execute(statement, values)
                 await self.connection.commit()
+
+    def _told_changes(self) -> str | None:
+        if self._changed is None or len(self._changed) > _MOST_NAMED:
+            return None
+        return json.dumps(sorted(self._changed))
 
     def _told_signals(self) -> Rows:
         told = _SIGNALS.dump_json(self._signals).decode()

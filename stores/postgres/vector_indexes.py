@@ -5,7 +5,7 @@ them while everybody goes on reading and writing; until one is there, all vector
 """
 
 import hashlib
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,11 @@ from psycopg import sql
 from psycopg.rows import namedtuple_row
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
-from mnestic.stores.postgres.schema import describe_url
+from mnestic.stores.postgres.schema import describe_url, never_migrated
 
 # Below, looking at all vectors is as fast, and always right. See the README, "Decisions".
-INDEXED_FROM = 20_000
-SEARCHED = 400  # entries of the graph that a search goes through
+INDEXED_FROM = 5000
+_MOST_SEARCHED = 1000  # what pgvector allows
 _LINKS, _CONSTRUCTED = 32, 200  # of an entry, and entries that are looked at to choose them
 _KEPT = 0.5  # share of `INDEXED_FROM` below which an index is not worth its place any more
 _PREFIX = "embedding_hnsw_"
@@ -26,16 +26,16 @@ _WIDEST = 4000  # dimensions that pgvector indexes
 _LOCK = 0x6D6E6978  # "mnix": one at a time in a database
 _BUILD_MEMORY = "1GB"
 
+_MAY = """
+SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'mnestic.embedding'::regclass
+"""
 _LARGE = """
-SELECT m.tenant_id, m.agent_id, m.model, first.dimensions
-  FROM mnestic.embedding_model AS m
- CROSS JOIN LATERAL (
-    SELECT dimensions FROM mnestic.embedding AS v
-     WHERE v.tenant_id = m.tenant_id AND v.agent_id = m.agent_id AND v.model = m.model
-     ORDER BY v.entry_number DESC LIMIT 1
- ) AS first
- WHERE m.entries >= %s AND first.dimensions <= %s
- ORDER BY m.entries DESC, m.tenant_id, m.agent_id, m.model
+SELECT agent_id, model FROM mnestic.embedding_model WHERE tenant_id = %s AND entries >= %s
+ ORDER BY entries DESC, agent_id, model
+"""
+_AS_TENANT = "SELECT set_config('mnestic.tenant_id', %s, false)"
+_DIMENSIONS = """
+SELECT dimensions FROM mnestic.embedding WHERE tenant_id = %s AND agent_id = %s AND model = %s LIMIT 1
 """
 _THERE = """
 SELECT c.relname AS name, i.indisvalid AS is_valid
@@ -56,8 +56,8 @@ class VectorIndex:
     @property
     def name(self) -> str:
         """The index's name, which is of all of these."""
-        of = "\0".join((self.tenant_id, self.agent_id, self.model, str(self.dimensions)))
-        return _PREFIX + hashlib.sha256(of.encode()).hexdigest()[:32]
+        whose = "\0".join((self.agent_id, self.model, str(self.dimensions)))
+        return _prefix(self.tenant_id) + _short(whose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,11 @@ class IndexedVectors:
 
     built: tuple[VectorIndex, ...]
     dropped: int
+
+
+def searched(vectors: int) -> int:
+    """How many entries of a graph of so many are gone through, for the nearest hundred to be right."""
+    return min(_MOST_SEARCHED, round(1.5 * math.sqrt(vectors)))
 
 
 def indexed_distance(dimensions: int) -> str:
@@ -78,53 +83,65 @@ def of_index(index: VectorIndex) -> str:
     return _condition(index).as_string(None)
 
 
-def index_vectors(admin_url: str, *, at_least: int = INDEXED_FROM) -> IndexedVectors:
-    """Builds the indexes that large memories lack, and drops those that are not worth their place.
+def index_vectors(
+    admin_url: str, tenant_id: str, *, at_least: int = INDEXED_FROM
+) -> IndexedVectors:
+    """Builds the indexes that large memories of a tenant lack, and drops those that are not worth their place.
 
     Nobody waits for it. If it ends half way, what is there stays, and the next call goes on.
 
     Args:
         admin_url: Of the owner of the tables.
+        tenant_id: Whose agents they are.
         at_least: Entries from which on a memory gets an index.
 
     Raises:
         DatabaseUnavailableError: Postgres does not answer.
+        SchemaVersionError: the tables are not there.
         ConfigurationError: somebody else is at it, or the role may not do it.
     """
     try:
         with psycopg.connect(admin_url, autocommit=True, row_factory=namedtuple_row) as owner:
-            return _index(owner, at_least)
-    except psycopg.errors.InsufficientPrivilege as error:
-        why = f"is of a role that may not build indexes ({_first_line(error)})"
-        raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why=why) from error
+            return _index(owner, tenant_id, at_least=at_least)
+    except psycopg.errors.UndefinedTable as error:
+        raise never_migrated() from error
     except psycopg.OperationalError as error:
-        why = _first_line(error)
+        why = str(error).strip().splitlines()[0]
         raise DatabaseUnavailableError(where=describe_url(admin_url), why=why) from error
 
 
-def _index(owner: psycopg.Connection[Any], at_least: int) -> IndexedVectors:
+def _index(owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int) -> IndexedVectors:
+    may = owner.execute(_MAY).fetchone()
+    if may is None or not may[0]:
+        why = "is of a role that does not own the tables; name the one that migrated them"
+        raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why=why)
     locked = owner.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK]).fetchone()
     if locked is None or not locked[0]:
         why = "is where somebody builds indexes right now; wait until they are done"
         raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why=why)
     owner.execute(sql.SQL("SET maintenance_work_mem = {}").format(_BUILD_MEMORY))
-    there = owner.execute(_THERE, [_PREFIX]).fetchall()
-    worth = {index.name for index in _large(owner, int(at_least * _KEPT))}
+    owner.execute(_AS_TENANT, [tenant_id])  # row-level security holds for an owner too
+    there = owner.execute(_THERE, [_prefix(tenant_id)]).fetchall()
+    worth = {index.name for index in _large(owner, tenant_id, int(at_least * _KEPT))}
     useless = [row.name for row in there if not row.is_valid or row.name not in worth]
     for name in useless:
         owner.execute(
             sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS mnestic.{}").format(sql.Identifier(name))
         )
     names = {row.name for row in there} - set(useless)
-    lacking = [index for index in _large(owner, at_least) if index.name not in names]
+    lacking = [index for index in _large(owner, tenant_id, at_least) if index.name not in names]
     for index in lacking:
         owner.execute(_create(index))
     return IndexedVectors(built=tuple(lacking), dropped=len(useless))
 
 
-def _large(owner: psycopg.Connection[Any], at_least: int) -> Sequence[VectorIndex]:
-    rows = owner.execute(_LARGE, [at_least, _WIDEST]).fetchall()
-    return [VectorIndex(*row) for row in rows]
+def _large(owner: psycopg.Connection[Any], tenant_id: str, at_least: int) -> list[VectorIndex]:
+    found = []
+    for agent_id, model in owner.execute(_LARGE, [tenant_id, at_least]).fetchall():
+        row = owner.execute(_DIMENSIONS, [tenant_id, agent_id, model]).fetchone()
+        if row is not None and row.dimensions <= _WIDEST:
+            found.append(VectorIndex(tenant_id, agent_id, model, row.dimensions))
+    return found
 
 
 def _create(index: VectorIndex) -> sql.Composed:
@@ -147,5 +164,10 @@ def _condition(index: VectorIndex) -> sql.Composed:
     )
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
+def _prefix(tenant_id: str) -> str:
+    """What the names of a tenant's indexes begin with."""
+    return f"{_PREFIX}{_short(tenant_id)}_"
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

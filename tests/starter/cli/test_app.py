@@ -32,7 +32,10 @@ def test_the_commands_are_those_that_are_promised() -> None:
         *(("job", name) for name in ("start", "list", "show", "resume", "cancel", "result")),
         *(("memory", name) for name in ("ingest", "add", "show", "list", "stats")),
         *(("memory", "record", name) for name in ("get", "set", "list")),
-        *((name,) for name in ("up", "worker", "deploy", "migrate", "doctor", "config", "demo")),
+        *(
+            (name,)
+            for name in ("up", "worker", "deploy", "migrate", "index", "doctor", "config", "demo")
+        ),
     }
 
     assert promised <= set(ALL)

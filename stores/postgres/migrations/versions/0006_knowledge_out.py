@@ -1,4 +1,4 @@
-"""Languages: the words of entries in any script, and the languages that an agent's entries are in.
+"""Knowledge out: words in any script and the languages of an agent's entries, and what caches go by.
 
 Revision ID: 0006
 Revises: 0005
@@ -88,6 +88,16 @@ UPDATE mnestic.corpus AS c SET lexemes = e.lexemes
 DROP TABLE mnestic.read_anew;
 """
 
+CACHES = """
+-- How often what searches read has changed: what a process keeps of it is true for as long as this stays.
+ALTER TABLE mnestic.agent_revision ADD COLUMN knowledge bigint NOT NULL DEFAULT 0;
+-- When the next of what an agent knows ends by itself.
+CREATE INDEX entry_expiring ON mnestic.entry (tenant_id, agent_id, expires_at)
+    WHERE expires_at IS NOT NULL;
+CREATE INDEX fact_ending ON mnestic.fact (tenant_id, agent_id, valid_to)
+    WHERE status = 'active' AND valid_to IS NOT NULL;
+"""
+
 
 def upgrade() -> None:
     op.execute(WORDS)
@@ -99,3 +109,4 @@ def upgrade() -> None:
     op.execute(REINDEX)
     for table in _REINDEXED:
         op.execute(f"ALTER TABLE mnestic.{table} FORCE ROW LEVEL SECURITY")
+    op.execute(CACHES)
