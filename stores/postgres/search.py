@@ -6,35 +6,24 @@ comparisons that cannot leak use an index, so words and names are looked up by e
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from functools import lru_cache
-from typing import Any
 
-import numpy as np
-from sqlalchemy import TextClause, text
+from sqlalchemy import text
 
 from mnestic.memory.dates import Period
 from mnestic.memory.ranking import SATURATION, Candidate, Tie, Ties
 from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Vocabulary
 from mnestic.stores.postgres.candidates import COLUMNS, candidate, concerning
-from mnestic.stores.postgres.connections import written
 from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.known_words import KnownWords
-from mnestic.stores.postgres.search_filters import Filter
+from mnestic.stores.postgres.nearest import by_meaning
+from mnestic.stores.postgres.search_filters import Filter, statement_of
 from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
-from mnestic.stores.postgres.vector_indexes import (
-    INDEXED_FROM,
-    VectorIndex,
-    indexed_distance,
-    of_index,
-    searched,
-)
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _NAMED, _TIMED, _LEARNED = 30, 100, 50  # entries that a name, a period and facts bring
 _LENGTH = 0.75  # how much an entry's length counts, BM25's b
-_WIDEST_INDEXED = 1280  # dimensions; see the index embedding_exact
 
 _FRESH = text("""
 SELECT e.number, e.content
@@ -62,24 +51,6 @@ SELECT p.entry_number AS number, bit_or(a.bit) AS lexemes,
  {where}
  GROUP BY p.entry_number ORDER BY score DESC, number DESC LIMIT :limit
 """
-_BY_MEANING = """
-WITH {allowed} nearest AS (
-    SELECT entry_number AS number, - (vector <#> CAST(:vector AS halfvec)) AS score
-      FROM mnestic.embedding
-     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND model = :model {width} {where}
-     ORDER BY vector <#> CAST(:vector AS halfvec) LIMIT :limit
-)
-SELECT number, score FROM nearest ORDER BY score DESC, number DESC
-"""
-# Of a large memory, by its index; see `vector_indexes`. The values of its condition are written out.
-_BY_INDEX = """
-WITH nearest AS (
-    SELECT entry_number AS number, - ({distance}) AS score FROM mnestic.embedding
-     WHERE {condition} ORDER BY {distance} LIMIT :limit
-)
-SELECT number, score FROM nearest ORDER BY score DESC, number DESC
-"""
-_SEARCHED = text("SELECT set_config('hnsw.ef_search', :searched, true)")
 _BY_NAME = text(f"""
 SELECT found.number FROM unnest(CAST(:kinds AS text[]), CAST(:terms AS text[])) AS k (kind, term)
  CROSS JOIN LATERAL (
@@ -199,7 +170,7 @@ class PostgresSearchStore:
         words, called, _, near, named, timed, said = await self._unit.rows_of(
             self._by_words(search, search.vocabulary, limit=search.pool),
             self._by_words(search, search.called, limit=_NAMED),
-            *self._by_meaning(search),
+            *by_meaning(self._unit, search),
             self._by_names(search),
             self._by_time(search),
             facts.said(search, limit=_LEARNED),
@@ -222,7 +193,7 @@ class PostgresSearchStore:
         if not numbers and not ids:
             return ()
         narrow = Filter.of(search.query)
-        statement = _statement(_ROWS.format(columns=COLUMNS, conditions=narrow.conditions))
+        statement = statement_of(_ROWS.format(columns=COLUMNS, conditions=narrow.conditions))
         asked = {"numbers": sorted(numbers), "ids": sorted(ids), **concerning(search)}
         (rows,) = await self._unit.rows_of(
             (statement, {**self._unit.owner, **narrow.values, **asked})
@@ -236,7 +207,7 @@ class PostgresSearchStore:
         if not numbers:
             return {}, ()
         narrow = Filter.of(search.query)
-        statement = _statement(_TIES.format(columns=COLUMNS, conditions=narrow.conditions))
+        statement = statement_of(_TIES.format(columns=COLUMNS, conditions=narrow.conditions))
         asked = {"numbers": list(numbers), "described": sorted(described), **concerning(search)}
         (rows,) = await self._unit.rows_of(
             (statement, {**self._unit.owner, **narrow.values, **asked})
@@ -293,7 +264,7 @@ class PostgresSearchStore:
             return NOTHING
         lexemes, weights, bits = (list(part) for part in zip(*asked, strict=True))
         narrow = Filter.of(search.query)
-        statement = _statement(
+        statement = statement_of(
             _BY_WORDS.format(
                 allowed=narrow.allowed,
                 where=narrow.within("WHERE p.entry_number"),
@@ -306,28 +277,6 @@ class PostgresSearchStore:
         values = {"lexemes": lexemes, "weights": weights, "bits": bits, "limit": limit}
         average = {"average": vocabulary.average_length}
         return statement, {**self._unit.owner, **narrow.values, **values, **average}
-
-    def _by_meaning(self, search: Search) -> tuple[Asked, Asked]:
-        """The entries whose vectors have the largest cosine, and what is to be asked before."""
-        if search.vector is None:
-            return NOTHING, NOTHING
-        numbers = np.frombuffer(search.vector, dtype="<f4")
-        narrow = Filter.of(search.query)
-        values = {"vector": _literal(numbers), "limit": search.pool}
-        gone_through = searched(search.vectors) if search.vectors >= INDEXED_FROM else 0
-        if search.pool <= gone_through and not narrow.is_narrow:
-            index = VectorIndex(
-                self._unit.tenant_id, self._unit.agent_id, search.model, len(numbers)
-            )
-            return (_SEARCHED, {"searched": str(gone_through)}), (_of_large(index), values)
-        width = "AND dimensions <= 1280" if len(numbers) <= _WIDEST_INDEXED else ""
-        statement = _statement(
-            _BY_MEANING.format(
-                allowed=narrow.allowed, where=narrow.within("AND entry_number"), width=width
-            )
-        )
-        asked = {**self._unit.owner, **narrow.values, **values, "model": search.model}
-        return NOTHING, (statement, asked)
 
     def _by_names(self, search: Search) -> Asked:
         """The newest entries about each of the names, and those with the tags or aliases."""
@@ -344,21 +293,3 @@ class PostgresSearchStore:
         if period is None:
             return NOTHING
         return _BY_TIME, {**self._unit.owner, "since": period.start, "until": period.end}
-
-
-def _literal(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> str:
-    return "[" + ",".join(f"{number:.6g}" for number in numbers.tolist()) + "]"
-
-
-@lru_cache(1000)
-def _of_large(index: VectorIndex) -> str:
-    """The statement that uses an index, as psycopg takes it."""
-    distance = indexed_distance(index.dimensions)
-    statement = written(text(_BY_INDEX.format(distance=distance, condition="[condition]")))
-    return statement.replace("[condition]", of_index(index).replace("%", "%%"))
-
-
-@lru_cache(1000)
-def _statement(written: str) -> TextClause:
-    """The statement of a text; taking it apart takes longer than many a search."""
-    return text(written)

@@ -92,8 +92,8 @@ async def test_a_search_of_a_large_memory_goes_through_its_index(
     question = "What was said about the harbour?"
     by_looking_at_all = await client.retrieve(question, mode="semantic", min_score=0)
     await build(own_url)
-    monkeypatch.setattr("mnestic.stores.postgres.search.INDEXED_FROM", ENTRIES)
-    monkeypatch.setattr("mnestic.stores.postgres.search.searched", lambda _: ENTRIES)
+    monkeypatch.setattr("mnestic.stores.postgres.nearest.INDEXED_FROM", ENTRIES)
+    monkeypatch.setattr("mnestic.stores.postgres.nearest.searched", lambda _: ENTRIES)
     statements: list[tuple[str, Any]] = []
 
     async def noted(connection: AsyncConnection, reads: Any) -> Any:
