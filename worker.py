@@ -58,6 +58,7 @@ from mnestic.starter.wiring import (
     learning_limits,
     open_database,
     open_openai,
+    open_reranker,
     prices_of,
     query_models,
 )
@@ -143,7 +144,7 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
     Raises:
         ConfigurationError: a model has no server, or no price where one is needed.
     """
-    async with open_openai(settings) as client:
+    async with open_openai(settings) as client, open_reranker(settings) as reranker:
         model, summariser = _chat_models(settings, client)
         extractor, embedder = extractor_of(settings, client), embedder_of(settings, client)
         yield Models(
@@ -152,7 +153,7 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
             extractor=extractor,
             embedder=embedder,
             limits=learning_limits(settings, extractor.model, embedder.model),
-            auto=auto_retriever(settings, query_models(settings, embedder)),
+            auto=auto_retriever(settings, query_models(settings, embedder, reranker)),
             prices=settings.model_prices,
         )
 

@@ -195,6 +195,7 @@ class AutoRetriever:
             asked.asker,
             query,
             embedder=self._models.embedder(asked.asker),
+            rerankers=self._models.rerankers(asked.asker),
             count_tokens=self._count_tokens,
             policy=settings.policy,
         )

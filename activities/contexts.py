@@ -91,6 +91,7 @@ class ContextBuilder:
             asker,
             query.model_copy(update={"min_score": _BARELY, "asked_at": now, "limit": _FOUND}),
             embedder=self._models.embedder(asker),
+            rerankers=self._models.rerankers(asker),
             policy=policy,
         )
         wanted = []

@@ -13,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnestic.activities.headroom import Headroom
 from mnestic.memory.errors import ConfigurationError, ModelRefusedError
 from mnestic.memory.extraction import Extraction
-from mnestic.memory.language import Embedded, TokenUsage
+from mnestic.memory.language import Embedded, Reranked, TokenUsage
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
 from mnestic.memory.usage import DAILY, Budget, ModelCall, ModelPrices, Purpose, UsageTotal
 
-Answer = TypeVar("Answer", Extraction, Embedded)
+Answer = TypeVar("Answer", Extraction, Embedded, Reranked)
 _LEARNING = "learning"
 
 
@@ -99,14 +99,21 @@ class LearningCalls:
     async def keep(
         self,
         transaction: Transaction,
-        answer: Extraction | Embedded,
+        answer: Extraction | Embedded | Reranked,
         *,
         session_id: str | None = None,
         job_id: str | None = None,
     ) -> None:
         """Writes a call down, in the transaction that keeps its answer."""
         if self._model is not None and (answer.usage.input_tokens or answer.usage.output_tokens):
-            call = self._call(answer.model, answer.usage, session_id=session_id, job_id=job_id)
+            units = answer.search_units if isinstance(answer, Reranked) else 0
+            call = self._call(
+                answer.model,
+                answer.usage,
+                session_id=session_id,
+                job_id=job_id,
+                search_units=units,
+            )
             await transaction.usage.add(call)
 
     async def _check_budget(self, asked: Scoped) -> None:
@@ -144,10 +151,11 @@ class LearningCalls:
         *,
         session_id: str | None = None,
         job_id: str | None = None,
+        search_units: int = 0,
     ) -> ModelCall:
-        cost = self._prices.cost_usd(model, usage)
+        cost = self._prices.cost_usd(model, usage, search_units=search_units)
         if cost is None and self._model is not None:  # some servers name their models otherwise
-            cost = self._prices.cost_usd(self._model, usage)
+            cost = self._prices.cost_usd(self._model, usage, search_units=search_units)
         call = ModelCall(
             session_id=session_id,
             job_id=job_id,
@@ -155,6 +163,7 @@ class LearningCalls:
             purpose=self._purpose,
             model=model,
             cost_usd=cost,
+            search_units=search_units,
             **usage.model_dump(),
         )
         self._headroom.tell(call)

@@ -6,13 +6,19 @@ down at once, in a transaction of its own, whatever becomes of the question.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from types import MappingProxyType
+from typing import TypeVar
 
 from mnestic.activities.askers import Asker
 from mnestic.activities.headroom import Headroom
 from mnestic.activities.learning_calls import LearningCalls, LearningLimits
-from mnestic.memory.language import Embedded
-from mnestic.memory.ports import Embedder
+from mnestic.activities.reranking import Rerankers
+from mnestic.memory.language import Embedded, Reranked
+from mnestic.memory.ports import Embedder, Reranker
 from mnestic.memory.usage import ModelPrices, Purpose
+
+Answer = TypeVar("Answer", Embedded, Reranked)
+_NONE: Rerankers = MappingProxyType({})
 
 
 class QueryModels:
@@ -22,6 +28,7 @@ class QueryModels:
         self,
         embedder: Embedder,
         *,
+        rerankers: Rerankers = _NONE,
         limits: LearningLimits | None = None,
         prices: ModelPrices | None = None,
     ) -> None:
@@ -29,10 +36,11 @@ class QueryModels:
 
         Args:
             embedder: That of the entries' vectors.
+            rerankers: Who may read the best of a search once more, by what the settings call them.
             limits: How many calls go at once, and what a tenant's day may take, learning included.
             prices: USD by model.
         """
-        self._embedder = embedder
+        self._embedder, self._rerankers = embedder, rerankers
         self._limits, self._prices = limits or LearningLimits(), prices
         self._headroom = Headroom(concurrency=self._limits.concurrency, daily=self._limits.daily)
         self._keeping: set[asyncio.Task[None]] = set()
@@ -48,15 +56,22 @@ class QueryModels:
             return self._embedder
         return _MeteredEmbedder(self._embedder, self, asker=asker, is_held=is_held)
 
+    def rerankers(self, asker: Asker) -> Rerankers:
+        """The rerankers, on an asker's account."""
+        return {
+            name: one if one.model is None else _MeteredReranker(one, self, asker=asker)
+            for name, one in self._rerankers.items()
+        }
+
     async def ask(
         self,
         asker: Asker,
-        work: Callable[[], Awaitable[Embedded]],
+        work: Callable[[], Awaitable[Answer]],
         *,
         purpose: Purpose,
         model: str,
-        is_held: bool,
-    ) -> Embedded:
+        is_held: bool = True,
+    ) -> Answer:
         """Asks a model within the budget, and writes down what that took.
 
         Raises:
@@ -83,7 +98,7 @@ class QueryModels:
             await asyncio.shield(keeping)  # who asked may give up; what was paid stays paid
         return answer
 
-    async def _keep(self, calls: LearningCalls, asker: Asker, answer: Embedded) -> None:
+    async def _keep(self, calls: LearningCalls, asker: Asker, answer: Embedded | Reranked) -> None:
         async with asker(write=True) as transaction:
             await calls.keep(transaction, answer, session_id=asker.session_id, job_id=asker.job_id)
 
@@ -106,4 +121,21 @@ class _MeteredEmbedder:
             purpose="retrieve",
             model=str(self.model),
             is_held=self._is_held,
+        )
+
+
+class _MeteredReranker:
+    """A reranker on somebody's account."""
+
+    def __init__(self, reranker: Reranker, models: QueryModels, *, asker: Asker) -> None:
+        self.name, self.model = reranker.name, reranker.model
+        self._reranker, self._models, self._asker = reranker, models, asker
+
+    async def rerank(self, question: str, texts: Sequence[str]) -> Reranked:
+        """See the port."""
+        return await self._models.ask(
+            self._asker,
+            lambda: self._reranker.rerank(question, texts),
+            purpose="rerank",
+            model=str(self.model),
         )

@@ -8,21 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 import numpy as np
 
 from mnestic.activities.alike_words import liken
+from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
 from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.asked_facts import asked_predicates
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Entry
-from mnestic.memory.errors import (
-    BudgetExceededError,
-    ConfigurationError,
-    ModelMisconfiguredError,
-    ModelRefusedError,
-    ModelUnavailableError,
-)
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import (
     possible_names,
@@ -30,19 +25,18 @@ from mnestic.memory.questions import (
     telling_words,
     without_names,
 )
-from mnestic.memory.ranking import Asked, Ranked, rank, strongest
-from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
+from mnestic.memory.ranking import Asked, Ranked, strongest, sure_enough, weigh
+from mnestic.memory.retrieval import (
+    Rerank,
+    Retrieval,
+    RetrievalPolicy,
+    RetrievalQuery,
+    RetrievedEntry,
+)
 from mnestic.memory.search import FreshEntry, Hits, Judgement, Search, Vocabulary
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
-# What keeps a model from answering, and a question from no other source.
-_SKIPPED = (
-    BudgetExceededError,
-    ConfigurationError,
-    ModelMisconfiguredError,
-    ModelRefusedError,
-    ModelUnavailableError,
-)
+_Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
 _FRESH = 1000  # entries without a vector that are embedded with the question
 _MOSTLY = 0.5  # share of a question that a predicate answers for it to be about just that
 _CHECKED = 4  # times as many are looked at for whether they still hold
@@ -98,6 +92,17 @@ class _Read:
         )
 
     @property
+    def rerank(self) -> Rerank:
+        """By whom the best are read once more."""
+        return self.query.rerank or self.policy.rerank
+
+    @property
+    def wanted(self) -> int:
+        """How many of the best are looked at."""
+        read = 0 if self.rerank == "off" else self.policy.reranked
+        return max(self.query.limit, read)
+
+    @property
     def is_answerable(self) -> bool:
         """Whether it says what is looked for."""
         return bool(self.asked.weights or self.names or self.asked.period)
@@ -117,6 +122,7 @@ async def retrieve(
     query: RetrievalQuery,
     *,
     embedder: Embedder,
+    rerankers: Rerankers = MappingProxyType({}),
     count_tokens: TokenCounter | None = None,
     policy: RetrievalPolicy | None = None,
 ) -> Retrieval:
@@ -129,6 +135,7 @@ async def retrieve(
         begin: Begins a transaction of the agent that reads.
         query: The question, and what may come back.
         embedder: That of the entries' vectors.
+        rerankers: Who may read the best once more, where query or policy ask for it.
         count_tokens: Tells words that may be misspelt, since common ones are a single token.
         policy: The weights; the agent's own without one.
     """
@@ -143,20 +150,21 @@ async def retrieve(
         read = await _read(transaction, asking)
         if embedder.model is None:  # it takes no time, so a transaction may wait for it
             meanings, skipped = await _embed(embedder, read)
-            return await _answer(transaction, read, meanings, skipped=skipped)
-    meanings, skipped = await _embed(embedder, read)
-    async with begin() as transaction:
-        return await _answer(transaction, read, meanings, skipped=skipped)
+            best = await _search(transaction, read, meanings)
+    if embedder.model is not None:
+        meanings, skipped = await _embed(embedder, read)
+        async with begin() as transaction:
+            best = await _search(transaction, read, meanings)
+    if read.rerank != "off":  # in no transaction, since somebody may have to be waited for
+        by = rerankers.get(read.rerank)
+        again, why = await read_again(query.text, *best, by=by, policy=read.policy)
+        sure = sure_enough(again, policy=read.policy, min_score=query.min_score)
+        best, skipped = (sure[: query.limit], best[1]), skipped | why
+    return _answer(read, best, skipped=skipped)
 
 
-async def _answer(
-    transaction: Transaction,
-    read: _Read,
-    meanings: _Meanings | None,
-    *,
-    skipped: Mapping[str, str],
-) -> Retrieval:
-    ranked, entries = await _search(transaction, read, meanings) if read.is_answerable else ([], {})
+def _answer(read: _Read, best: _Best, *, skipped: Mapping[str, str]) -> Retrieval:
+    ranked, entries = best
     found = tuple(
         RetrievedEntry(
             entry=entries[one.candidate.number],
@@ -219,7 +227,7 @@ async def _embed(embedder: Embedder, read: _Read) -> tuple[_Meanings | None, dic
         return None, {}
     try:
         told = await embedder.embed([read.text, *(one.content for one in read.fresh)])
-    except _SKIPPED as error:
+    except SKIPPED as error:
         return None, {"semantic": str(error)}
     vector, *others = (np.frombuffer(each, dtype="<f4") for each in told.vectors)
     fresh = {
@@ -228,11 +236,11 @@ async def _embed(embedder: Embedder, read: _Read) -> tuple[_Meanings | None, dic
     return _Meanings(embedder.name, told.vectors[0], fresh), {}
 
 
-async def _search(
-    transaction: Transaction, read: _Read, meanings: _Meanings | None
-) -> tuple[list[Ranked], Mapping[int, Entry]]:
+async def _search(transaction: Transaction, read: _Read, meanings: _Meanings | None) -> _Best:
     """The best candidates, and their entries by number; with more of each source where too few of them were let through."""
-    limit, search = read.query.limit, read.search(meanings)
+    if not read.is_answerable:
+        return [], {}
+    limit, search = read.wanted, read.search(meanings)
     while True:
         hits = await transaction.search.find(search)
         near = {**meanings.fresh, **hits.near} if meanings else hits.near
@@ -265,24 +273,21 @@ async def _ranked(
     for one in tied:
         if one.entry_id not in query.excluded:
             candidates.setdefault(one.number, one)
-    ranked = rank(
-        tuple(candidates.values()),
-        asked=asked,
-        ties=ties,
-        policy=read.policy,
-        min_score=query.min_score,
-    )
+    ranked = weigh(tuple(candidates.values()), asked=asked, ties=ties, policy=read.policy)
+    if read.rerank == "off":  # else who reads the best may find that it answers all the same
+        ranked = sure_enough(ranked, policy=read.policy, min_score=query.min_score)
     return ranked, len(candidates)
 
 
 async def _judged(
     transaction: Transaction, read: _Read, search: Search, *, ranked: Sequence[Ranked]
 ) -> Judgement:
-    limit = read.query.limit
+    limit = read.wanted
     best = [one.candidate.number for one in ranked[: _CHECKED * limit]]
     just_that = [name for name, share in read.predicates.items() if share >= _MOSTLY]
     apart: Sequence[int] = ()
-    if any(one.candidate.is_said for one in ranked):  # who is named speaks, so for themselves
+    sure = sure_enough(ranked, policy=read.policy, min_score=read.query.min_score)
+    if any(one.candidate.is_said for one in sure):  # who is named speaks, so for themselves
         apart = [
             one.candidate.number
             for one in ranked[: _CHECKED * limit]

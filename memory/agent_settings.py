@@ -21,7 +21,7 @@ from pydantic import (
 
 from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.errors import InvalidInputError, StoredValueError
-from mnestic.memory.retrieval import PRESETS, PresetName, RetrievalPolicy
+from mnestic.memory.retrieval import PRESETS, PresetName, Rerank, RetrievalPolicy
 from mnestic.memory.validation import problem_of
 
 _TAG = r"^[^\s#,\[\]]{0,128}$"
@@ -71,6 +71,10 @@ class AgentSettings(BaseModel):
     retrieval_preset: PresetName = Field(
         default="mnestic", description="Whose weights retrieval begins with"
     )
+    rerank: Rerank = Field(
+        default="off",
+        description="Who reads the best once more together with the question: local, remote, or nobody (off)",
+    )
     retrieval_policy: Mapping[str, float] = Field(
         default={}, description="Weights that are other than the preset's"
     )
@@ -78,7 +82,7 @@ class AgentSettings(BaseModel):
     @property
     def policy(self) -> RetrievalPolicy:
         """All weights of retrieval: the preset's, and those that were set."""
-        preset = PRESETS[self.retrieval_preset].model_dump()
+        preset = PRESETS[self.retrieval_preset].model_dump() | {"rerank": self.rerank}
         return RetrievalPolicy.model_validate(preset | dict(self.retrieval_policy))
 
     @field_serializer("retrieval_policy")
@@ -87,9 +91,10 @@ class AgentSettings(BaseModel):
 
     @model_validator(mode="after")
     def _weighs(self) -> Self:
-        unknown = self.retrieval_policy.keys() - RetrievalPolicy.model_fields.keys()
+        weights = [name for name in RetrievalPolicy.model_fields if name != "rerank"]
+        unknown = self.retrieval_policy.keys() - set(weights)
         if unknown:
-            known = ", ".join(RetrievalPolicy.model_fields)
+            known = ", ".join(weights)
             raise ValueError(f"there is no weight {', '.join(sorted(unknown))}; there are {known}")
         try:
             _ = self.policy

@@ -59,3 +59,17 @@ class Embedded(BaseModel):
     vectors: tuple[bytes, ...]
     model: str
     usage: TokenUsage
+
+
+class Reranked(BaseModel):
+    """How relevant texts are to a question, from 0 to 1, in their order; who says so, and what it took.
+
+    `search_units` is what some servers bill instead of tokens.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    relevances: tuple[float, ...]
+    model: str
+    usage: TokenUsage
+    search_units: NonNegativeInt = 0

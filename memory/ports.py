@@ -15,7 +15,7 @@ from mnestic.memory.contexts import CategorySummary
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.forgetting_ports import ForgettingStore
 from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore, SignalStore
-from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Summary
+from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Reranked, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.recalls import Recalled, RecallQuery
 from mnestic.memory.retrieval_ports import InjectionStore, SearchStore, SettingStore
@@ -290,6 +290,30 @@ class WordEmbedder(Protocol):
 
         Returns:
             Shape `(n, width)`, L2-normalised.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Tells how relevant texts are to a question, which it reads together with each of them."""
+
+    @property
+    def name(self) -> str:
+        """Which reranker it is."""
+        ...
+
+    @property
+    def model(self) -> str | None:
+        """The model that it asks, whose calls are limited and written down; None for a local one."""
+        ...
+
+    async def rerank(self, question: str, texts: Sequence[str]) -> Reranked:
+        """How relevant each text is, absolute: it depends on the question and the text alone.
+
+        Raises:
+            ModelUnavailableError: as of `Extractor.extract`.
+            ModelMisconfiguredError: likewise.
+            ModelRefusedError: likewise; also for relevances that are too few, too many, or not from 0 to 1.
         """
         ...
 

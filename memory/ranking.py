@@ -9,7 +9,7 @@ import heapq
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -74,11 +74,15 @@ class Asked:
 
 @dataclass(slots=True)
 class Ranked:
-    """A candidate with its score, and what each signal added to the sum that the score is made of."""
+    """A candidate with its score, and what each signal added to the sum that the score is made of.
+
+    `evidence` is that sum without what is beside what entries say, `share` its share of the most of all.
+    """
 
     candidate: Candidate
     signals: dict[str, float] = field(default_factory=dict)
     evidence: float = 0.0
+    share: float = 0.0
     score: float = 0.0
 
     @property
@@ -115,6 +119,14 @@ def rank(
         policy: The weights.
         min_score: Scores below it are left out; the policy's without one. With 0 nothing is.
     """
+    weighed = weigh(candidates, asked=asked, ties=ties, policy=policy)
+    return sure_enough(weighed, policy=policy, min_score=min_score)
+
+
+def weigh(
+    candidates: Collection[Candidate], *, asked: Asked, ties: Ties, policy: RetrievalPolicy
+) -> list[Ranked]:
+    """Candidates, the best first, also those of which it is not sure that they answer the question."""
     if not candidates:
         return []
     scale = _Scale.of(candidates, asked, policy)
@@ -127,20 +139,49 @@ def rank(
         one.signals |= scale.beside(one.candidate, spoken.get(one.candidate.session_id or "", 0.0))
     best = max(one.total for one in found.values())
     most = max(one.evidence for one in found.values())
-    least = policy.min_score if min_score is None else min_score
     for one in found.values():
+        one.share = one.evidence / most if most > 0 else 1.0
         one.score = sure * max(0.0, one.total / best) if best > 0 else 0.0
         one.signals = {name: part for name, part in one.signals.items() if part}
-    floor = policy.least_share * most if least else 0.0
     only_named = bool(asked.names) and not asked.weights
-    kept = [
-        one
-        for one in found.values()
-        if one.score >= least
-        and one.evidence >= floor
-        and not (only_named and one.candidate.concern == "other")
-    ]
+    kept = [one for one in found.values() if not (only_named and one.candidate.concern == "other")]
     return sorted(kept, key=lambda one: _order(one, policy), reverse=True)
+
+
+def rerank(
+    ranked: Sequence[Ranked],
+    relevances: Sequence[float],
+    *,
+    weight: float,
+    policy: RetrievalPolicy,
+) -> list[Ranked]:
+    """The candidates anew, once the first of them have been read together with the question.
+
+    A relevance, from 0 to 1, takes the place of a share of the score, and of the share of the evidence, by
+    `weight`. The signal `rerank` is what that added to the score, or took from it.
+    """
+    told = []
+    for one, relevance in zip(ranked, relevances, strict=False):
+        added = weight * (relevance - one.score)
+        told.append(
+            replace(
+                one,
+                signals=one.signals | {"rerank": added},
+                share=(1 - weight) * one.share + weight * relevance,
+                score=one.score + added,
+            )
+        )
+    told += ranked[len(told) :]
+    return sorted(told, key=lambda one: _order(one, policy), reverse=True)
+
+
+def sure_enough(
+    ranked: Iterable[Ranked], *, policy: RetrievalPolicy, min_score: float | None = None
+) -> list[Ranked]:
+    """Those whose scores, and shares of the evidence, are not too small to be told; see `rank`."""
+    least = policy.min_score if min_score is None else min_score
+    floor = policy.least_share if least else 0.0
+    return [one for one in ranked if one.score >= least and one.share >= floor]
 
 
 @dataclass(frozen=True, slots=True)

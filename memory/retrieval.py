@@ -18,6 +18,7 @@ from mnestic.memory.predicates import Category
 
 Mode = Literal["hybrid", "semantic", "text"]
 PresetName = Literal["mnestic", "leonidas"]
+Rerank = Literal["off", "local", "remote"]
 LONGEST_QUESTION = 10_000  # characters
 MOST_RESULTS = 1000
 
@@ -64,6 +65,17 @@ class RetrievalPolicy(BaseModel):
     full_cosine: float = Field(0.7, gt=-1, le=1, description="Cosine that says all")
     full_words: float = Field(1.5, gt=0, description="BM25, of what the words weigh, that says all")
     recent_days: float = Field(7, gt=0, description="Days that count as recent")
+
+    rerank: Rerank = Field(
+        "off", description="Whether the best are read once more together with the question, by whom"
+    )
+    reranked: int = Field(30, ge=1, le=500, description="How many of the best then are")
+    local_relevance: _Share = Field(
+        0.1, description="Share of the score that is then the relevance which the local one tells"
+    )
+    remote_relevance: _Share = Field(
+        0.5, description="Share of the score that is then the relevance which a server tells"
+    )
 
     sort_by_relevance: _Share = Field(1.0, description="Weight of the score in the order")
     sort_by_importance: _Share = Field(0.0, description="Weight of the importance in the order")
@@ -133,6 +145,8 @@ class RetrievalQuery(BaseModel):
     unless `as_of` or `statuses` ask for it. `as_of` answers with what was known at that moment.
     `since` is included, `until` is not. Words such as "last week" are of the week before `asked_at`.
     `excluded` are ids of entries that are taken as if they were not there, such as the question itself.
+    `rerank` says whether the best are read once more together with the question, and by whom; the policy
+    without it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -141,6 +155,7 @@ class RetrievalQuery(BaseModel):
     mode: Mode = "hybrid"
     limit: int = Field(10, ge=1, le=MOST_RESULTS)
     min_score: _Share | None = None
+    rerank: Rerank | None = None
     entry_types: tuple[EntryType, ...] = ()
     categories: tuple[Category, ...] = ()
     tags: tuple[str, ...] = ()
@@ -159,7 +174,7 @@ class RetrievedEntry(BaseModel):
     """An entry that answers a question.
 
     `score`, 0 to 1, is how sure it is that it does; `signals` is what each part added to it, before the
-    score was made of their sum.
+    score was made of their sum; `rerank` is what a reranker then added to the score, or took from it.
     """
 
     model_config = ConfigDict(frozen=True)

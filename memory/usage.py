@@ -20,21 +20,27 @@ from pydantic_core import from_json
 from mnestic.memory.errors import BudgetExceededError, ConfigurationError
 from mnestic.memory.language import TokenUsage
 
-_PRICED_TOKENS = 1_000_000
+_PRICED_TOKENS, _PRICED_UNITS = 1_000_000, 1000
 # `gpt-5-mini-2025-08-07`, `gpt-4-0613`; but not `gpt-5-mini`, which is no `gpt-5`.
 _DATE_SUFFIX = re.compile(r"-\d{4}[\d-]*")
 
-Purpose = Literal["think", "summarise", "extract", "embed", "retrieve"]
-DAILY: tuple[Purpose, ...] = ("extract", "embed", "retrieve")  # what the budget of a day is for
+Purpose = Literal["think", "summarise", "extract", "embed", "retrieve", "rerank"]
+DAILY: tuple[Purpose, ...] = (
+    "extract",
+    "embed",
+    "retrieve",
+    "rerank",
+)  # what the budget of a day is for
 
 
 class ModelPrice(BaseModel):
-    """USD for a million tokens, of what is sent and of what is answered."""
+    """USD for a million tokens, of what is sent and of what is answered, and for a thousand search units."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     input: Decimal = Field(ge=0, allow_inf_nan=False)
     output: Decimal = Field(ge=0, allow_inf_nan=False)
+    search: Decimal = Field(Decimal(0), ge=0, allow_inf_nan=False)
 
 
 class ModelPrices(RootModel[dict[str, ModelPrice]]):
@@ -48,7 +54,7 @@ class ModelPrices(RootModel[dict[str, ModelPrice]]):
         return from_json(value) if isinstance(value, str) else value
 
     def __str__(self) -> str:
-        return self.model_dump_json()
+        return self.model_dump_json(exclude_defaults=True)
 
     def find(self, model: str) -> ModelPrice | None:
         """The price of a model, or None; a name with a date at its end is that of the longest name."""
@@ -61,19 +67,20 @@ class ModelPrices(RootModel[dict[str, ModelPrice]]):
         ]
         return self.root[max(named, key=len)] if named else None
 
-    def cost_usd(self, model: str, usage: TokenUsage) -> Decimal | None:
+    def cost_usd(self, model: str, usage: TokenUsage, *, search_units: int = 0) -> Decimal | None:
         """What a call cost, or None where no price is known."""
         price = self.find(model)
         if price is None:
             return None
         spent = price.input * usage.input_tokens + price.output * usage.output_tokens
-        return spent / _PRICED_TOKENS
+        return spent / _PRICED_TOKENS + price.search * search_units / _PRICED_UNITS
 
 
 class ModelCall(BaseModel):
     """One call of a model. `cost_usd` is None where no price was known.
 
-    `injected_tokens`, by our count, are those of the input that were memories and notes put before it.
+    `injected_tokens`, by our count, are those of the input that were memories and notes put before it;
+    `search_units` are what some rerankers bill.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -87,6 +94,7 @@ class ModelCall(BaseModel):
     output_tokens: NonNegativeInt
     cost_usd: Decimal | None = Field(ge=0)
     injected_tokens: NonNegativeInt = 0
+    search_units: NonNegativeInt = 0
 
 
 class UsageTotal(BaseModel):

@@ -11,7 +11,7 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.validation import refused
 from mnestic.starter.settings_client import SettingsClient
-from mnestic.starter.wiring import local_embedder, token_counter
+from mnestic.starter.wiring import local_models, token_counter
 
 
 class RetrievalClient(SettingsClient):
@@ -29,7 +29,7 @@ class RetrievalClient(SettingsClient):
             models: Those that questions ask; local ones without them.
         """
         super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id)
-        self._models = models or QueryModels(local_embedder())
+        self._models = models or local_models()
         self._count_tokens = token_counter()
 
     async def retrieve(
@@ -64,6 +64,7 @@ class RetrievalClient(SettingsClient):
             self._asker,
             query,
             embedder=self._models.embedder(self._asker),
+            rerankers=self._models.rerankers(self._asker),
             count_tokens=self._count_tokens,
             policy=policy,
         )

@@ -122,6 +122,20 @@ class Settings(BaseSettings):
     retrieval_timeout_s: float = Field(
         2.0, gt=0, description="How long a message waits for memories, in seconds"
     )
+    rerank_url: str | None = Field(
+        None,
+        description="Server of a reranker (`POST /rerank` as Cohere, Jina and vLLM have it), such as https://api.cohere.com/v2",
+    )
+    rerank_model: str | None = Field(None, min_length=1, description="Its model")
+    rerank_api_key: SecretStr | None = Field(None, description="Its key, sent as bearer token")
+    rerank_timeout_s: float = Field(
+        1.0, gt=0, description="How long a search waits for it, in seconds; then it goes on without"
+    )
+    rerank_max_tokens: int = Field(
+        512,
+        ge=1,
+        description="Tokens of a text that it reads; of a longer one the beginning counts",
+    )
     obsidian_vault: Path | None = Field(
         None, description="Folder of an Obsidian vault, whose notes are told before a message"
     )

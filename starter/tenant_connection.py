@@ -26,9 +26,10 @@ from mnestic.starter.wiring import (
     connect_temporal,
     embedder_of,
     find_endpoints,
-    local_embedder,
+    local_models,
     open_memory,
     open_openai,
+    open_reranker,
     prices_of,
     query_models,
 )
@@ -48,7 +49,7 @@ class Connection(JobSteering):
     ) -> None:
         super().__init__(temporal, settings=settings, endpoints=endpoints)
         self._memory = memory
-        self._models = models or query_models(settings, local_embedder())
+        self._models = models or local_models()
         self._auto = auto_retriever(settings, self._models)
         self._closing = AsyncExitStack()
         self._closing.push_async_callback(memory.close)
@@ -73,12 +74,13 @@ class Connection(JobSteering):
             openai = None
             if settings.embedding_model is not None:
                 openai = await opened.enter_async_context(open_openai(settings))
+            reranker = await opened.enter_async_context(open_reranker(settings))
             client = cls(
                 temporal,
                 memory,
                 settings=settings,
                 endpoints=endpoints,
-                models=query_models(settings, embedder_of(settings, openai)),
+                models=query_models(settings, embedder_of(settings, openai), reranker),
             )
             client._closing = opened.pop_all()
         return client

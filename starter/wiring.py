@@ -17,12 +17,14 @@ from temporalio.runtime import Runtime
 from mnestic.activities.auto_retrieving import AutoRetriever, SourceLimits
 from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
 from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.clients.token_matching import TokenMatchReranker
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.activities.query_models import QueryModels
 from mnestic.memory.errors import ConfigurationError
-from mnestic.memory.ports import Embedder, Extractor, TokenCounter
+from mnestic.memory.ports import Embedder, Extractor, Reranker, TokenCounter
+from mnestic.memory.retrieval import Rerank
 from mnestic.memory.retrieval_ports import NoteSource
 from mnestic.memory.usage import Budget, ModelPrice, ModelPrices
 from mnestic.starter.embedded.connection import connect, load_profile
@@ -205,20 +207,62 @@ def auto_retriever(settings: Settings, models: QueryModels) -> AutoRetriever:
     )
 
 
-def query_models(settings: Settings, embedder: Embedder) -> QueryModels:
+@asynccontextmanager
+async def open_reranker(settings: Settings) -> AsyncIterator[Reranker | None]:
+    """The reranker of the server that the settings name, or None.
+
+    Raises:
+        ConfigurationError: it has no model, its key cannot be sent, or its address is none.
+    """
+    if settings.rerank_url is None:
+        yield None
+        return
+    if settings.rerank_model is None:
+        why = "names no model, and MNESTIC_RERANK_URL is set"
+        raise ConfigurationError(setting="MNESTIC_RERANK_MODEL", why=why)
+    from mnestic.activities.clients.openai_compatible import (  # noqa: PLC0415 - half a second
+        openai_client,
+    )
+    from mnestic.activities.clients.remote_reranker import RemoteReranker  # noqa: PLC0415 - likewise
+
+    key = settings.rerank_api_key.get_secret_value() if settings.rerank_api_key else "none"
+    base = settings.rerank_url.rstrip("/").removesuffix("/rerank")
+    async with openai_client(
+        api_key=key,
+        base_url=base,
+        called=("MNESTIC_RERANK_API_KEY", "MNESTIC_RERANK_URL"),
+    ) as client:
+        yield RemoteReranker(
+            client,
+            model=settings.rerank_model,
+            max_tokens=settings.rerank_max_tokens,
+            timeout=timedelta(seconds=settings.rerank_timeout_s),
+        )
+
+
+def query_models(
+    settings: Settings, embedder: Embedder, reranker: Reranker | None = None
+) -> QueryModels:
     """The models that questions ask, held to what the settings give them and learning together."""
-    limits = LearningLimits(concurrency=settings.retrieval_concurrency, daily=_daily(settings))
-    return QueryModels(embedder, limits=limits, prices=prices_of(settings.model_prices))
+    rerankers: dict[Rerank, Reranker] = {"local": TokenMatchReranker()}
+    if reranker is not None:
+        rerankers["remote"] = reranker
+    return QueryModels(
+        embedder,
+        rerankers=rerankers,
+        limits=LearningLimits(concurrency=settings.retrieval_concurrency, daily=_daily(settings)),
+        prices=prices_of(settings.model_prices),
+    )
+
+
+def local_models() -> QueryModels:
+    """The models that need no server."""
+    return QueryModels(TokenVectorEmbedder(), rerankers={"local": TokenMatchReranker()})
 
 
 def token_counter() -> TokenCounter:
     """What counts tokens."""
     return count_tokens
-
-
-def local_embedder() -> Embedder:
-    """The embedder that needs no server."""
-    return TokenVectorEmbedder()
 
 
 async def find_models(settings: Settings, *, limit: timedelta) -> tuple[str, ...]:

@@ -44,23 +44,29 @@ class _ModelList(BaseModel):
     data: list[_Model]
 
 
-def openai_client(*, api_key: str, base_url: str | None = None) -> AsyncOpenAI:
+def openai_client(
+    *,
+    api_key: str,
+    base_url: str | None = None,
+    called: tuple[str, str] = ("OpenAI API key", "OpenAI base URL"),
+) -> AsyncOpenAI:
     """Make a client without retries of its own, since Temporal retries; whoever makes it closes it.
 
     Args:
         api_key: Sent as bearer token; a server of your own may ignore it.
         base_url: None for OpenAI itself.
+        called: What errors call the key and the address.
 
     Raises:
         ConfigurationError: The key cannot be sent, or the address is none.
     """
     if not api_key.strip() or not api_key.isascii() or not api_key.isprintable():
         raise ConfigurationError(
-            setting="OpenAI API key", why="it is empty or holds characters no key has"
+            setting=called[0], why="it is empty or holds characters no key has"
         )
     if base_url is not None and not _is_address(base_url):
         raise ConfigurationError(
-            setting="OpenAI base URL", why=f"{base_url!r} is no http:// or https:// address"
+            setting=called[1], why=f"{base_url!r} is no http:// or https:// address"
         )
     return AsyncOpenAI(api_key=api_key.strip(), base_url=base_url, max_retries=0)
 

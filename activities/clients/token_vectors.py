@@ -46,6 +46,13 @@ def _word(word: str) -> NDArray[np.float32]:
     return np.frombuffer(_embed([word[:_LONGEST]])[0], dtype="<f4")
 
 
+def token_vectors(texts: Sequence[str]) -> list[np.ndarray[Any, np.dtype[np.float32]]]:
+    """The vectors of each text's tokens, `(tokens, DIMENSIONS)` float32, longer the more telling one is."""
+    tokenizer, matrix = _model()
+    found = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+    return [matrix[one.ids] for one in found]
+
+
 @cache
 def _model() -> tuple[Any, Any]:
     """The tokenizer and the matrix, a row a token; loaded once, in a fifth of a second."""

@@ -39,6 +39,10 @@ def search(
     preset: Annotated[
         str | None, typer.Option(help="Weights: mnestic or leonidas; default: the agent's own.")
     ] = None,
+    rerank: Annotated[
+        str | None,
+        typer.Option(help="Read the best once more: local, remote or off; default: the agent's."),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Tell what gave each its score.")
     ] = False,
@@ -58,6 +62,7 @@ def search(
         "statuses": ("active", "archived") if status == "all" else (status,),
         "since": parse_as(Moment, since, what="--since"),
         "until": parse_as(Moment, until, what="--until"),
+        "rerank": rerank,
         "as_of": parse_as(Moment, as_of, what="--as-of"),
     }
     policy = _policy(preset)
@@ -93,7 +98,8 @@ def _print(found: Retrieval, *, explain: bool) -> None:
     columns = ("score", "at", "said by", "what", "id")
     print_table(columns, rows, empty="Nothing is known of that.", cut=("what",))
     for source, why in found.skipped.items():
-        out.print(f"Without {source} search: {why}", soft_wrap=True)
+        what = "reranking" if source == "rerank" else f"{source} search"
+        out.print(f"Without {what}: {why}", soft_wrap=True)
     if explain:
         for line in _explained(found):
             out.print(line, soft_wrap=True)

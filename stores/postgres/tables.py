@@ -301,6 +301,9 @@ class UsageRow(Table, table=True):
     injected_tokens: int = Field(
         default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
     )
+    search_units: int = Field(
+        default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
+    )
     created_at: datetime = instant()
 
 

@@ -24,6 +24,7 @@ def test_what_is_not_set_has_its_default() -> None:
         "obsidian_context_tag": "mnestic",
         "language": "english",
         "retrieval_preset": "mnestic",
+        "rerank": "off",
         "retrieval_policy": {},
     }
 

@@ -62,6 +62,14 @@ async def test_a_model_is_asked_where_there_is_one(
         ({"extraction_model": "reader"}, "MNESTIC_EXTRACTION_MODEL: needs OPENAI_API_KEY"),
         ({"embedding_model": "v"}, "MNESTIC_EMBEDDING_MODEL: needs OPENAI_API_KEY"),
         (
+            {"rerank_url": "http://127.0.0.1:1/v1"},
+            "MNESTIC_RERANK_MODEL: names no model",
+        ),
+        (
+            {"rerank_url": "cohere.com", "rerank_model": "r"},
+            "MNESTIC_RERANK_URL: 'cohere.com' is no http",
+        ),
+        (
             KEY | {"learning_usd_per_day": 1.0, "extraction_model": "reader"},
             "MNESTIC_MODEL_PRICES: has no price for reader",
         ),

@@ -245,6 +245,19 @@ async def test_what_a_node_asks_of_the_embedder_is_on_its_jobs_account(
     assert rows == [("ada", "s1", "j1", 7)]
 
 
+@pytest.mark.usefixtures("working")
+async def test_a_node_whose_worker_lacks_the_agents_reranker_says_so_and_goes_on(
+    run: Run, ada: MemoryClient
+) -> None:
+    await ada.change_settings(rerank="remote")
+
+    ended = await run(THINKS.replace("${budget}", "8000"), who="Mara")
+
+    told = ended.results["ask"]
+    assert told["memories"] == 1
+    assert [(one["source"], one["name"]) for one in told["skipped"]] == [("memories", "rerank")]
+
+
 @workflow.defn(name="asks_memory")
 class AsksMemory:
     """Asks its agent's memory a question, in its own code."""

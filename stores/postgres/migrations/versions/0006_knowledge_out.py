@@ -1,4 +1,4 @@
-"""Knowledge out: words in any script and the languages of an agent's entries, and what caches go by.
+"""Knowledge out: words in any script, the languages of an agent's entries, what caches go by, what reranking took.
 
 Revision ID: 0006
 Revises: 0005
@@ -98,6 +98,11 @@ CREATE INDEX fact_ending ON mnestic.fact (tenant_id, agent_id, valid_to)
     WHERE status = 'active' AND valid_to IS NOT NULL;
 """
 
+RERANKING = """
+-- What some rerankers bill, instead of tokens.
+ALTER TABLE mnestic.llm_usage ADD COLUMN search_units bigint NOT NULL DEFAULT 0;
+"""
+
 
 def upgrade() -> None:
     op.execute(WORDS)
@@ -110,3 +115,4 @@ def upgrade() -> None:
     for table in _REINDEXED:
         op.execute(f"ALTER TABLE mnestic.{table} FORCE ROW LEVEL SECURITY")
     op.execute(CACHES)
+    op.execute(RERANKING)

@@ -1,0 +1,138 @@
+"""The reranker that asks a server which speaks Cohere's API: `POST {base}/rerank`.
+
+It stands alone because relevances are checked as nothing else is: one for each text, from 0 to 1.
+"""
+
+import asyncio
+import math
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any
+
+from openai import AsyncOpenAI
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+
+from mnestic.activities.clients.openai_failures import translated_failures
+from mnestic.activities.clients.tokens import count_tokens, cut_tokens
+from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
+from mnestic.memory.language import Reranked, TokenUsage
+
+_LONGEST_TOKENS = 512
+_TIMEOUT = timedelta(seconds=1)
+_ROUNDING = 1e-3  # how far off 0 and 1 a relevance may be
+
+
+class _Result(BaseModel):
+    """The relevance of a text, by its index. Source: Cohere's API reference, "Rerank"."""
+
+    index: int
+    relevance: float = Field(
+        allow_inf_nan=False, validation_alias=AliasChoices("relevance_score", "score")
+    )
+
+
+class _Units(BaseModel):
+    search_units: float | None = Field(None, ge=0, allow_inf_nan=False)
+    input_tokens: float | None = Field(None, ge=0, allow_inf_nan=False)
+
+
+class _Meta(BaseModel):
+    billed_units: _Units | None = None
+    tokens: _Units | None = None
+
+
+class _Usage(BaseModel):
+    total_tokens: int | None = Field(None, ge=0)
+
+
+class _Answer(BaseModel):
+    """What we read of an answer: Cohere tells in `meta` what it took, Jina and vLLM in `usage`."""
+
+    results: list[Any]
+    model: str | None = None
+    meta: _Meta | None = None
+    usage: _Usage | None = None
+
+
+class RemoteReranker:
+    """Implements `mnestic.memory.ports.Reranker`."""
+
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        *,
+        model: str,
+        max_tokens: int = _LONGEST_TOKENS,
+        timeout: timedelta = _TIMEOUT,
+    ) -> None:
+        """Of a text longer than `max_tokens` the beginning counts."""
+        self.name = self.model = model
+        self._max_tokens, self._timeout_s = max_tokens, timeout.total_seconds()
+        self._client = client.with_options(max_retries=0, timeout=self._timeout_s)
+
+    async def rerank(self, question: str, texts: Sequence[str]) -> Reranked:
+        """See the port. One request, whatever the number of texts."""
+        if not texts:
+            usage = TokenUsage(input_tokens=0, output_tokens=0)
+            return Reranked(relevances=(), model=self.model, usage=usage)
+        asked, *cut = await asyncio.to_thread(
+            lambda: [cut_tokens(text, self._max_tokens) for text in (question, *texts)]
+        )
+        body = await self._receive(asked, cut)
+        try:
+            answer = _Answer.model_validate_json(body)
+        except ValidationError:
+            # Without its cause, which may repeat what was said.
+            why = "the answer is no list of results; check MNESTIC_RERANK_URL"
+            raise ModelMisconfiguredError(model=self.model, why=why) from None
+        tokens = _tokens(answer)
+        if tokens is None:
+            tokens = await asyncio.to_thread(lambda: sum(map(count_tokens, (asked, *cut))))
+        usage = TokenUsage(input_tokens=tokens, output_tokens=0)
+        found = dict(self._relevances(answer.results, number=len(cut), usage=usage))
+        units = answer.meta.billed_units if answer.meta else None
+        return Reranked(
+            relevances=tuple(found[place] for place in range(len(cut))),
+            model=answer.model or self.model,
+            usage=usage,
+            search_units=math.ceil(units.search_units or 0) if units else 0,
+        )
+
+    async def _receive(self, question: str, texts: list[str]) -> str:
+        asked = {"model": self.model, "query": question, "documents": texts, "top_n": len(texts)}
+        with translated_failures(model=self.model, api_key=self._client.api_key):
+            # The SDK's timeout is one for each read; a server that drips must end as well.
+            async with asyncio.timeout(self._timeout_s):
+                return await self._client.post("/rerank", body=asked, cast_to=str)
+
+    def _relevances(
+        self, results: list[Any], *, number: int, usage: TokenUsage
+    ) -> Iterator[tuple[int, float]]:
+        """Indices and relevances, one for each text.
+
+        Raises:
+            ModelRefusedError: a text has none or two, or one is no number from 0 to 1.
+        """
+        try:
+            told = [_Result.model_validate(result) for result in results]
+        except ValidationError:
+            why = "a result has no index, or a relevance that is no number"
+            raise ModelRefusedError(model=self.model, why=why, usage=usage) from None
+        if sorted(one.index for one in told) != list(range(number)):
+            why = f"it answered {len(told)} results for {number} texts, or not one for each"
+            raise ModelRefusedError(model=self.model, why=why, usage=usage)
+        for one in told:
+            if not -_ROUNDING <= one.relevance <= 1 + _ROUNDING:
+                why = f"a relevance is {one.relevance:g}, which is not from 0 to 1"
+                raise ModelRefusedError(model=self.model, why=why, usage=usage)
+            yield one.index, min(1.0, max(0.0, one.relevance))
+
+
+def _tokens(answer: _Answer) -> int | None:
+    """What the server counted, or None."""
+    if answer.usage is not None and answer.usage.total_tokens is not None:
+        return answer.usage.total_tokens
+    for units in (answer.meta.tokens, answer.meta.billed_units) if answer.meta else ():
+        if units is not None and units.input_tokens is not None:
+            return math.ceil(units.input_tokens)
+    return None

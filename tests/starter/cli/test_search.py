@@ -1,0 +1,74 @@
+"""`mnestic memory search` with a reranker."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+Ask = Callable[..., Awaitable[Any]]
+ADA = ("--agent", "ada")
+OFFICE, EUROS = "The tide table hangs in the office.", "A tide table costs four euros."
+
+
+@pytest.fixture
+async def known(ask: Ask) -> None:
+    for text in (OFFICE, EUROS):
+        await ask("memory", "add", text, *ADA)
+
+
+def prefer_euros(_: str, body: Any) -> Any:
+    told = [
+        {"index": n, "relevance_score": 0.9 if "euros" in text else 0.1}
+        for n, text in enumerate(body["documents"])
+    ]
+    return 200, {"results": told}, {}
+
+
+@pytest.mark.usefixtures("known")
+async def test_the_best_are_read_once_more_by_the_server_that_is_set(
+    ask: Ask, chat_server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat_server.answers = prefer_euros
+    monkeypatch.setenv("MNESTIC_RERANK_URL", f"{chat_server.base_url}/rerank")
+    monkeypatch.setenv("MNESTIC_RERANK_MODEL", "ranker")
+    monkeypatch.setenv("MNESTIC_RERANK_API_KEY", "key-1")
+    asked = ("memory", "search", "tide table in the office", *ADA, "--rerank", "remote")
+
+    found = (await ask(*asked, "--json")).document["found"]
+    line = (await ask(*asked, "--explain")).out
+
+    assert [one["entry"]["content"] for one in found] == [EUROS, OFFICE]
+    assert "rerank +" in line
+    assert "rerank -" in line
+    assert {one["authorization"] for one in chat_server.requests} == {"Bearer key-1"}
+    assert {one["path"] for one in chat_server.requests} == {"/v1/rerank"}
+
+
+@pytest.mark.usefixtures("known")
+async def test_without_a_server_the_local_one_reads_and_the_other_is_named(ask: Ask) -> None:
+    asked = ("memory", "search", "tide table", *ADA)
+    local = (await ask(*asked, "--rerank", "local", "--explain")).out
+    remote = (await ask(*asked, "--rerank", "remote")).out
+
+    assert "rerank" in local
+    assert "Without reranking: " in remote
+    assert "set MNESTIC_RERANK_URL" in remote
+
+
+async def test_a_reranker_that_there_is_not_is_refused(ask: Ask) -> None:
+    done = await ask("memory", "search", "tide", *ADA, "--rerank", "cohere")
+
+    assert done.code == 2
+    assert "rerank" in done.err
+
+
+@pytest.mark.usefixtures("known")
+async def test_a_server_without_a_model_is_refused_by_the_names_of_its_settings(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNESTIC_RERANK_URL", "http://127.0.0.1:1")
+
+    done = await ask("memory", "search", "tide", *ADA)
+
+    assert done.code != 0
+    assert "MNESTIC_RERANK_MODEL: names no model" in done.err
