@@ -28,6 +28,8 @@ _OF_CATEGORY = f"""
                AND c.session_id = e.session_id
                AND c.source_id = e.source_id)"""
 
+_ALIVE = "(e.expires_at IS NULL OR e.expires_at > COALESCE(CAST(:alive_at AS timestamptz), now()))"
+
 
 @dataclass(frozen=True, slots=True)
 class Filter:
@@ -56,9 +58,11 @@ class Filter:
             (_OF_CATEGORY, "categories", list(query.categories)),
         ]
         given = [one for one in asked if one[2] not in (None, [])]
-        alive = "(e.expires_at IS NULL OR e.expires_at > COALESCE(CAST(:alive_at AS timestamptz), now()))"
-        conditions = ["e.status = ANY(:statuses)", alive, *(condition for condition, _, _ in given)]
-        values = {"statuses": list(query.statuses), "alive_at": query.as_of}
+        conditions = ["e.status = ANY(:statuses)", *(condition for condition, _, _ in given)]
+        values: dict[str, Any] = {"statuses": list(query.statuses)}
+        if "archived" not in query.statuses or query.as_of is not None:
+            conditions.append(_ALIVE)
+            values["alive_at"] = query.as_of
         return cls(
             conditions="".join(f"\n   AND {condition}" for condition in conditions),
             values=values | {name: value for _, name, value in given},

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -359,6 +359,8 @@ async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else
         said("4", "I am married to Tom, he says.", speaker="Lisa"),
     )
     await memory.add("I got divorced last year.")
+    past = "The marriage of my parents ended."
+    await memory.add(past, at=AT, expires_at=AT + timedelta(days=1))
     await memory.set("notes", "last", {"text": f"She said: {ended} Then we had tea."})
 
     shown = await memory.forget("divorce", dry_run=True)
@@ -367,9 +369,10 @@ async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else
     assert {(one.content, one.by) for one in shown.found} == {
         ("I got divorced last year.", "text"),
         (ended, "meaning"),
+        (past, "meaning"),  # which has expired, and is forgotten all the same
     }
     assert all(one.score is None or one.score >= CLOSE for one in shown.found)
-    assert done.purged["entry"] == 2
+    assert done.purged["entry"] == 3
     assert scan("marriage") == {}
     record = await memory.get("notes", "last")
     assert record.value == {"text": f"{FORGOTTEN} Then we had tea."}
