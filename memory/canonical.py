@@ -6,6 +6,7 @@ It stands alone because snapshots, operation keys and payload limits must agree 
 import hashlib
 import json
 import math
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -99,6 +100,11 @@ def _check_scalar(value: Any, path: str) -> None:
         raise InvalidInputError(what=path, why=f"is an integer of over {_LONGEST_INTEGER} bits")
     if value is not None and not isinstance(value, (bool, int, float)):
         raise InvalidInputError(what=path, why=f"is a {type(value).__name__}, not a JSON value")
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text has nothing in it but blanks and invisible characters, such as a zero-width space."""
+    return all(char.isspace() or unicodedata.category(char) == "Cf" for char in text)
 
 
 def check_text(value: str, *, what: str) -> None:

@@ -1,12 +1,21 @@
 """Entries: one memory each, with what it takes to find it and to judge its worth."""
 
 from datetime import datetime
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, computed_field
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    computed_field,
+    model_validator,
+)
 
 from mnestic.memory.claims import name_key
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.moments import check_order
 from mnestic.memory.resources import check_content, check_date, check_name
 
 EntryType = Literal[
@@ -165,6 +174,11 @@ class EntryQuery(BaseModel):
     expired: bool = False
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None
+
+    @model_validator(mode="after")
+    def _is_a_time(self) -> Self:
+        check_order(self.since, self.until)
+        return self
 
 
 class Embedding(BaseModel):

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 from pydantic import ValidationError as Malformed
 from pydantic_core import from_json
 
-from mnestic.memory.canonical import canonical_json, check_json, sha256_hex
+from mnestic.memory.canonical import canonical_json, check_json, is_blank, sha256_hex
 from mnestic.memory.claims import PERSON, Claim, ClaimSource, make_id
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.learning import Incoming
@@ -110,7 +110,7 @@ class Correction(Told):
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if not self.content.strip() and self.statement is None:
+        if is_blank(self.content) and self.statement is None:
             raise ValueError("has neither content nor a statement")
         return self
 
@@ -301,7 +301,7 @@ def _exchange(told: Interaction) -> Iterator[Incoming]:
 def _correction(told: Correction) -> Incoming:
     stated = told.statement
     content = told.content
-    if not content.strip() and stated is not None:
+    if is_blank(content) and stated is not None:
         content = f"{stated.subject} {stated.predicate} {stated.object or 'nothing'}"
     return Incoming(
         resource=_resource(told, speaker=told.speaker, content=content),

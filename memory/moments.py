@@ -28,6 +28,16 @@ def parse_moment(value: object) -> datetime:
     return moment
 
 
+def check_order(since: datetime | None, until: datetime | None) -> None:
+    """Refuses a time that ends before it begins; one without an end, or without a beginning, does not.
+
+    Raises:
+        ValueError: it does.
+    """
+    if since is not None and until is not None and until < since:
+        raise ValueError(f"until, {until.isoformat()}, is before since, {since.isoformat()}")
+
+
 def _read(value: object) -> datetime:
     if isinstance(value, datetime):
         return value

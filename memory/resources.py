@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-from mnestic.memory.canonical import check_text
+from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.errors import InvalidInputError
 
 LARGEST_MESSAGE_BYTES = 1_048_576
@@ -75,7 +75,7 @@ def check_content(content: str, *, what: str, limit_bytes: int = LARGEST_MESSAGE
         InvalidInputError: says what is wrong with it.
     """
     check_text(content, what=f"{what}, content")
-    if not content.strip():
+    if is_blank(content):
         raise InvalidInputError(what=what, why="has no content")
     size = len(content.encode())
     if size > limit_bytes:
@@ -89,7 +89,7 @@ def check_name(name: str, *, what: str, field: str = "name") -> None:
     Raises:
         InvalidInputError: says what is wrong with it.
     """
-    if not 1 <= len(name) <= LONGEST_NAME or not name.strip():
+    if not 1 <= len(name) <= LONGEST_NAME or is_blank(name):
         why = f"{field} has {len(name)} characters; it has 1 to {LONGEST_NAME}, not all blank"
         raise InvalidInputError(what=what, why=why)
     check_text(name, what=f"{what}, {field}")

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 from mnestic.memory.canonical import check_text
 from mnestic.memory.entries import Entry, EntryStatus, EntryType
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.moments import check_order
 from mnestic.memory.predicates import Category
 
 Mode = Literal["hybrid", "semantic", "text"]
@@ -168,6 +169,11 @@ class RetrievalQuery(BaseModel):
     as_of: AwareDatetime | None = None
     asked_at: AwareDatetime | None = None
     excluded: frozenset[str] = frozenset()
+
+    @model_validator(mode="after")
+    def _is_a_time(self) -> Self:
+        check_order(self.since, self.until)
+        return self
 
 
 class RetrievedEntry(BaseModel):

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import takewhile
 
 from mnestic.memory.asked_languages import ReadWord, telling
-from mnestic.memory.canonical import check_text
+from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.sentences import split_sentences
 from mnestic.memory.terms import STOP_WORDS, fold, is_unspaced, words_of
@@ -34,7 +34,8 @@ def topic_words(topic: str) -> tuple[str, ...]:
     check_text(topic, what="topic")
     words = tuple(dict.fromkeys(words_of(topic)))
     if not words:
-        raise InvalidInputError(what="topic", why="is empty; say what to forget")
+        why = "is empty" if is_blank(topic) else "has no word in it"
+        raise InvalidInputError(what="topic", why=f"{why}; say what to forget")
     return _some(words, tuple(word for word in words if word not in STOP_WORDS))
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ValidationError
 
-from mnestic.memory.canonical import check_text
+from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.claims import make_id
 from mnestic.memory.conversations import Conversation, ConversationSession, Turn
 from mnestic.memory.errors import InvalidInputError
@@ -28,7 +28,7 @@ def clean_text(text: str) -> str:
     Raises:
         ValueError: says what is wrong with it.
     """
-    if not text.strip():
+    if is_blank(text):
         raise ValueError("is empty")
     try:
         check_text(text, what="text")

@@ -7,7 +7,7 @@ import typer
 from mnestic.memory.contexts import TIERS, Context, TierName
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.entries import Agent
-from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
+from mnestic.starter.cli.output import AsJson, counted, out, parse_as, print_json, print_table, run
 
 
 def context(
@@ -40,7 +40,7 @@ def context(
 
 def _print_context(found: Context) -> None:
     out.print(found.text or "Nothing is told.", soft_wrap=True)
-    out.print(f"{found.tokens} of {found.max_tokens} tokens, {len(found.kept)} parts.")
+    out.print(f"{found.tokens} of {found.max_tokens} tokens, {counted(len(found.kept), 'parts')}.")
     if found.dropped:
         rows = [(one.tier, one.kind, one.name, one.why) for one in found.dropped]
         print_table(("left out", "kind", "id", "why"), rows, empty="")

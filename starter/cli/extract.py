@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mnestic.memory.canonical import is_blank
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.extraction import Extracted, Turn, sound_claims
 from mnestic.memory.moments import Moment
@@ -32,10 +33,10 @@ def extract(
     moment = parse_as(Moment, at, what="--at") or datetime.now(UTC)
     check_date(moment, what="--at")
     said = read_text(text)
-    if not said.strip():
+    if is_blank(said):
         raise InvalidInputError(what="text", why="is empty")
     check_content(said, what="text")
-    if not speaker.strip():
+    if is_blank(speaker):
         raise InvalidInputError(what="--speaker", why="is empty")
     check_name(speaker, what="--speaker")
     turn = Turn(session_id="cli", source_id="cli", speaker=speaker.strip(), content=said, at=moment)

@@ -13,7 +13,7 @@ from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.histories import ToldFact
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.moments import parse_moment
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import AsJson, one_line, out, print_json, print_table, run
 
 app = typer.Typer(help="What an agent believes.", no_args_is_help=True)
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
@@ -119,8 +119,11 @@ def delete(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         async with await connect_client() as client:
             memory = client.memory(agent)
+            fact, _ = await memory.why_fact(fact_id)
             changes, now = await memory.delete_fact(fact_id), await memory.now()
         _print_changes(changes, now=now, as_json=as_json)
+        if fact.status == "deleted" and not as_json:
+            out.print("It was deleted before.")
 
     run(work())
 
@@ -221,7 +224,7 @@ def _claim_lines(claim: Claim, words: str | None) -> Iterator[str]:
 
 
 def _row(fact: Fact, *, now: datetime) -> tuple[str, ...]:
-    believed = f"{fact.subject} {fact.predicate} {fact.object}"
+    believed = one_line(f"{fact.subject} {fact.predicate} {fact.object}")
     return (believed, _day(fact.valid_from), _until(fact), _state(fact, now=now), fact.id)
 
 
@@ -236,7 +239,7 @@ def _state(fact: Fact, *, now: datetime) -> str:
 
 def _told_row(fact: ToldFact) -> tuple[str, ...]:
     why = fact.reason or "believed"
-    return (fact.object, _day(fact.valid_from), _until(fact), why, fact.id)
+    return (one_line(fact.object), _day(fact.valid_from), _until(fact), why, fact.id)
 
 
 def _day(moment: datetime) -> str:

@@ -1,5 +1,6 @@
 """`mnestic memory forget`: shows what speaks of a topic, and has it forgotten."""
 
+import asyncio
 import sys
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from mnestic.memory.forgetting import TopicForgotten
 from mnestic.memory.topics import topic_words
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.entries import Agent
-from mnestic.starter.cli.output import AsJson, err, out, print_json, run
+from mnestic.starter.cli.output import AsJson, err, one_line, out, print_json, print_progress, run
 from mnestic.starter.learning_status import wait_for_learning
 
 _SHOWN_ENTRIES = 20
@@ -40,7 +41,11 @@ def forget(
                 if dry_run or not _is_confirmed(shown):
                     return shown
             handle = await memory.start_forgetting(topic)
-            done = await wait_for_learning(client, handle, tell=_tell_delay)
+            try:
+                done = await wait_for_learning(client, handle, tell=_tell_delay)
+            except asyncio.CancelledError:
+                print_progress("It is forgotten all the same, once a worker has done it.")
+                raise
             return await memory.tell_forgotten(topic, done)
 
     told = run(work())
@@ -83,5 +88,5 @@ def _show(told: TopicForgotten, *, to_error: bool = False) -> None:
 
 
 def _line(text: str) -> str:
-    flat = " ".join(text.split())
+    flat = one_line(text)
     return flat if len(flat) <= _LONGEST_LINE else flat[: _LONGEST_LINE - 1] + "…"

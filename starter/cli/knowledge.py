@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -122,11 +122,20 @@ def ingest(
         if held:
             raise held
 
-    run(work())
+    _run(work())
     if refused:
         raise InvalidInputError(
             what=f"conversation {file}", why=f"{len(refused)} of its messages cannot be kept"
         )
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    """Runs it; who interrupts it is told how it goes on."""
+    try:
+        run(work)
+    except KeyboardInterrupt:
+        print_progress("What was kept stays; the same command goes on where it stopped.")
+        raise
 
 
 def _tell(refused: Sequence[InvalidInputError]) -> None:

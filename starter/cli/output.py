@@ -5,12 +5,14 @@ import contextlib
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from pydantic import TypeAdapter, ValidationError
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -32,9 +34,35 @@ EXIT_INTERRUPTED = 130
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Result = TypeVar("Result")
 
-# Without markup: what is printed is often text that somebody stored.
-out = Console(highlight=False, markup=False)
-err = Console(stderr=True, highlight=False, markup=False)
+_LEAST_CUT = 24  # characters that a column which is cut is left
+_GAP = 2  # between columns
+# What moves the cursor, changes the terminal or turns the direction of writing.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+class _Printer(Console):
+    """Prints text that somebody stored as it is, without markup; what would steer a terminal is shown."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(highlight=False, markup=False, **fields)
+
+    def print(self, *objects: Any, **fields: Any) -> None:
+        """As `Console.print`."""
+        super().print(*(visible(one) if isinstance(one, str) else one for one in objects), **fields)
+
+
+out = _Printer()
+err = _Printer(stderr=True)
+
+
+def visible(text: str) -> str:
+    """A text whose control characters are told instead of obeyed; it keeps its lines and tabs."""
+    return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def one_line(text: str) -> str:
+    """A text on one line."""
+    return " ".join(text.split())
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:
@@ -68,20 +96,42 @@ def print_table(
 ) -> None:
     """Prints rows as a table, or the sentence that there are none.
 
-    The columns in `cut` are kept to one line, whatever is in them.
+    The columns in `cut` are kept to one line, whatever is in them; others are folded where they would leave
+    too little room for these.
     """
+    cells = [
+        [_cell(cell, is_cut=name in cut) for name, cell in zip(columns, row, strict=True)]
+        for row in rows
+    ]
+    if not cells:
+        out.print(empty)
+        return
+    room = out.width - sum(
+        _GAP + max(map(_width, (Text(name), *(row[place] for row in cells))))
+        for place, name in enumerate(columns)
+        if name not in cut
+    )
+    is_narrow = room < (_LEAST_CUT + _GAP) * len(cut)
     table = Table(box=None, pad_edge=False, header_style="bold", expand=bool(cut))
     for column in columns:
-        if column in cut:  # they share the room that the others leave
-            table.add_column(column, overflow="ellipsis", no_wrap=True, ratio=1)
-        else:
+        if column not in cut:
             table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
-    if table.row_count:
-        out.print(table)
-    else:
-        out.print(empty)
+        elif is_narrow:
+            table.add_column(column, overflow="ellipsis", no_wrap=True, width=_LEAST_CUT)
+        else:  # they share the room that the others leave
+            table.add_column(column, overflow="ellipsis", no_wrap=True, ratio=1)
+    for row in cells:
+        table.add_row(*row)
+    out.print(table)
+
+
+def _cell(value: Any, *, is_cut: bool) -> Text:
+    told = "" if value is None else str(value)
+    return Text(visible(one_line(told) if is_cut else told))
+
+
+def _width(cell: Text) -> int:
+    return max(map(cell_len, cell.plain.split("\n")))
 
 
 def print_progress(line: str) -> None:
@@ -156,7 +206,7 @@ def exit_code(error: MnesticError) -> int:
 def fail(message: str, *, code: int) -> int:
     """Prints an error as one line on standard error; returns the code to exit with."""
     line = Text("error:", style="bold red").append(
-        f" {' '.join(message.splitlines())}", style="default"
+        f" {visible(' '.join(message.splitlines()))}", style="default"
     )
     err.print(line, soft_wrap=True)
     return code

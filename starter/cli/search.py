@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mnestic.memory.moments import Moment
-from mnestic.memory.retrieval import PRESETS, PresetName, Retrieval, RetrievalPolicy, RetrievedEntry
+from mnestic.memory.retrieval import PRESETS, PresetName, Retrieval, RetrievalPolicy
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.entries import Agent
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
@@ -90,7 +90,7 @@ def _print(found: Retrieval, *, explain: bool) -> None:
             f"{one.score:.2f}",
             f"{one.entry.at:%Y-%m-%d %H:%M}",
             one.entry.speaker or "",
-            _told(one),
+            one.entry.content,
             one.entry.id,
         )
         for one in found.found
@@ -103,10 +103,6 @@ def _print(found: Retrieval, *, explain: bool) -> None:
     if explain:
         for line in _explained(found):
             out.print(line, soft_wrap=True)
-
-
-def _told(one: RetrievedEntry) -> str:
-    return " ".join(one.entry.content.split())
 
 
 def _explained(found: Retrieval) -> Iterator[str]:

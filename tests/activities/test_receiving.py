@@ -118,6 +118,7 @@ async def test_what_a_tool_returned_belongs_to_the_message_it_came_with(begin: B
     ("field", "value", "why"),
     [
         ("content", " \n", "has no content"),
+        ("content", "\u200b", "has no content"),
         ("content", "x" * 1_048_577, "1048577 bytes of content, the limit is 1048576"),
         ("content", "a\0b", "content: holds a NUL character"),
         ("content", "a\ud800b", "content: holds half of a surrogate pair"),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.canonical import canonical_json, check_json, check_size, sha256_hex
+from mnestic.memory.canonical import canonical_json, check_json, check_size, is_blank, sha256_hex
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -104,6 +104,21 @@ def test_a_value_may_be_as_large_as_its_limit() -> None:
         check_size("é" * 10 + "a", what="payload", limit_bytes=22)
 
     assert (caught.value.size_bytes, caught.value.limit_bytes) == (23, 22)
+
+
+@pytest.mark.parametrize(
+    ("text", "blank"),
+    [
+        ("", True),
+        (" \n\t\u00a0", True),
+        ("\u200b\u2060\ufeff\u00ad\u202e", True),
+        ("\u200ba", False),
+        ("👍", False),
+        (".", False),
+    ],
+)
+def test_a_text_is_blank_that_has_nothing_but_what_is_invisible(text: str, blank: bool) -> None:
+    assert is_blank(text) is blank
 
 
 def test_a_large_value_that_json_cannot_hold_is_refused_for_that() -> None:

@@ -132,7 +132,8 @@ def test_a_short_text_is_no_copy_of_what_anybody_says() -> None:
     [
         ("", "empty"),
         (" \n", "empty"),
-        ("…?!", "empty"),
+        ("…?!", "no word"),
+        ("🦅", "no word"),
         ("the and of", "any text"),
         ("x" * (LONGEST_TOPIC + 1), "1001 characters"),
         ("a\x00b", "NUL"),

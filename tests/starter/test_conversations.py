@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mnestic.memory.canonical import is_blank
 from mnestic.memory.conversations import Conversation
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.conversations import bundled_conversation, read_conversation
@@ -15,7 +16,7 @@ from tests.starter.conversation_files import line, locomo_sample, write
 TEXT = st.text(
     alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1
 )
-SAID = TEXT.filter(lambda text: bool(text.strip()))
+SAID = TEXT.filter(lambda text: not is_blank(text))
 MOMENTS = st.datetimes(
     min_value=datetime(1970, 1, 2),  # noqa: DTZ001 (hypothesis adds the zone)
     max_value=datetime(2100, 1, 1),  # noqa: DTZ001

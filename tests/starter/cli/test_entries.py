@@ -159,6 +159,7 @@ async def test_memory_is_told_in_numbers(ask: Ask, client: MnesticClient) -> Non
     ("words", "told"),
     [
         (("add", " "), "entry: content: has no content"),
+        (("add", "\u200b \u2060"), "entry: content: has no content"),
         (("add", "x" * 1_048_577), "content: has 1048577 bytes of content, the limit is 1048576"),
         (("add", "x", "--type", "rumour"), "entry_type: Input should be 'interaction', 'insight'"),
         (
@@ -176,6 +177,14 @@ async def test_memory_is_told_in_numbers(ask: Ask, client: MnesticClient) -> Non
         (("change", "none"), "entry none: no change is named; name one"),
         (("remove", "none"), "no entry none"),
         (("list", "--status", "lost"), "statuses.0: Input should be 'active' or 'archived'"),
+        (
+            ("list", "--since", "2026-11-20", "--until", "2026-11-01"),
+            "until, 2026-11-01T00:00:00+00:00, is before since, 2026-11-20T00:00:00+00:00",
+        ),
+        (
+            ("search", "tea", "--since", "2026-11-20", "--until", "2026-11-01"),
+            "until, 2026-11-01T00:00:00+00:00, is before since",
+        ),
         (("list", "--since", "yesterday"), "--since: 'yesterday' is not ISO 8601"),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else value[:20],

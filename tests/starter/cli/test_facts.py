@@ -193,6 +193,24 @@ async def test_why_a_fact_is_believed_names_the_words_and_the_way_of_each_claim(
     assert [claim["words"] for claim in listed.document["claims"]] == [said[9:], None]
 
 
+async def test_an_object_of_several_lines_is_one_row(ask: Ask) -> None:
+    await ask("memory", "facts", "add", "Mara", "likes", "tea\r\n  and\nrain", *ADA)
+
+    told = await ask("memory", "facts", "list", *ADA)
+
+    assert "Mara likes tea and rain " in told.out
+
+
+async def test_a_fact_that_was_deleted_before_is_told_so(ask: Ask) -> None:
+    fact_id = await added(ask, "Ghent")
+
+    first = await ask("memory", "facts", "delete", fact_id, *ADA)
+    again = await ask("memory", "facts", "delete", fact_id, *ADA)
+
+    assert "before" not in first.out
+    assert (again.code, again.out.splitlines()[-1]) == (0, "It was deleted before.")
+
+
 async def added(ask: Ask, place: str) -> str:
     """Says that Mara lives somewhere; returns the id of that fact."""
     done = await ask("memory", "facts", "add", "Mara", "lives_in", place, *ADA, "--json")

@@ -1,0 +1,76 @@
+"""Ctrl-C: a command ends at once, without a traceback, and says what becomes of what it began."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mnestic.starter.cli import forgetting, knowledge
+from tests.starter.cli.conftest import Cli
+
+LINES = '{"role": "Mara", "content": "I moved to Ghent.", "timestamp": "2026-03-01T12:00:00Z"}\n'
+
+
+def test_a_command_that_is_still_loading_ends_without_a_word(tmp_path: Path) -> None:
+    # What the command line loads is held up until somebody has interrupted it.
+    (tmp_path / "typer.py").write_text(
+        "import time\nprint('loading', flush=True)\ntime.sleep(60)\n"
+    )
+    code = "from mnestic.starter.cli.program import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+
+    assert (process.returncode, err) == (130, "")
+
+
+@pytest.fixture
+def interrupt(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
+    """Presses Ctrl-C once a module waits for a workflow, which no worker takes."""
+
+    def prepare(module: object) -> None:
+        wait = module.wait_for_learning  # type: ignore[attr-defined]
+
+        async def interrupted(*args: object, **fields: object) -> object:
+            os.kill(os.getpid(), signal.SIGINT)
+            return await wait(*args, **fields)
+
+        monkeypatch.setattr(module, "wait_for_learning", interrupted)
+
+    assert threading.current_thread() is threading.main_thread()
+    return prepare
+
+
+def test_an_ingest_says_how_to_go_on(
+    wired: Cli, interrupt: Callable[[object], None], tmp_path: Path
+) -> None:
+    (tmp_path / "chat.jsonl").write_text(LINES)
+    interrupt(knowledge)
+
+    done = wired("memory", "ingest", "chat.jsonl", "--agent", "ada")
+
+    assert done.code == 130
+    assert "the same command goes on where it stopped" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_forgetting_says_that_it_goes_on(wired: Cli, interrupt: Callable[[object], None]) -> None:
+    interrupt(forgetting)
+
+    done = wired("memory", "forget", "Ghent", "--agent", "ada", "--yes")
+
+    assert done.code == 130
+    assert "forgotten all the same" in done.err
