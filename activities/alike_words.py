@@ -34,17 +34,18 @@ def liken(
     if not whole:
         return
     best = heapq.nlargest(_MOST, candidates, key=lambda one: one.words / whole + one.cosine)
-    terms = [_terms(one.text) for one in best]
-    known = {term: place for place, term in enumerate({each for of in terms for each in of})}
-    if not known:
+    of = [(one, terms) for one in best if (terms := _terms(one.text))]
+    if not of:
         return
-    near = _asked(vocabulary, words) @ words.embed_words(known).T
-    weights = np.array(vocabulary.weights)
-    for one, of in zip(best, terms, strict=True):
-        if of:
-            nearest = near[:, [known[term] for term in of]].max(axis=1)
-            lacks = [not one.lexemes >> place & 1 for place in range(len(weights))]
-            one.alike = float((weights * nearest * (nearest >= _LEAST))[lacks].sum() / whole)
+    starts = np.cumsum([0, *(len(terms) for _, terms in of[:-1])])
+    of_entries = words.embed_words([term for _, terms in of for term in terms])
+    nearest = np.maximum.reduceat(_asked(vocabulary, words) @ of_entries.T, starts, axis=1)
+    lexemes = np.array([one.lexemes for one, _ in of])
+    lacks = ~lexemes >> np.arange(len(vocabulary.weights))[:, None] & 1
+    weights = np.array(vocabulary.weights)[:, None]
+    alike = (weights * nearest * (nearest >= _LEAST) * lacks).sum(axis=0) / whole
+    for (one, _), share in zip(of, alike.tolist(), strict=True):
+        one.alike = share
 
 
 def _asked(vocabulary: Vocabulary, words: WordEmbedder) -> NDArray[np.float32]:

@@ -3,7 +3,7 @@
 Stores and model clients implement them, activities receive them; neither side imports the other.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
@@ -285,7 +285,7 @@ class Embedder(Protocol):
 class WordEmbedder(Protocol):
     """An embedder that has vectors of single words too, at once, so that they can be laid beside each other."""
 
-    def embed_words(self, words: Iterable[str]) -> NDArray[np.float32]:
+    def embed_words(self, words: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of words, in their order.
 
         Returns:

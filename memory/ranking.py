@@ -5,13 +5,14 @@ not on what else was found. So scores are calibrated once, for all questions: th
 meaning tell how sure it is that anything answers, and the other scores are shares of that.
 """
 
-import heapq
 import math
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mnestic.memory.dates import Period
 from mnestic.memory.retrieval import Mode, RetrievalPolicy
@@ -19,10 +20,11 @@ from mnestic.memory.retrieval import Mode, RetrievalPolicy
 # How often a word counts before it is said enough. Source: BM25, Robertson and Zaragoza, 2009; `b`, how much
 # the length counts, is in `stores/postgres/search.py`.
 SATURATION = 1.2
-_DAY = timedelta(days=1)
+_DAY = 86_400.0  # seconds
 # How near to the time that is asked about an entry still counts, and how much.
 _NEARNESS = ((timedelta(days=1), 0.9), (timedelta(days=7), 0.6), (timedelta(days=31), 0.25))
 
+Values = NDArray[Any]
 Tie = Literal["beside", "near", "related"]
 Ties = Mapping[int, Sequence[tuple[int, Tie]]]
 Concern = Literal["named", "mentioned", "open", "other"]
@@ -76,30 +78,25 @@ class Asked:
 class Ranked:
     """A candidate with its score, and what each signal added to the sum that the score is made of.
 
-    `evidence` is that sum without what is beside what entries say, `share` its share of the most of all.
+    `share` is what the entry and what it is lent say, of the most that any says.
     """
 
     candidate: Candidate
-    signals: dict[str, float] = field(default_factory=dict)
-    evidence: float = 0.0
-    share: float = 0.0
-    score: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """The sum of the signals."""
-        return sum(self.signals.values())
+    signals: dict[str, float]
+    share: float
+    score: float
 
 
 def strongest(
     candidates: Collection[Candidate], *, asked: Asked, policy: RetrievalPolicy
 ) -> list[int]:
     """The numbers of those that say most by themselves, which lend to others."""
-    scale = _Scale.of(candidates, asked, policy)
-    says = {one.number: sum(scale.own(one)) for one in candidates}
-    return heapq.nlargest(
-        policy.lending, (one for one in says if says[one] > 0), key=says.__getitem__
-    )
+    if not candidates:
+        return []
+    weighed = _Weighed(tuple(candidates), asked, policy)
+    says = weighed.own
+    order = np.argsort(-says, kind="stable")[: policy.lending]
+    return [weighed.candidates[place].number for place in order if says[place] > 0]
 
 
 def rank(
@@ -129,23 +126,28 @@ def weigh(
     """Candidates, the best first, also those of which it is not sure that they answer the question."""
     if not candidates:
         return []
-    scale = _Scale.of(candidates, asked, policy)
-    found = {one.number: Ranked(one, scale.says(one)) for one in candidates}
-    sure = max(scale.sure(one) for one in candidates)
-    _lend(found, ties, scale)
-    spoken = _sessions(candidates, asked.weights)
-    for one in found.values():
-        one.evidence = one.total
-        one.signals |= scale.beside(one.candidate, spoken.get(one.candidate.session_id or "", 0.0))
-    best = max(one.total for one in found.values())
-    most = max(one.evidence for one in found.values())
-    for one in found.values():
-        one.share = one.evidence / most if most > 0 else 1.0
-        one.score = sure * max(0.0, one.total / best) if best > 0 else 0.0
-        one.signals = {name: part for name, part in one.signals.items() if part}
-    only_named = bool(asked.names) and not asked.weights
-    kept = [one for one in found.values() if not (only_named and one.candidate.concern == "other")]
-    return sorted(kept, key=lambda one: _order(one, policy), reverse=True)
+    weighed = _Weighed(tuple(candidates), asked, policy)
+    signals = weighed.says() | weighed.lent(ties)
+    evidence = np.sum(list(signals.values()), axis=0)
+    signals |= weighed.beside()
+    total = np.sum(list(signals.values()), axis=0)
+    best, most = total.max(), evidence.max()
+    score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
+    share = evidence / most if most > 0 else np.ones(len(total))
+    worth = policy.sort_by_relevance * score + policy.sort_by_importance * weighed.importance
+    order = np.lexsort((weighed.number, weighed.at, worth))[::-1]
+    if asked.names and not asked.weights:
+        order = order[weighed.concern[order] != "other"]
+    parts = {name: part.tolist() for name, part in signals.items()}
+    return [
+        Ranked(
+            weighed.candidates[place],
+            signals={name: part[place] for name, part in parts.items() if part[place]},
+            share=float(share[place]),
+            score=float(score[place]),
+        )
+        for place in order
+    ]
 
 
 def rerank(
@@ -184,156 +186,143 @@ def sure_enough(
     return [one for one in ranked if one.score >= least and one.share >= floor]
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """By what candidates are weighed: question, policy, and how much counts by whom it is about."""
-
-    asked: Asked
-    policy: RetrievalPolicy
-    shares: Mapping[Concern, float]
-    _heard_of: dict[int, tuple[float, float, float]] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls, candidates: Collection[Candidate], asked: Asked, policy: RetrievalPolicy
-    ) -> "_Scale":
-        """Where someone who is named has spoken, what mentions them counts less: it may be a greeting."""
-        said = policy.others if any(one.is_said for one in candidates) else 1.0
-        shares: dict[Concern, float] = {"named": 1.0, "mentioned": math.sqrt(said)}
-        return cls(
-            asked,
-            policy,
-            shares | {"open": policy.others if asked.names else 1.0, "other": policy.others},
-        )
-
-    def share(self, one: Candidate) -> float:
-        """How much of what an entry says counts, by whom it is about.
-
-        What was kept about somebody else counts less than what somebody else has said.
-        """
-        if one.concern == "other" and not one.is_turn:
-            return self.policy.others**2
-        return self.shares[one.concern]
-
-    def own(self, one: Candidate) -> tuple[float, float]:
-        """What an entry says by itself, whoever it is about: its meaning and its words, weighed."""
-        words, meaning, _ = self._heard(one)
-        return self.policy.semantic * meaning, self.policy.lexical * words
-
-    def says(self, one: Candidate) -> dict[str, float]:
-        """What counts of that, and what was learned from it, which it lends to no other."""
-        share = self.share(one)
-        meaning, words = self.own(one)
-        *_, learned = self._heard(one)
-        return {
-            "semantic": share * meaning,
-            "lexical": share * words,
-            "learned": share * self.policy.learned * learned,
-        }
-
-    def sure(self, one: Candidate) -> float:
-        """How sure it is that an entry answers, if it is the one that says most: one source is enough."""
-        words, meaning, learned = self._heard(one)
-        says = self.share(one) * (1 - (1 - words) * (1 - meaning) * (1 - learned))
-        return 1 / (1 + math.exp(-self.policy.slope * (says - self.policy.midpoint)))
-
-    def _heard(self, one: Candidate) -> tuple[float, float, float]:
-        """What its words say, its meaning and what was learned from it, 0 to 1.
-
-        A question of nothing but a name or a time is answered by what is of it.
-        """
-        heard = self._heard_of.get(one.number)
-        if heard is None:
-            heard = self._heard_of[one.number] = self._hear(one)
-        return heard
-
-    def _hear(self, one: Candidate) -> tuple[float, float, float]:
-        asked, policy = self.asked, self.policy
-        full = sum(asked.weights) * policy.full_words
-        alike = policy.alike * one.alike
-        words = min(1.0, one.words / full + alike * (asked.mode == "hybrid")) if full else 0.0
-        if not asked.weights and (asked.names or asked.period):
-            named = one.concern in {"named", "mentioned"} or not asked.names
-            words = float(named and (asked.period is None or closeness(one, asked.period) == 1.0))
-        reach = policy.full_cosine - policy.least_cosine
-        meaning = min(1.0, max(0.0, (one.cosine - policy.least_cosine) / reach))
-        if asked.mode == "semantic":
-            meaning = 1 - (1 - meaning) * (1 - alike)
-        learned = one.learned * (asked.mode == "hybrid")
-        return words * (asked.mode != "semantic"), meaning * (asked.mode != "text"), learned
-
-    def beside(self, one: Candidate, session: float) -> dict[str, float]:
-        """What speaks for an entry beside what it says."""
-        asked, policy = self.asked, self.policy
-        age = max(0.0, (asked.asked_at - one.at) / _DAY)
-        return {
-            "session": policy.session * session * one.is_turn,
-            "speaker": policy.speaker * one.is_said,
-            "subject": policy.subject * (one.concern == "named" and not one.is_said),
-            "tag": policy.tag * one.is_tagged,
-            "time": policy.time * (0.0 if asked.period is None else closeness(one, asked.period)),
-            "recency": policy.recency * math.exp(-age / policy.recent_days),
-            "mention": policy.mention * (asked.asks_when and one.names_time),
-            "question": -policy.question * one.asks,
-            "importance": policy.importance * one.importance,
-        }
-
-
 def _order(one: Ranked, policy: RetrievalPolicy) -> tuple[float, datetime, int]:
     worth = policy.sort_by_importance * one.candidate.importance
     told = one.candidate
     return policy.sort_by_relevance * one.score + worth, told.at, told.number
 
 
-def _lend(
-    found: Mapping[int, Ranked],
-    ties: Ties,
-    scale: _Scale,
-) -> None:
-    """Lets entries lend of what they say to those beside them and related to them.
+class _Weighed:
+    """Candidates by what each part says of them: arrays in their order, of values from 0 to 1."""
 
-    Whom it is about counts for those alone: a question of one is answered by the other.
-    """
-    policy = scale.policy
-    weights = {"beside": policy.beside, "near": policy.near, "related": policy.related}
-    lent: dict[tuple[int, Tie], float] = defaultdict(float)
-    for lender in ties.keys() & found.keys():
-        says = sum(scale.own(found[lender].candidate))
-        for number, tie in ties[lender]:
-            if number in found:
-                lent[number, tie] += weights[tie] * says
-    for (number, tie), given in lent.items():
-        one = found[number]
-        one.signals[tie] = scale.share(one.candidate) * given
+    def __init__(
+        self, candidates: Sequence[Candidate], asked: Asked, policy: RetrievalPolicy
+    ) -> None:
+        self.candidates, self._asked, self._policy = candidates, asked, policy
+        self.number = np.array([one.number for one in candidates])
+        self.at = np.array([one.at.timestamp() for one in candidates])
+        self.importance = np.array([one.importance for one in candidates])
+        self.concern = np.array([one.concern for one in candidates])
+        self._is_turn = np.array([one.is_turn for one in candidates])
+        self._is_said = np.array([one.is_said for one in candidates])
+        self._closeness = self._near_in_time()
+        self._words, self._meaning, self._learned = self._hear()
+        self.own = policy.semantic * self._meaning + policy.lexical * self._words
+        self._share = self._shares()
 
+    def _hear(self) -> tuple[Values, Values, Values]:
+        """What their words say, their meaning and what was learned from them.
 
-def _sessions(candidates: Iterable[Candidate], weights: Sequence[float]) -> dict[str, float]:
-    """How much each session speaks of what is asked: BM25 of sessions over the turns that were found."""
-    counts: dict[str, list[int]] = {}
-    for told in candidates:
-        if told.is_turn and told.session_id is not None:
-            of_words = counts.setdefault(told.session_id, [0] * len(weights))
-            for place in range(len(weights)):
-                of_words[place] += told.lexemes >> place & 1
-    if not counts:
-        return {}
-    number = len(counts)
-    having = [sum(1 for each in counts.values() if each[place]) for place in range(len(weights))]
-    rarity = [math.log(1 + (number - has + 0.5) / (has + 0.5)) for has in having]
-    full = sum(rarity) * 1.5
-    if not full:
-        return {}
-    return {
-        session: min(
-            1.0,
-            sum(
-                rare * said * (SATURATION + 1) / (said + SATURATION)
-                for rare, said in zip(rarity, of_words, strict=True)
-            )
-            / full,
+        A question of nothing but a name or a time is answered by what is of it.
+        """
+        asked, policy = self._asked, self._policy
+        alike = policy.alike * np.array([one.alike for one in self.candidates])
+        learned = np.array([one.learned for one in self.candidates])
+        words = np.zeros(len(self.candidates))
+        if full := sum(asked.weights) * policy.full_words:
+            words = np.array([one.words for one in self.candidates]) / full
+            words = np.minimum(1, words + alike * (asked.mode == "hybrid"))
+        elif not asked.weights and (asked.names or asked.period):
+            is_named = np.isin(self.concern, ("named", "mentioned")) | (not asked.names)
+            words = 1.0 * (is_named & (asked.period is None or self._closeness == 1))
+        cosine = np.array([one.cosine for one in self.candidates])
+        reach = policy.full_cosine - policy.least_cosine
+        meaning = np.clip((cosine - policy.least_cosine) / reach, 0, 1)
+        if asked.mode == "semantic":
+            meaning = 1 - (1 - meaning) * (1 - alike)
+        return (
+            words * (asked.mode != "semantic"),
+            meaning * (asked.mode != "text"),
+            learned * (asked.mode == "hybrid"),
         )
-        for session, of_words in counts.items()
-    }
+
+    def _shares(self) -> Values:
+        """How much of what an entry says counts, by whom it is about.
+
+        Where someone who is named has spoken, what mentions them counts less: it may be a greeting. What was
+        kept about somebody else counts less than what somebody else has said.
+        """
+        others = self._policy.others
+        mentioned = math.sqrt(others) if self._is_said.any() else 1.0
+        shares: dict[Concern, float] = {"named": 1.0, "mentioned": mentioned, "other": others}
+        shares["open"] = others if self._asked.names else 1.0
+        share = np.array([shares[one.concern] for one in self.candidates])
+        return np.where((self.concern == "other") & ~self._is_turn, others**2, share)
+
+    def says(self) -> dict[str, Values]:
+        """What counts of what they say, and of what was learned from them, which they lend to no other."""
+        share, policy = self._share, self._policy
+        return {
+            "semantic": share * policy.semantic * self._meaning,
+            "lexical": share * policy.lexical * self._words,
+            "learned": share * policy.learned * self._learned,
+        }
+
+    def sure(self) -> float:
+        """How sure it is that the one that says most answers: one source is enough."""
+        silence = (1 - self._words) * (1 - self._meaning) * (1 - self._learned)
+        says = float((self._share * (1 - silence)).max())
+        return 1 / (1 + math.exp(-self._policy.slope * (says - self._policy.midpoint)))
+
+    def lent(self, ties: Ties) -> dict[str, Values]:
+        """What they are lent of what those beside them and related to them say.
+
+        Whom it is about counts for those alone: a question of one is answered by the other.
+        """
+        policy = self._policy
+        weights = {"beside": policy.beside, "near": policy.near, "related": policy.related}
+        places = {one.number: place for place, one in enumerate(self.candidates)}
+        lent = {name: np.zeros(len(self.candidates)) for name in weights}
+        for lender in ties.keys() & places.keys():
+            says = self.own[places[lender]]
+            for number, tie in ties[lender]:
+                if number in places:
+                    lent[tie][places[number]] += weights[tie] * says
+        return {name: self._share * given for name, given in lent.items()}
+
+    def beside(self) -> dict[str, Values]:
+        """What speaks for them beside what they say."""
+        asked, policy = self._asked, self._policy
+        age = np.maximum(0, asked.asked_at.timestamp() - self.at) / _DAY
+        asks = np.array([one.asks for one in self.candidates])
+        is_tagged = np.array([one.is_tagged for one in self.candidates])
+        names_time = np.array([one.names_time for one in self.candidates])
+        return {
+            "session": policy.session * self._sessions() * self._is_turn,
+            "speaker": policy.speaker * self._is_said,
+            "subject": policy.subject * ((self.concern == "named") & ~self._is_said),
+            "tag": policy.tag * is_tagged,
+            "time": policy.time * self._closeness,
+            "recency": policy.recency * np.exp(-age / policy.recent_days),
+            "mention": policy.mention * (names_time & asked.asks_when),
+            "question": -policy.question * asks,
+            "importance": policy.importance * self.importance,
+        }
+
+    def _near_in_time(self) -> Values:
+        period = self._asked.period
+        if period is None:
+            return np.zeros(len(self.candidates))
+        return np.array([closeness(one, period) for one in self.candidates])
+
+    def _sessions(self) -> Values:
+        """How much the session of each speaks of what is asked: BM25 of sessions over the turns that were found."""
+        names = [one.session_id or "" for one in self.candidates]
+        sessions = {name: place for place, name in enumerate(dict.fromkeys(names))}
+        of = np.array([sessions[name] for name in names])
+        counts = self._is_turn & (of != sessions.get("", -1))
+        number = len(set(of[counts].tolist()))
+        if not number or not self._asked.weights:
+            return np.zeros(len(of))
+        lexemes = np.array([one.lexemes for one in self.candidates])
+        has = lexemes[counts, None] >> np.arange(len(self._asked.weights)) & 1
+        said = np.zeros((len(sessions), has.shape[1]))
+        np.add.at(said, of[counts], has)
+        having = np.count_nonzero(said, axis=0)
+        rarity = np.log(1 + (number - having + 0.5) / (having + 0.5))
+        speaks = (rarity * said * (SATURATION + 1) / (said + SATURATION)).sum(axis=1)
+        shares: Values = np.minimum(1, speaks / (1.5 * rarity.sum()))
+        return shares[of]
 
 
 def closeness(one: Candidate, period: Period) -> float:

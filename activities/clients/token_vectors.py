@@ -6,8 +6,9 @@ is twice as fast.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+import threading
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,43 @@ class TokenVectorEmbedder:
         none = TokenUsage(input_tokens=0, output_tokens=0)
         return Embedded(vectors=vectors, model=NAME, usage=none)
 
-    def embed_words(self, words: Iterable[str]) -> NDArray[np.float32]:
+    def embed_words(self, words: Sequence[str]) -> NDArray[np.float32]:
         """See `mnestic.memory.ports.WordEmbedder`."""
-        return np.array([_word(word) for word in words], dtype=np.float32).reshape(-1, DIMENSIONS)
+        return _KEPT.vectors(words)
 
 
-@lru_cache(_WORDS)
-def _word(word: str) -> NDArray[np.float32]:
-    return np.frombuffer(_embed([word[:_LONGEST]])[0], dtype="<f4")
+class _KeptWords:
+    """The vectors of words that were asked for, in one matrix; forgotten all at once when it is full."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._matrix = np.zeros((0, DIMENSIONS), dtype=np.float32)
+        self._adding = threading.Lock()
+
+    def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Those of words, a row each."""
+        with self._adding:
+            new = [word for word in dict.fromkeys(words) if word not in self._places]
+            if new:
+                self._add(new, words)
+            return self._matrix[[self._places[word] for word in words]]
+
+    def _add(self, new: Sequence[str], words: Sequence[str]) -> None:
+        if len(self._places) + len(new) > _WORDS:
+            self._places.clear()
+            new = list(dict.fromkeys(words))
+        first = len(self._places)
+        last = first + len(new)
+        if last > len(self._matrix):
+            larger = np.zeros((max(last, 2 * len(self._matrix)), DIMENSIONS), dtype=np.float32)
+            larger[:first] = self._matrix[:first]
+            self._matrix = larger
+        told = b"".join(_embed([word[:_LONGEST] for word in new]))
+        self._matrix[first:last] = np.frombuffer(told, dtype="<f4").reshape(-1, DIMENSIONS)
+        self._places |= {word: first + place for place, word in enumerate(new)}
+
+
+_KEPT = _KeptWords()
 
 
 def token_vectors(texts: Sequence[str]) -> list[np.ndarray[Any, np.dtype[np.float32]]]:
