@@ -189,12 +189,13 @@ async def worker_plugin(settings: Settings | None = None) -> AsyncIterator[Mnest
 @asynccontextmanager
 async def _open_activities(settings: Settings) -> AsyncIterator[list[Callable[..., Any]]]:
     url, _ = find_database(settings)
-    memory = open_database(url)
+    memory = open_database(url, cache_bytes=settings.cache_bytes)
     try:
         await memory.check()
         async with open_models(settings) as models:
             yield activities_of(memory, **models)
     finally:
+        log.info("what was kept", extra={"caches": memory.cache_counts().model_dump()})
         await memory.close()
 
 

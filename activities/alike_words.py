@@ -5,8 +5,7 @@ others. Source: late interaction, Khattab and Zaharia, ColBERT, 2020.
 """
 
 import heapq
-from collections.abc import Collection, Sequence
-from functools import lru_cache
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,7 @@ def liken(
     if not whole:
         return
     best = heapq.nlargest(_MOST, candidates, key=lambda one: one.words / whole + one.cosine)
-    of = [(one, terms) for one in best if (terms := _terms(one.text))]
+    of = [(one, terms) for one in best if (terms := one.terms())]
     if not of:
         return
     starts = np.cumsum([0, *(len(terms) for _, terms in of[:-1])])
@@ -50,10 +49,4 @@ def liken(
 
 def _asked(vocabulary: Vocabulary, words: WordEmbedder) -> NDArray[np.float32]:
     """The vectors of the words of a question; 0 of one that says nothing or is no word."""
-    terms = [" ".join(_terms(one.word)) for one in vocabulary.asked]
-    return words.embed_words(terms)
-
-
-@lru_cache(10_000)
-def _terms(text: str) -> Sequence[str]:
-    return tuple(dict.fromkeys(terms_of(text)))
+    return words.embed_words([" ".join(terms_of(one.word)) for one in vocabulary.asked])

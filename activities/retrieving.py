@@ -4,6 +4,7 @@ It stands alone because every way of asking comes through it: the client, a job'
 before a message.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
@@ -33,7 +34,7 @@ from mnestic.memory.retrieval import (
     RetrievalQuery,
     RetrievedEntry,
 )
-from mnestic.memory.search import FreshEntry, Hits, Judgement, Search, Vocabulary
+from mnestic.memory.search import FreshEntry, Hits, Judgement, Known, Search, Vocabulary
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
@@ -53,6 +54,13 @@ class _Asking:
     policy: RetrievalPolicy | None
     words: WordEmbedder | None
 
+    @property
+    def key(self) -> str:
+        """All that an answer depends on, beside the agent's memory and the time."""
+        query = self.query.model_dump(mode="json") | {"excluded": sorted(self.query.excluded)}
+        policy = self.policy and self.policy.model_dump(mode="json")
+        return json.dumps([query, policy, self.model, self.count_tokens is None])
+
     def may_be_misspelt(self, word: str) -> bool:
         """Whether a word is not among the common ones."""
         return self.count_tokens is not None and self.count_tokens(f" {word.casefold()}") > 1
@@ -71,7 +79,7 @@ class _Read:
     predicates: Mapping[str, float]
     text: str
     fresh: tuple[FreshEntry, ...]
-    vectors: int
+    known: Known
     policy: RetrievalPolicy
     words: WordEmbedder | None
 
@@ -88,7 +96,9 @@ class _Read:
             pool=self.policy.pool,
             model=meanings.model if meanings else "",
             vector=meanings.vector if meanings else None,
-            vectors=self.vectors,
+            vectors=self.known.entries - self.known.bare,
+            now=self.known.now,
+            knowledge=self.known.knowledge,
         )
 
     @property
@@ -101,6 +111,12 @@ class _Read:
         """How many of the best are looked at."""
         read = 0 if self.rerank == "off" else self.policy.reranked
         return max(self.query.limit, read)
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether the answer depends on nothing but memory, or on the time so that it can be told."""
+        is_of_now = self.asked.period is not None and self.query.asked_at is None
+        return not is_of_now and self.rerank != "remote"
 
     @property
     def is_answerable(self) -> bool:
@@ -147,6 +163,9 @@ async def retrieve(
         words=embedder if isinstance(embedder, WordEmbedder) else None,
     )
     async with begin() as transaction:
+        kept = await transaction.search.find_answer(asking.key)
+        if kept is not None:
+            return kept
         read = await _read(transaction, asking)
         if embedder.model is None:  # it takes no time, so a transaction may wait for it
             meanings, skipped = await _embed(embedder, read)
@@ -160,7 +179,10 @@ async def retrieve(
         again, why = await read_again(query.text, *best, by=by, policy=read.policy)
         sure = sure_enough(again, policy=read.policy, min_score=query.min_score)
         best, skipped = (sure[: query.limit], best[1]), skipped | why
-    return _answer(read, best, skipped=skipped)
+    told = _answer(read, best, skipped=skipped)
+    if not skipped and read.may_be_kept:
+        transaction.search.keep_answer(asking.key, told, read.known)
+    return told
 
 
 def _answer(read: _Read, best: _Best, *, skipped: Mapping[str, str]) -> Retrieval:
@@ -215,7 +237,7 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
         predicates=asked_predicates(telling, number=len(weights)),
         text=" ".join(named.words),
         fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else (),
-        vectors=known.entries - known.bare,
+        known=known,
         policy=asking.policy or settings_of(known.settings).policy,
         words=asking.words,
     )

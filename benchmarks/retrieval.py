@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, LiteralString
@@ -32,6 +33,7 @@ from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
 from mnestic.memory.retrieval import RetrievalQuery
 from mnestic.memory.search import Search, Vocabulary
 from mnestic.starter.cli.output import print_json, print_progress, print_table
+from mnestic.starter.client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.memory_client import MemoryClient
@@ -46,6 +48,7 @@ _SEED, _ASKING_SEED = 11, 12
 _AT_ONCE = 500  # messages kept in one transaction
 _WARM_UP = 20
 _TOP = 10
+_DRAWN = 10  # times as many questions as there are different ones
 _ENTRIES = "SELECT count(*) FROM mnestic.entry"
 _INDEX_BYTES = """
 SELECT sum(pg_indexes_size('mnestic.' || name))::bigint FROM unnest(
@@ -88,6 +91,7 @@ class RetrievalFigures(BaseModel):
     floor_ms: Floor
     vector_recall10: float
     index_mb_per_10k: float
+    cache_hit_rate: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +141,8 @@ async def measure(extent: Extent, data_dir: Path) -> RetrievalFigures:
                     print_progress(f"{size} entries: {retrieved[size]}, recall {share_found}")
                 auto = tail(await _timed(asked, partial(_auto_retrieve, memory)))
                 print_progress(f"{size} entries, before a message: {auto}")
+                hit_rate = await _hit_rate(client, memory, asked)
+                print_progress(f"{size} entries, asked again and again: {hit_rate:.3f} kept")
             floor = Floor(
                 select_1=tail(await _timed(["SELECT 1"] * extent.samples, owner.execute)),
                 numpy=brute,
@@ -147,6 +153,7 @@ async def measure(extent: Extent, data_dir: Path) -> RetrievalFigures:
             floor_ms=floor,
             vector_recall10=min(recall),
             index_mb_per_10k=round(index_mb, 1),
+            cache_hit_rate=hit_rate,
         )
 
 
@@ -220,6 +227,19 @@ async def _vectors(owner: psycopg.AsyncConnection, agent: str) -> _Vectors:
     return np.array([number for number, _ in rows]), np.array([one for _, one in rows], np.float32)
 
 
+async def _hit_rate(client: MnesticClient, memory: MemoryClient, asked: Sequence[str]) -> float:
+    """The share of answers that are kept already, where few questions are asked often (Zipf's law, s = 1)."""
+    chance = np.random.default_rng(_SEED)
+    often = 1 / np.arange(1, len(asked) + 1)
+    drawn = chance.choice(len(asked), size=_DRAWN * len(asked), p=often / often.sum())
+    before = client.cache_counts().answers
+    for place in drawn:
+        await memory.retrieve(asked[place], limit=_TOP - 1)  # not yet asked so
+    after = client.cache_counts().answers
+    hits, misses = after.hits - before.hits, after.misses - before.misses
+    return round(float(hits / (hits + misses)), 4)
+
+
 async def _auto_retrieve(memory: MemoryClient, message: str) -> None:
     """What is put before a message, written down as users have it."""
     await memory.auto_retrieve(message, _CHANNEL)
@@ -258,6 +278,8 @@ def _by_meaning(question: str, model: str, vector: bytes, *, vectors: int) -> Se
         predicates={},
         period=None,
         pool=_TOP,
+        now=datetime.now(UTC),
+        knowledge=0,
         model=model,
         vector=vector,
         vectors=vectors,
@@ -285,6 +307,7 @@ def _rows(figures: RetrievalFigures) -> Iterator[tuple[str, str, str, str]]:
     yield "before a message, ms", _told(figures.auto_retrieve_ms), "p95 < 60", ""
     yield "recall of the true top 10 by vector", f"{figures.vector_recall10}", ">= 0.98", "1"
     yield "indexes of 10,000 entries, MB", f"{figures.index_mb_per_10k}", "< 50", ""
+    yield "answers that are kept, Zipf", f"{figures.cache_hit_rate}", "> 0.8", ""
 
 
 def _told(taken: Tail) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from mnestic.memory.caches import CacheCounts
 from mnestic.memory.contexts import CategorySummary
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.forgetting_ports import ForgettingStore
@@ -147,6 +148,10 @@ class Memory(Protocol):
         The counts are written a little later, many together, at the latest by `close`; what is not written
         yet is lost with the process. They are no change of memory, and raise no revision.
         """
+        ...
+
+    def cache_counts(self) -> CacheCounts:
+        """What this process keeps of entries and answers, and how often that was of use."""
         ...
 
     async def check(self) -> None:

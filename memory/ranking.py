@@ -6,7 +6,7 @@ meaning tell how sure it is that anything answers, and the other scores are shar
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -36,8 +36,8 @@ class Candidate:
 
     `words` is its BM25 for the question, `lexemes` a bit for each word of the question that it has,
     `cosine` how near its meaning is, `learned` the share of the question that what was learned from it
-    answers, `alike` how near its words come to those of the question that it lacks; `text` is how it
-    begins. `is_turn` is what was said in a conversation, whose place in it
+    answers, `alike` how near its words come to those of the question that it lacks; `terms` tells the words that
+    it begins with. `is_turn` is what was said in a conversation, whose place in it
     counts. `concern`: whether the question names who said it or whom it is about, somebody who is mentioned
     in what another said, nobody, or somebody else.
     """
@@ -59,7 +59,7 @@ class Candidate:
     cosine: float = 0.0
     learned: float = 0.0
     alike: float = 0.0
-    text: str = ""
+    terms: Callable[[], Sequence[str]] = tuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,8 +321,8 @@ class _Weighed:
         having = np.count_nonzero(said, axis=0)
         rarity = np.log(1 + (number - having + 0.5) / (having + 0.5))
         speaks = (rarity * said * (SATURATION + 1) / (said + SATURATION)).sum(axis=1)
-        shares: Values = np.minimum(1, speaks / (1.5 * rarity.sum()))
-        return shares[of]
+        shares: Values = np.minimum(1, speaks / (1.5 * rarity.sum()))[of]
+        return shares
 
 
 def closeness(one: Candidate, period: Period) -> float:

@@ -1,6 +1,7 @@
 """The ports of what retrieval keeps and reads. As other stores, those of memory work inside their transaction."""
 
 from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -8,6 +9,7 @@ from mnestic.memory.dates import Period
 from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
 from mnestic.memory.ranking import Candidate, Ties
+from mnestic.memory.retrieval import Retrieval
 from mnestic.memory.search import FreshEntry, Hits, Judgement, Known, Search, Vocabulary
 
 
@@ -17,6 +19,18 @@ class SearchStore(Protocol):
     A source that is asked for everything leaves out what is archived or has expired only when entries
     are described, so it may bring fewer than it was asked for.
     """
+
+    async def find_answer(self, question: str) -> Retrieval | None:
+        """What was told for a question before, if it would be told again now.
+
+        Args:
+            question: All that the answer depends on, beside the agent's memory and the time.
+        """
+        ...
+
+    def keep_answer(self, question: str, told: Retrieval, known: Known) -> None:
+        """Keeps what is told for a question, for as long as it is true."""
+        ...
 
     async def recognise(
         self, keys: Collection[str], words: Collection[str], *, model: str
@@ -63,7 +77,7 @@ class SearchStore(Protocol):
         ...
 
     async def describe(
-        self, numbers: Collection[int], ids: Collection[str], search: Search
+        self, numbers: AbstractSet[int], ids: Collection[str], search: Search
     ) -> tuple[Candidate, ...]:
         """These entries, as far as scores need them; without those that the question rules out."""
         ...

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from mnestic.memory.dates import Period
@@ -74,7 +75,8 @@ class Known:
 
     `names` are those that are known, by what the question says; `words` the parts of its words, each as the
     lexeme that it is in each language in which it says something; `languages` those of entries; `entries` and `lexemes` how many there are in all. `bare` is how many entries
-    have no vector yet, and none up to the number `complete_to` is, as far as is known.
+    have no vector yet. `knowledge` is how often
+    all of this and the entries have changed, by the time `now`; `ends_at` when some of it next ends by itself.
     """
 
     names: Mapping[str, KnownName]
@@ -84,7 +86,9 @@ class Known:
     entries: int = 0
     lexemes: int = 0
     bare: int = 0
-    complete_to: int = 0
+    now: datetime
+    knowledge: int
+    ends_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +97,7 @@ class Search:
 
     `called` are words of names, `names` and `tags` what it names, by key; `predicates` what it asks about
     whom it names. `model` and `vector` are what it means, `vectors` how many of the model there are, `pool` how
-    many entries a source brings.
+    many entries a source brings. `now` and `knowledge` are those of `Known`.
     """
 
     query: RetrievalQuery
@@ -104,6 +108,8 @@ class Search:
     predicates: Mapping[str, float]
     period: Period | None
     pool: int
+    now: datetime
+    knowledge: int
     model: str = ""
     vector: bytes | None = None
     vectors: int = 0

@@ -13,6 +13,7 @@ import platformdirs
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from mnestic.memory.caches import CACHE_BYTES
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.usage import ModelPrices
 
@@ -51,6 +52,9 @@ class Settings(BaseSettings):
     )
     database_admin_url: SecretStr | None = Field(
         None, description="Role that owns the schema, for migrations; default: database_url"
+    )
+    cache_bytes: int = Field(
+        CACHE_BYTES, ge=0, description="What a process keeps of entries and answers; 0: nothing"
     )
     temporal_address: str | None = Field(
         None,

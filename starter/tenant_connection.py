@@ -10,6 +10,7 @@ from typing import Self
 from temporalio.client import Client
 
 from mnestic.activities.query_models import QueryModels
+from mnestic.memory.caches import CacheCounts
 from mnestic.memory.costs import Costs
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
@@ -110,6 +111,10 @@ class Connection(JobSteering):
                 task_queue=self.settings.task_queue,
             ),
         )
+
+    def cache_counts(self) -> CacheCounts:
+        """What this process keeps of entries and answers, and how often that was of use."""
+        return self._memory.cache_counts()
 
     def predicates(self) -> PredicateClient:
         """What holds for predicates in the tenant, of all its agents."""

@@ -22,6 +22,7 @@ from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.activities.query_models import QueryModels
+from mnestic.memory.caches import CACHE_BYTES
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.ports import Embedder, Extractor, Reranker, TokenCounter
 from mnestic.memory.retrieval import Rerank
@@ -49,6 +50,7 @@ class Endpoints(BaseModel):
 
     database_url: SecretStr
     database_admin_url: SecretStr
+    cache_bytes: int = CACHE_BYTES
     temporal_address: str
     temporal_namespace: str = "default"
     temporal_ui: str | None = None
@@ -78,6 +80,7 @@ def find_endpoints(settings: Settings) -> Endpoints:
     return Endpoints(
         database_url=database,
         database_admin_url=admin,
+        cache_bytes=settings.cache_bytes,
         temporal_address=temporal,
         temporal_namespace="default" if embedded else load_profile().get("namespace", "default"),
         temporal_ui=settings.temporal_ui_url or (state.temporal_ui if state and embedded else None),
@@ -334,9 +337,9 @@ async def connect_temporal(
 
 def open_memory(endpoints: Endpoints) -> PostgresMemory:
     """The memory in Postgres; the caller closes it."""
-    return open_database(endpoints.database_url)
+    return open_database(endpoints.database_url, cache_bytes=endpoints.cache_bytes)
 
 
-def open_database(url: SecretStr) -> PostgresMemory:
+def open_database(url: SecretStr, *, cache_bytes: int = CACHE_BYTES) -> PostgresMemory:
     """The memory in the database at an address; the caller closes it."""
-    return PostgresMemory(url.get_secret_value())
+    return PostgresMemory(url.get_secret_value(), cache_bytes=cache_bytes)

@@ -4,32 +4,89 @@ It stands apart from the sources that bring them, since each of them is describe
 """
 
 import json
+import re
+import sys
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from mnestic.memory.claims import name_key
 from mnestic.memory.ranking import Candidate, Concern
 from mnestic.memory.search import Search
+from mnestic.memory.terms import terms_of
 
+# What lines are made of; names of columns are the fields of `EntryLine`.
 COLUMNS = """
        e.number, e.id, e.session_id, e.speaker, e.subjects::text AS subjects, e.at, e.importance,
-       e.aliases::text AS aliases, e.tags::text AS tags, e.entry_type = 'interaction' AS is_turn,
-       e.times <> '[]' AS names_time, CASE WHEN CAST(:timed AS boolean) THEN e.times::text END AS times,
-       right(rtrim(e.content), 1) IN ('?', '\uff1f') AS asks,
-       CASE WHEN CAST(:worded AS boolean) THEN left(e.content, 1000) ELSE '' END AS beginning,
-       CAST(:pattern AS text) IS NOT NULL AND e.content ~* CAST(:pattern AS text) AS names_one
+       e.aliases::text AS aliases, e.tags::text AS tags, e.entry_type, e.times::text AS times, e.content,
+       e.status, e.expires_at
 """
+_SMALL = 4000  # characters of a content that is worth keeping
+_BEGINNING = 1000  # characters that are compared word by word
+_ROW_BYTES = 2500  # of a line, beside its content
 
 
-def concerning(search: Search) -> dict[str, Any]:
-    """What is asked of the rows of entries."""
-    return {
-        "pattern": pattern_of(search.names),
-        "timed": search.period is not None,
-        "worded": search.vector is not None,
-    }
+@dataclass(frozen=True, kw_only=True)
+class EntryLine:
+    """An entry as far as searches need it, whatever they ask."""
+
+    number: int
+    entry_id: str
+    session_id: str | None
+    speaker: str
+    subjects: frozenset[str]
+    aliases: frozenset[str]
+    tags: frozenset[str]
+    at: datetime
+    importance: float
+    is_turn: bool
+    asks: bool
+    times: tuple[tuple[datetime, datetime], ...]
+    content: str
+    is_active: bool
+    expires_at: datetime | None
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is worth keeping."""
+        return len(self.content) <= _SMALL
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory it takes."""
+        return _ROW_BYTES + sys.getsizeof(self.content)
+
+    @cached_property
+    def terms(self) -> tuple[str, ...]:
+        """The words that it begins with, each once."""
+        return tuple(dict.fromkeys(terms_of(self.content[:_BEGINNING])))
+
+    def holds_at(self, moment: datetime) -> bool:
+        """Whether it is neither archived nor expired."""
+        return self.is_active and (self.expires_at is None or self.expires_at > moment)
+
+
+def line_of(row: Any) -> EntryLine:
+    """A line out of the columns of its row."""
+    return EntryLine(
+        number=row.number,
+        entry_id=row.id,
+        session_id=row.session_id,
+        speaker=_key(row.speaker) if row.speaker else "",
+        subjects=_keys(row.subjects),
+        aliases=_keys(row.aliases),
+        tags=_keys(row.tags),
+        at=row.at,
+        importance=row.importance,
+        is_turn=row.entry_type == "interaction",
+        asks=row.content.rstrip().endswith(("?", "\uff1f")),
+        times=_times(row.times) if row.times != "[]" else (),
+        content=row.content,
+        is_active=row.status == "active",
+        expires_at=row.expires_at,
+    )
 
 
 def pattern_of(names: Collection[str]) -> str | None:
@@ -45,34 +102,44 @@ def pattern_of(names: Collection[str]) -> str | None:
     return rf"(^|\W)({words})($|\W)"
 
 
-def candidate(row: Any, search: Search) -> Candidate:
-    """What a row says of an entry, as far as the question is concerned."""
-    names = search.names
-    is_said = bool(names and row.is_turn and row.speaker and _key(row.speaker) in names)
-    subjects, aliases = _keys(row.subjects), _keys(row.aliases)
-    about = row.names_one or not names.isdisjoint(subjects | aliases)
+def candidate(line: EntryLine, search: Search) -> Candidate:
+    """What an entry is, as far as the question is concerned."""
+    names, is_turn = search.names, line.is_turn
+    is_said = is_turn and line.speaker in names
+    about = bool(names) and (
+        not names.isdisjoint(line.subjects)
+        or not names.isdisjoint(line.aliases)
+        or _pattern(names).search(line.content) is not None
+    )
     concern: Concern = "open"
-    if is_said or (about and not row.is_turn):
+    if is_said or (about and not is_turn):
         concern = "named"
     elif about:
         concern = "mentioned"
-    elif names and (row.is_turn or subjects):
+    elif names and (is_turn or line.subjects):
         concern = "other"
     return Candidate(
-        number=row.number,
-        entry_id=row.id,
-        at=row.at,
-        session_id=row.session_id,
-        is_turn=row.is_turn,
-        asks=row.asks,
-        names_time=row.names_time,
-        times=_times(row.times) if row.times else (),
+        number=line.number,
+        entry_id=line.entry_id,
+        at=line.at,
+        session_id=line.session_id,
+        is_turn=is_turn,
+        asks=line.asks,
+        names_time=bool(line.times),
+        times=line.times if search.period is not None else (),
         concern=concern,
         is_said=is_said,
-        is_tagged=not search.tags.isdisjoint(_keys(row.tags) | aliases),
-        importance=row.importance,
-        text=row.beginning,
+        is_tagged=not (search.tags.isdisjoint(line.tags) and search.tags.isdisjoint(line.aliases)),
+        importance=line.importance,
+        terms=partial(getattr, line, "terms"),
     )
+
+
+@lru_cache(1000)
+def _pattern(names: frozenset[str]) -> re.Pattern[str]:
+    """A pattern of texts in which one of the names is a word."""
+    words = "|".join(r"\s+".join(map(re.escape, name.split())) for name in sorted(names))
+    return re.compile(rf"(?:^|\W)(?:{words})(?:$|\W)", re.IGNORECASE)
 
 
 @lru_cache(10_000)

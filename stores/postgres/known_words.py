@@ -56,13 +56,20 @@ SELECT w.word, x.positions[1] AS part, g.language, x.lexeme, COALESCE(l.entries,
  ORDER BY w.word, part
 """)  # noqa: S608
 _SIZE = text("""
-SELECT c.entries, c.lexemes, c.languages, c.entries - COALESCE(m.entries, 0) AS bare,
-       COALESCE(m.complete_to, 0) AS complete_to
+SELECT c.entries, c.lexemes, c.languages, c.entries - COALESCE(m.entries, 0) AS bare
   FROM mnestic.corpus AS c
   LEFT JOIN mnestic.embedding_model AS m
     ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
  WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
 """)
+# How often what searches read has changed, and when some of it next ends by itself.
+_MOMENT = text(f"""
+SELECT now() AS now,
+       COALESCE((SELECT knowledge FROM mnestic.agent_revision WHERE {_MINE}), 0) AS knowledge,
+       LEAST((SELECT min(expires_at) FROM mnestic.entry WHERE {_MINE} AND expires_at > now()),
+             (SELECT min(valid_to) FROM mnestic.fact
+               WHERE {_MINE} AND status = 'active' AND valid_to > now())) AS ends_at
+""")  # noqa: S608
 _ALIKE = text(f"""
 SELECT lexeme, entries FROM mnestic.lexeme
  WHERE {_MINE} AND lexeme >= :first AND (CAST(:next AS text) IS NULL OR lexeme < :next) AND entries > 0
@@ -80,7 +87,8 @@ class KnownWords:
     ) -> Known:
         """See `mnestic.memory.ports.SearchStore`."""
         owner = self._unit.owner
-        names, lexemes, size, settings = await self._unit.rows_of(
+        moment, names, lexemes, size, settings = await self._unit.rows_of(
+            (_MOMENT, owner),  # first: what is read after it is as true, or more
             (_NAMES, {**owner, "keys": sorted(keys)}),
             (_WORDS, {**owner, "words": sorted(words)}),
             (_SIZE, {**owner, "model": model}),
@@ -104,6 +112,7 @@ class KnownWords:
             words=of_word,
             settings={row.name: row.value for row in settings},
             **(size[0]._asdict() if size else {}),
+            **moment[0]._asdict(),
         )
 
     async def look_up(

@@ -17,6 +17,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from mnestic.memory.caches import CACHE_BYTES, CacheCounts
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError, InvalidInputError
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.accesses import AccessCounts, Owner
@@ -27,8 +28,10 @@ from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.facts import PostgresFactStore
 from mnestic.stores.postgres.forgetting import PostgresForgettingStore
 from mnestic.stores.postgres.injections import PostgresInjectionStore
+from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
+from mnestic.stores.postgres.listening import Listener
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.records import PostgresRecordStore
 from mnestic.stores.postgres.resources import PostgresResourceStore
@@ -59,7 +62,7 @@ _BEGIN_READING = text(f"{_BEGIN}, set_config('synchronous_commit', 'off', true)"
 class PostgresTransaction:
     """Implements `mnestic.memory.ports.Transaction`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, kept: Kept) -> None:
         self._unit = unit
         self._ledger = PostgresLedger(unit)
         self.working = PostgresWorkingMemoryStore(unit)
@@ -74,7 +77,7 @@ class PostgresTransaction:
         self.resources = PostgresResourceStore(unit)
         self.plans = PostgresPlanStore(unit)
         self.usage = PostgresUsageStore(unit)
-        self.search = PostgresSearchStore(unit)
+        self.search = PostgresSearchStore(unit, kept)
         self.settings = PostgresSettingStore(unit)
         self.injections = PostgresInjectionStore(unit)
         self.forgetting = PostgresForgettingStore(unit)
@@ -116,12 +119,13 @@ class PostgresTransaction:
 class PostgresMemory:
     """Implements `mnestic.memory.ports.Memory` over one pool of connections."""
 
-    def __init__(self, url: str, *, pool_size: int = 20) -> None:
+    def __init__(self, url: str, *, pool_size: int = 20, cache_bytes: int = CACHE_BYTES) -> None:
         """Prepares the pool; the first transaction connects.
 
         Args:
             url: `postgresql://…` of a role that is `mnestic_app` or may become it.
             pool_size: Connections that are kept; as many again may be opened under load.
+            cache_bytes: What entries and answers may take of this process's memory; 0 keeps none.
 
         Raises:
             ConfigurationError: the address is malformed.
@@ -136,6 +140,8 @@ class PostgresMemory:
         )
         drop_closed(self._engine)
         self._accesses = AccessCounts(self._counting)
+        self._kept = Kept(max_bytes=cache_bytes)
+        self._listener = Listener(url.replace("+psycopg", "", 1), self._kept)
 
     @asynccontextmanager
     async def transaction(
@@ -145,10 +151,12 @@ class PostgresMemory:
         try:
             async with self._engine.connect() as connection:
                 await _become_application(connection, tenant_id, write=write)
+                if self._kept.is_of_use:
+                    self._listener.begin()
                 unit = Unit(
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
                 )
-                yield PostgresTransaction(unit)
+                yield PostgresTransaction(unit, self._kept)
                 await unit.finish()
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
@@ -156,6 +164,10 @@ class PostgresMemory:
     def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:
         """See the port."""
         self._accesses.add((tenant_id, agent_id), entry_ids)
+
+    def cache_counts(self) -> CacheCounts:
+        """See the port."""
+        return self._kept.counts()
 
     def _counting(self, owner: Owner) -> AbstractAsyncContextManager[PostgresTransaction]:
         tenant_id, agent_id = owner
@@ -195,6 +207,7 @@ class PostgresMemory:
         """See the port."""
         try:
             await self._accesses.close()
+            await self._listener.close()
         finally:
             await self._engine.dispose()
 

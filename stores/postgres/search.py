@@ -5,15 +5,20 @@ comparisons that cannot leak use an index, so words and names are looked up by e
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import timedelta
+from typing import Any
 
 from sqlalchemy import text
 
 from mnestic.memory.dates import Period
 from mnestic.memory.ranking import SATURATION, Candidate, Tie, Ties
+from mnestic.memory.retrieval import Retrieval
 from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Vocabulary
-from mnestic.stores.postgres.candidates import COLUMNS, candidate, concerning
+from mnestic.stores.postgres.candidates import COLUMNS, EntryLine, candidate, line_of
 from mnestic.stores.postgres.entries import stored_entry
+from mnestic.stores.postgres.kept import Kept, Reading
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.known_words import KnownWords
@@ -25,18 +30,34 @@ _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _NAMED, _TIMED, _LEARNED = 30, 100, 50  # entries that a name, a period and facts bring
 _LENGTH = 0.75  # how much an entry's length counts, BM25's b
 
-_FRESH = text("""
-SELECT e.number, e.content
-  FROM mnestic.entry AS e
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number > :after
+_BARE = """
+SELECT e.number, e.content FROM mnestic.entry AS e
+ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id
    AND NOT EXISTS (
        SELECT FROM mnestic.embedding AS v
         WHERE v.tenant_id = :tenant_id AND v.agent_id = :agent_id AND v.model = :model
           AND v.entry_number = e.number
        OFFSET 0
    )
- ORDER BY e.number DESC LIMIT :limit
-""")
+"""
+# Those up to `complete_to` are looked at only if those above it are not all; in one statement, as others write on.
+_FRESH = text(f"""
+WITH behind AS MATERIALIZED (
+    SELECT c.entries - COALESCE(m.entries, 0) AS missing, COALESCE(m.complete_to, 0) AS complete_to
+      FROM mnestic.corpus AS c
+      LEFT JOIN mnestic.embedding_model AS m
+        ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
+     WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
+),
+above AS MATERIALIZED (
+    {_BARE} AND e.number > (SELECT complete_to FROM behind) ORDER BY e.number DESC LIMIT :limit
+)
+SELECT number, content FROM above
+UNION ALL
+({_BARE} AND e.number <= (SELECT complete_to FROM behind)
+    AND (SELECT count(*) FROM above) < (SELECT least(missing, :limit) FROM behind)
+  ORDER BY e.number DESC LIMIT :limit)
+""")  # noqa: S608 - constants of this module
 _BY_WORDS = """
 WITH {allowed} asked AS MATERIALIZED (
     SELECT * FROM unnest(CAST(:lexemes AS text[]), CAST(:weights AS real[]), CAST(:bits AS bigint[]))
@@ -63,12 +84,12 @@ _BY_TIME = text(f"""
 SELECT number FROM mnestic.entry WHERE {_MINE} AND at >= :since AND at < :until
  ORDER BY at DESC, id DESC LIMIT {_TIMED}
 """)  # noqa: S608
-_ROWS = """
-SELECT {columns}
-  FROM mnestic.entry AS e
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id {conditions}
-   AND (e.number = ANY(CAST(:numbers AS bigint[])) OR e.id = ANY(CAST(:ids AS text[])))
+_THESE = """
+ FROM mnestic.entry AS e
+WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id
+  AND (e.number = ANY(CAST(:numbers AS bigint[])) OR e.id = ANY(CAST(:ids AS text[])))
 """
+_LINES = text(f"SELECT {COLUMNS} {_THESE}")
 # In a conversation two turns before and after; elsewhere an entry's place says nothing.
 _TIES = """
 WITH top AS MATERIALIZED (
@@ -125,21 +146,51 @@ _WHOLE = text("""
 SELECT * FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(CAST(:numbers AS bigint[]))
 """)
+_SEARCH = ("entry.search", "*")  # of the audit log; the words of a question are nobody's business
+_COUNT = text(f"""
+SELECT now() AS now,
+       COALESCE((SELECT knowledge FROM mnestic.agent_revision WHERE {_MINE}), 0) AS knowledge
+""")  # noqa: S608
+_TRUE_FOR = timedelta(minutes=10)  # of an answer; how recent something is counts a little
 _SPARE = 4  # entries that are read beside those that are told, as some may not answer
 
 
 class PostgresSearchStore:
     """Implements `mnestic.memory.ports.SearchStore`."""
 
-    def __init__(self, unit: Unit) -> None:
-        self._unit = unit
+    def __init__(self, unit: Unit, kept: Kept) -> None:
+        self._unit, self._kept = unit, kept
+        self._owner = (unit.tenant_id, unit.agent_id)
         self._words = KnownWords(unit)
+
+    async def find_answer(self, question: str) -> Retrieval | None:
+        """See the port."""
+        if self._unit.may_write or not self._kept.has_answer(self._owner, question):
+            return None
+        ((moment,),) = await self._unit.rows_of((_COUNT, self._unit.owner))
+        told = self._kept.answer(
+            self._owner, question, knowledge=moment.knowledge, now=moment.now.timestamp()
+        )
+        if told is not None:
+            self._unit.read(*_SEARCH)
+        return told
+
+    def keep_answer(self, question: str, told: Retrieval, known: Known) -> None:
+        """See the port."""
+        if self._unit.may_write:
+            return
+        until = known.now + _TRUE_FOR
+        if known.ends_at is not None:
+            until = min(until, known.ends_at)
+        self._kept.keep_answer(
+            self._owner, question, told, knowledge=known.knowledge, until=until.timestamp()
+        )
 
     async def recognise(
         self, keys: Collection[str], words: Collection[str], *, model: str
     ) -> Known:
         """See the port."""
-        self._unit.read("entry.search", "*")  # its words are nobody's business
+        self._unit.read(*_SEARCH)
         return await self._words.recognise(keys, words, model=model)
 
     async def look_up(
@@ -158,10 +209,7 @@ class PostgresSearchStore:
         if known.bare <= 0:
             return ()
         asked = {**self._unit.owner, "model": model, "limit": limit}
-        # As many as may be, not those that are missing: meanwhile others may have written newer ones.
-        (rows,) = await self._unit.rows_of((_FRESH, {**asked, "after": known.complete_to}))
-        if len(rows) < min(limit, known.bare):
-            (rows,) = await self._unit.rows_of((_FRESH, {**asked, "after": 0}))
+        (rows,) = await self._unit.rows_of((_FRESH, asked))
         return tuple(FreshEntry(row.number, row.content) for row in rows)
 
     async def find(self, search: Search) -> Hits:
@@ -187,18 +235,30 @@ class PostgresSearchStore:
         return await KnownSessions(self._unit).period(periods)
 
     async def describe(
-        self, numbers: Collection[int], ids: Collection[str], search: Search
+        self, numbers: AbstractSet[int], ids: Collection[str], search: Search
     ) -> tuple[Candidate, ...]:
         """See the port."""
         if not numbers and not ids:
             return ()
-        narrow = Filter.of(search.query)
-        statement = statement_of(_ROWS.format(columns=COLUMNS, conditions=narrow.conditions))
-        asked = {"numbers": sorted(numbers), "ids": sorted(ids), **concerning(search)}
-        (rows,) = await self._unit.rows_of(
-            (statement, {**self._unit.owner, **narrow.values, **asked})
+        reading = self._reading(search)
+        lines = {n: line for n in numbers if reading and (line := reading.line(n))}
+        lacking = {"numbers": sorted(numbers - lines.keys()), "ids": sorted(ids)}
+        all_of_them = {"numbers": sorted(numbers), "ids": sorted(ids)}
+        narrow, owner = Filter.of(search.query), self._unit.owner
+        let_through = statement_of(f"SELECT e.number {_THESE} {narrow.conditions}")
+        rows, allowed = await self._unit.rows_of(
+            (_LINES, {**owner, **lacking}) if any(lacking.values()) else NOTHING,
+            (let_through, {**owner, **narrow.values, **all_of_them})
+            if narrow.is_narrow
+            else NOTHING,
         )
-        return tuple(candidate(row, search) for row in rows)
+        lines |= self._read(rows, reading)
+        held = {row.number for row in allowed}
+        return tuple(
+            candidate(line, search)
+            for line in lines.values()
+            if (line.number in held if narrow.is_narrow else line.holds_at(search.now))
+        )
 
     async def list_ties(
         self, numbers: Sequence[int], search: Search, *, described: Collection[int]
@@ -208,15 +268,16 @@ class PostgresSearchStore:
             return {}, ()
         narrow = Filter.of(search.query)
         statement = statement_of(_TIES.format(columns=COLUMNS, conditions=narrow.conditions))
-        asked = {"numbers": list(numbers), "described": sorted(described), **concerning(search)}
+        asked = {"numbers": list(numbers), "described": sorted(described)}
         (rows,) = await self._unit.rows_of(
             (statement, {**self._unit.owner, **narrow.values, **asked})
         )
         ties: dict[int, list[tuple[int, Tie]]] = defaultdict(list)
         for row in rows:
             ties[row.lender].append((row.tied, row.tie))
-        new = {row.number: row for row in rows if row.number is not None}
-        return ties, tuple(candidate(row, search) for row in new.values())
+        found = {row.number: row for row in rows if row.number is not None}
+        lines = self._read(found.values(), self._reading(search))
+        return ties, tuple(candidate(line, search) for line in lines.values())
 
     async def judge(
         self,
@@ -251,6 +312,19 @@ class PostgresSearchStore:
             (rows,) = await self._unit.rows_of((_WHOLE, {**self._unit.owner, "numbers": missing}))
             whole |= {row.number: row for row in rows}
         return Judgement(wrong, {n: stored_entry(whole[n]) for n in left if n in whole})
+
+    def _reading(self, search: Search) -> Reading | None:
+        """What the process keeps of the agent; nothing where a transaction may see what it wrote itself."""
+        if self._unit.may_write:
+            return None
+        return self._kept.read_at(self._owner, search.knowledge)
+
+    def _read(self, rows: Iterable[Any], reading: Reading | None) -> dict[int, EntryLine]:
+        """The lines of rows, which are kept."""
+        lines = {row.number: line_of(row) for row in rows}
+        if reading is not None:
+            reading.keep(lines.values())
+        return lines
 
     def _by_words(self, search: Search, vocabulary: Vocabulary, *, limit: int) -> Asked:
         """The entries with the highest BM25."""

@@ -99,7 +99,7 @@ class Unit:
         self.agent_id = agent_id
         self.operation_key: str | None = None
         self.actor = actor
-        self._may_write = write
+        self.may_write = write
         self._wrote = False
         self._knows_more = False
         self._changed: set[int] | None = set()
@@ -156,7 +156,7 @@ class Unit:
 
     def wrote(self, action: str, target: str, *, reason: str | None = None) -> None:
         """Notes a write for the audit log, and that the agent's memory has a new revision."""
-        assert self._may_write, f"{action} in a transaction that only reads"
+        assert self.may_write, f"{action} in a transaction that only reads"
         self._wrote = True
         self._knows_more |= action.partition(".")[0] in _KNOWLEDGE
         self._trail.append((action, target, reason))

@@ -1,0 +1,30 @@
+"""What the caches of a process hold, and how often that was of use."""
+
+from pydantic import BaseModel, ConfigDict
+
+CACHE_BYTES = 64 * 2**20  # of a process, unless it is told otherwise
+
+
+class CacheCount(BaseModel):
+    """Of one cache, since the process began: what was found there, what was not, and what it holds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    hits: int = 0
+    misses: int = 0
+    held: int = 0
+    bytes: int = 0
+
+    @property
+    def hit_rate(self) -> float:
+        """The share that was found, 0 to 1; 0 before anything was looked for."""
+        return self.hits / (self.hits + self.misses) if self.hits else 0.0
+
+
+class CacheCounts(BaseModel):
+    """Of the cache of entries, and of that of answers to questions."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entries: CacheCount
+    answers: CacheCount

@@ -1,0 +1,213 @@
+"""What a process keeps of what it read: rows of entries, and answers to questions.
+
+Every search reads first how often the agent's knowledge has changed. What was read at that count is true at
+it, so nothing that is kept can be stale, whoever wrote meanwhile. Notifications only tell which entries
+changed, so that the others stay; where one is late or lost, all that is kept of the agent is dropped.
+"""
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+from typing import Generic, TypeVar
+
+from mnestic.memory.caches import CacheCount, CacheCounts
+from mnestic.memory.retrieval import Retrieval
+from mnestic.stores.postgres.candidates import EntryLine
+
+Owner = tuple[str, str]  # tenant and agent
+Group = TypeVar("Group")
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+_MOST_AGENTS = 100_000  # whose counts are kept
+_ANSWER_BYTES = 2000  # of an answer, beside what it tells
+
+
+class _Recent(Generic[Group, Key, Value]):
+    """Values in groups, up to a number of bytes in all; those that were used longest ago make place."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes, self.bytes = max_bytes, 0
+        self._values: OrderedDict[tuple[Group, Key], tuple[Value, int]] = OrderedDict()
+        self._groups: defaultdict[Group, set[Key]] = defaultdict(set)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, group: Group, key: Key) -> Value | None:
+        found = self._values.get((group, key))
+        if found is None:
+            return None
+        self._values.move_to_end((group, key))
+        return found[0]
+
+    def put(self, group: Group, key: Key, value: Value, *, size: int) -> None:
+        self.drop(group, key)
+        self._values[group, key] = (value, size)
+        self._groups[group].add(key)
+        self.bytes += size
+        while self.bytes > self._max_bytes:
+            self.drop(*next(iter(self._values)))
+
+    def drop(self, group: Group, key: Key) -> None:
+        found = self._values.pop((group, key), None)
+        if found is None:
+            return
+        self.bytes -= found[1]
+        self._groups[group].discard(key)
+        if not self._groups[group]:
+            del self._groups[group]
+
+    def drop_all(self, group: Group) -> None:
+        for key in tuple(self._groups.get(group, ())):
+            self.drop(group, key)
+
+
+@dataclass(slots=True)
+class _State:
+    """Of an agent: under what its lines are kept, and the count of changes that they are true at."""
+
+    generation: int
+    knowledge: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer, the count of changes that it is true at, and until when it is (seconds since 1970)."""
+
+    knowledge: int
+    until: float
+    told: Retrieval
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One search's right to what is kept: of an agent, at a count of changes."""
+
+    kept: "Kept"
+    owner: Owner
+    knowledge: int
+    generation: int
+
+    def line(self, number: int) -> EntryLine | None:
+        """The row of an entry, if it is kept."""
+        return self.kept.line(self.generation, number)
+
+    def keep(self, lines: Iterable[EntryLine]) -> None:
+        """Keeps rows that were read after the count, unless it is another by now."""
+        self.kept.keep(self, lines)
+
+
+class Kept:
+    """What one process keeps, up to so many bytes of rows and of answers."""
+
+    def __init__(self, *, max_bytes: int) -> None:
+        """Prepares it.
+
+        Args:
+            max_bytes: Three quarters for rows, the rest for answers; 0 keeps nothing.
+        """
+        self._answers: _Recent[Owner, str, _Answer] = _Recent(max_bytes // 4)
+        self._lines: _Recent[int, int, EntryLine] = _Recent(max_bytes - max_bytes // 4)
+        self._states: OrderedDict[Owner, _State] = OrderedDict()
+        self._generations = count()
+        self._entry_hits = self._entry_misses = self._answer_hits = self._answer_misses = 0
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether something is kept that a change could make untrue."""
+        return len(self._lines) > 0
+
+    def read_at(self, owner: Owner, knowledge: int) -> Reading:
+        """What is kept of an agent and true at a count of changes; all else of it is dropped."""
+        state = self._states.get(owner)
+        if state is None or state.knowledge < knowledge:
+            self._drop(owner)
+            state = self._states[owner] = _State(next(self._generations), knowledge)
+            if len(self._states) > _MOST_AGENTS:
+                self._drop(next(iter(self._states)))
+        self._states.move_to_end(owner)
+        return Reading(self, owner, knowledge, state.generation)
+
+    def line(self, generation: int, number: int) -> EntryLine | None:
+        """See `Reading.line`."""
+        found = self._lines.get(generation, number)
+        if found is None:
+            self._entry_misses += 1
+        else:
+            self._entry_hits += 1
+        return found
+
+    def keep(self, reading: Reading, lines: Iterable[EntryLine]) -> None:
+        """See `Reading.keep`."""
+        state = self._states.get(reading.owner)
+        if state != _State(reading.generation, reading.knowledge):
+            return  # a change was heard of since; these rows may be from before it
+        for line in lines:
+            if line.is_small:
+                self._lines.put(reading.generation, line.number, line, size=line.bytes)
+
+    def changed(self, owner: Owner, knowledge: int, numbers: Iterable[int] | None) -> None:
+        """Hears of a change: its count, and which entries are others now; None: any may be."""
+        state = self._states.get(owner)
+        if state is None or knowledge <= state.knowledge:
+            return
+        if numbers is None or knowledge != state.knowledge + 1:
+            self._drop(owner)
+            return
+        state.knowledge = knowledge
+        self._answers.drop_all(owner)
+        for number in numbers:
+            self._lines.drop(state.generation, number)
+
+    def has_answer(self, owner: Owner, question: str) -> bool:
+        """Whether an answer is kept, be it true or not."""
+        found = self._answers.get(owner, question) is not None
+        self._answer_misses += not found
+        return found
+
+    def answer(
+        self, owner: Owner, question: str, *, knowledge: int, now: float
+    ) -> Retrieval | None:
+        """What was told for a question, if it is true at a count of changes and a time."""
+        kept = self._answers.get(owner, question)
+        if kept is not None and kept.knowledge == knowledge and now < kept.until:
+            self._answer_hits += 1
+            return kept.told
+        self._answer_misses += 1
+        self._answers.drop(owner, question)
+        return None
+
+    def keep_answer(
+        self, owner: Owner, question: str, told: Retrieval, *, knowledge: int, until: float
+    ) -> None:
+        """Keeps what was told for a question, read after a count of changes, for so long."""
+        state = self._states.get(owner)
+        if state is not None and state.knowledge != knowledge:
+            return
+        size = _ANSWER_BYTES + sum(len(one.entry.content) for one in told.found) * 2
+        self._answers.put(owner, question, _Answer(knowledge, until, told), size=size)
+
+    def _drop(self, owner: Owner) -> None:
+        state = self._states.pop(owner, None)
+        if state is not None:
+            self._lines.drop_all(state.generation)
+        self._answers.drop_all(owner)
+
+    def counts(self) -> CacheCounts:
+        """What is held, and how often that was of use."""
+        lines, answers = self._lines, self._answers
+        return CacheCounts(
+            entries=CacheCount(
+                hits=self._entry_hits,
+                misses=self._entry_misses,
+                held=len(lines),
+                bytes=lines.bytes,
+            ),
+            answers=CacheCount(
+                hits=self._answer_hits,
+                misses=self._answer_misses,
+                held=len(answers),
+                bytes=answers.bytes,
+            ),
+        )

@@ -1,0 +1,70 @@
+"""Listening for changes of knowledge, on a connection of its own, while searches are asked.
+
+What it hears only spares reading again what has not changed; nothing that is kept depends on it.
+"""
+
+import asyncio
+import json
+import logging
+from contextlib import suppress
+
+import psycopg
+
+from mnestic.stores.postgres.kept import Kept
+from mnestic.stores.postgres.unit import CHANNEL
+
+_FIRST_DELAY, _LONGEST_DELAY = 1.0, 60.0  # seconds before it is tried again
+log = logging.getLogger("mnestic.caches")
+
+
+class Listener:
+    """Tells a process's caches what has changed, from when it is first asked to until it is closed."""
+
+    def __init__(self, url: str, kept: Kept) -> None:
+        """Prepares it.
+
+        Args:
+            url: `postgresql://…`; behind a pooler that parts sessions it hears nothing.
+            kept: Who is told.
+        """
+        self._url, self._kept = url, kept
+        self._listening: asyncio.Task[None] | None = None
+        self._hears = asyncio.Event()
+
+    def begin(self) -> None:
+        """Listens from now on; returns at once."""
+        if self._listening is None:
+            self._listening = asyncio.create_task(self._listen())
+
+    async def hears(self) -> None:
+        """Waits until it does."""
+        await self._hears.wait()
+
+    async def close(self) -> None:
+        """Listens no more."""
+        if self._listening is not None:
+            self._listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._listening
+
+    async def _listen(self) -> None:
+        delay = _FIRST_DELAY
+        while True:
+            try:
+                async with await psycopg.AsyncConnection.connect(
+                    self._url, autocommit=True, connect_timeout=10
+                ) as connection:
+                    await connection.execute(f"LISTEN {CHANNEL}")
+                    delay = _FIRST_DELAY
+                    self._hears.set()
+                    async for notification in connection.notifies():
+                        self._hear(notification.payload)
+            except psycopg.Error as error:
+                log.warning("no changes are heard", extra={"why": str(error).strip()})
+            self._hears.clear()
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, _LONGEST_DELAY)
+
+    def _hear(self, told: str) -> None:
+        tenant_id, agent_id, knowledge, numbers = json.loads(told)
+        self._kept.changed((tenant_id, agent_id), knowledge, numbers)

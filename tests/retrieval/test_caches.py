@@ -1,0 +1,205 @@
+"""What a process keeps of what it read: it is of use, it is bounded, and it is never stale."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnestic.memory.retrieval import Retrieval
+from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+
+TEXTS = (
+    "The ferry to Texel leaves at nine.",
+    "The ferry timetable changes in autumn.",
+    "Mara keeps the spare key under the fern.",
+    "The boiler was serviced in March.",
+    "The harbour lights are out again.",
+    "Jonas repaired the pump of the boiler.",
+)
+QUESTION = "When does the ferry leave?"
+
+
+@pytest.fixture
+async def other(settings: Settings) -> AsyncIterator[PostgresMemory]:
+    """The memory of another process, which keeps nothing."""
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=2, cache_bytes=0)
+    yield memory
+    await memory.close()
+
+
+@pytest.fixture
+def here(memory: PostgresMemory, settings: Settings) -> MemoryClient:
+    return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+
+
+@pytest.fixture
+def there(other: PostgresMemory, settings: Settings) -> MemoryClient:
+    return MemoryClient(other, tenant_id=settings.tenant_id, agent_id="ada")
+
+
+async def fill(client: MemoryClient) -> list[str]:
+    return [(await client.add(text)).id for text in TEXTS]
+
+
+def told(found: Retrieval) -> list[tuple[str, str, float]]:
+    return [(one.entry.id, one.entry.content, one.score) for one in found.found]
+
+
+async def test_a_question_that_is_asked_again_is_answered_from_what_is_kept(
+    here: MemoryClient, memory: PostgresMemory
+) -> None:
+    await fill(here)
+
+    first = await here.retrieve(QUESTION)
+    second = await here.retrieve(QUESTION)
+
+    answers = memory.cache_counts().answers
+    assert told(first) == told(second) != []
+    assert (answers.hits, answers.misses, answers.held) == (1, 1, 1)
+    assert answers.bytes > 0
+
+
+async def test_an_entry_that_was_read_is_not_read_again(
+    here: MemoryClient, memory: PostgresMemory
+) -> None:
+    await fill(here)
+    await here.retrieve(QUESTION)
+    before = memory.cache_counts().entries
+
+    await here.retrieve("What about the ferry timetable?")
+
+    after = memory.cache_counts().entries
+    assert after.misses == before.misses
+    assert after.hits > before.hits
+
+
+async def test_what_another_process_changes_is_told_at_once_though_nobody_hears_of_it(
+    here: MemoryClient, there: MemoryClient, memory: PostgresMemory
+) -> None:
+    ferry, *_ = await fill(here)
+    await here.retrieve(QUESTION)
+    await memory._listener.close()
+
+    await there.change_entry(ferry, content="The ferry to Texel leaves at noon.")
+
+    assert (await here.retrieve(QUESTION)).found[0].entry.content.endswith("at noon.")
+
+
+async def test_a_change_that_is_heard_of_leaves_the_other_entries_kept(
+    here: MemoryClient, there: MemoryClient, memory: PostgresMemory
+) -> None:
+    ferry, *_ = await fill(here)
+    await here.retrieve(QUESTION)
+    await here.retrieve("ferry")  # from the second on, there is something to hear of
+    await asyncio.wait_for(memory._listener.hears(), 10)
+    held = memory.cache_counts().entries.held
+
+    await there.change_entry(ferry, tags=["pier"])
+    async with asyncio.timeout(10):
+        while memory.cache_counts().entries.held == held:  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.01)
+
+    counts = memory.cache_counts()
+    assert counts.entries.held == held - 1
+    assert counts.answers.held == 0
+    assert (await here.retrieve(QUESTION)).found[0].entry.tags == ("pier",)
+
+
+@pytest.mark.parametrize("change", ["archive", "remove", "add", "settings"])
+async def test_each_kind_of_change_is_told_at_once(
+    here: MemoryClient, there: MemoryClient, change: str
+) -> None:
+    ferry, *_ = await fill(here)
+    before = told(await here.retrieve(QUESTION))
+
+    if change == "archive":
+        await there.change_entry(ferry, status="archived")
+    elif change == "remove":
+        await there.remove_entry(ferry)
+    elif change == "add":
+        await there.add("When the ferry leaves, the bell rings.")
+    else:
+        await there.change_settings(retrieval_policy={"min_score": 1.0})
+
+    after = told(await here.retrieve(QUESTION))
+    assert after != before
+    assert after == told(await there.retrieve(QUESTION))
+
+
+async def test_what_expires_is_not_told_from_what_is_kept(
+    here: MemoryClient, memory: PostgresMemory, settings: Settings
+) -> None:
+    end = datetime.now(UTC) + timedelta(seconds=2)
+    await here.add("The ferry leaves from pier four today.", expires_at=end)
+    assert told(await here.retrieve(QUESTION))
+    assert told(await here.retrieve(QUESTION))
+
+    async with asyncio.timeout(20):
+        while await now_of(memory, settings.tenant_id) <= end:  # noqa: ASYNC110 - a clock
+            await asyncio.sleep(0.05)
+
+    assert not told(await here.retrieve(QUESTION))
+
+
+async def now_of(memory: PostgresMemory, tenant: str) -> datetime:
+    async with memory.transaction(
+        tenant_id=tenant, agent_id="ada", actor="test", write=False
+    ) as transaction:
+        return await transaction.now()
+
+
+async def test_agents_are_never_answered_from_what_another_is_kept(
+    here: MemoryClient, memory: PostgresMemory, settings: Settings
+) -> None:
+    await fill(here)
+    await here.retrieve(QUESTION)
+
+    others = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bea")
+
+    assert not told(await others.retrieve(QUESTION))
+
+
+async def test_a_process_may_keep_nothing(there: MemoryClient, other: PostgresMemory) -> None:
+    await fill(there)
+
+    first, second = await there.retrieve(QUESTION), await there.retrieve(QUESTION)
+
+    counts = other.cache_counts()
+    assert told(first) == told(second) != []
+    assert (counts.entries.held, counts.answers.held, counts.entries.bytes) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothing(
+    here: MemoryClient, there: MemoryClient, memory: PostgresMemory, seed: int
+) -> None:
+    chance = random.Random(seed)
+    ids = await fill(here)
+    for step in range(25):
+        writer = chance.choice([here, there])
+        change = chance.random()
+        if change < 0.3:
+            text = f"{chance.choice(TEXTS)} Noted for the {step}. time."
+            ids.append((await writer.add(text)).id)
+        elif change < 0.5:
+            await writer.change_entry(chance.choice(ids), content=f"{chance.choice(TEXTS)} {step}")
+        elif change < 0.6 and len(ids) > 2:
+            await writer.remove_entry(ids.pop(chance.randrange(len(ids))))
+        elif change < 0.7:
+            await writer.change_entry(chance.choice(ids), tags=[f"tag-{step}"])
+        if chance.random() < 0.1:
+            await memory._listener.close()  # what follows is not heard
+            memory._listener._listening = None
+        question = chance.choice(
+            [QUESTION, "the boiler", "Who repaired the pump?", "harbour lights"]
+        )
+
+        kept, fresh = await here.retrieve(question), await there.retrieve(question)
+
+        assert told(kept) == told(fresh), (step, question)
+    assert memory.cache_counts().entries.hits > 0
