@@ -1,6 +1,7 @@
 """How Postgres answers a search: by indexes, as the application's own role, among entries of others."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from benchmarks.crowd import crowd
 from benchmarks.messages import messages
 from mnestic.activities.receiving import receive
+from mnestic.memory.claims import Claim, ClaimSource
 from mnestic.memory.entries import Embedding
+from mnestic.memory.resources import Resource
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.connections import read_together, written
@@ -19,7 +22,7 @@ from mnestic.stores.postgres.memory import PostgresMemory
 
 # Rows of whoever is asked, and of the others: 1,000 of 51,000 entries.
 OWN, OTHERS = 1000, 50
-LARGE = {"entry", "entry_term", "posting", "lexeme", "embedding", "resource"}
+LARGE = {"entry", "entry_term", "posting", "lexeme", "embedding", "resource", "claim", "fact"}
 QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("What did Mara say about the tide and the harbour?", {}),
     ("Where does Jonas live?", {"as_of": "2015-02-01T00:00:00Z"}),
@@ -56,17 +59,35 @@ async def asked(
 
 
 async def keep(memory: PostgresMemory, *, tenant: str) -> None:
-    """An agent's entries, each with a vector; which one does not matter here."""
+    """An agent's entries, each with a vector and something learned; which does not matter here."""
+    said = list(messages(OWN, seed=5))
     async with memory.transaction(
         tenant_id=tenant, agent_id="base", actor="test", write=True
     ) as transaction:
-        await receive(transaction, list(messages(OWN, seed=5)), owner=f"{tenant}/base")
+        await receive(transaction, said, owner=f"{tenant}/base")
+        await transaction.facts.claim([claim_of(one) for one in said])
         bare = await transaction.entries.list_unembedded("wordllama-256", limit=OWN)
         vectors = [
             Embedding(entry_id=one.id, content=one.content, vector=vector_of(number))
             for number, one in enumerate(bare)
         ]
         await transaction.entries.embed("wordllama-256", vectors)
+
+
+def claim_of(message: Resource) -> Claim:
+    """What a message claims: of some who said it another home, of others something that they like."""
+    is_home = int(sha256(message.source_id.encode()).hexdigest(), 16) % 4 == 0
+    source = ClaimSource(
+        extractor="test", session_id=message.session_id, source_id=message.source_id
+    )
+    return Claim(
+        id=f"{message.session_id}/{message.source_id}",
+        subject=message.speaker,
+        predicate="lives_in" if is_home else "likes",
+        object=" ".join(message.content.split()[:3]),
+        said_at=message.at,
+        source=source,
+    )
 
 
 def vector_of(number: int) -> bytes:
