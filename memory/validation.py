@@ -5,7 +5,14 @@ from pydantic import ValidationError
 from mnestic.memory.errors import InvalidInputError
 
 _HIDDEN = ("function-", "int", "str", "tagged-union")  # names of a union's members say nothing
-_PLAINER = {"Field required": "is missing", "Extra inputs are not permitted": "is not known"}
+_PLAINER = {
+    "Field required": "is missing",
+    "Extra inputs are not permitted": "is not known",
+    "Input should be a valid tuple": "is no list",  # as whoever wrote it calls it
+    "Input should be a valid list": "is no list",
+    "Input should be a valid dictionary": "is no object",
+    "Input should be a valid mapping": "is no object",
+}
 
 
 def problem_of(error: ValidationError) -> str:

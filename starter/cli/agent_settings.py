@@ -1,5 +1,6 @@
 """`mnestic memory settings`: what is set for an agent at run time."""
 
+import json
 from typing import Annotated
 
 import typer
@@ -98,4 +99,4 @@ def _print_settings(
 
 
 def _plain(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

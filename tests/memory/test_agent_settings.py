@@ -55,7 +55,7 @@ def test_weights_are_those_of_the_preset_but_for_what_was_set() -> None:
         ("auto_retrieve_enabled", "perhaps", "valid boolean"),
         ("obsidian_context_notes", ["../../etc/passwd"], "inside the vault"),
         ("obsidian_context_notes", ["/etc/passwd"], "inside the vault"),
-        ("obsidian_context_notes", "Profile.md", "valid tuple"),
+        ("obsidian_context_notes", "Profile.md", "is no list"),
         ("obsidian_context_tag", "two words", "match pattern"),
         ("retrieval_preset", "best", "'mnestic' or 'leonidas'"),
         ("retrieval_policy", {"semantics": 1}, "there is no weight semantics; there are semantic,"),

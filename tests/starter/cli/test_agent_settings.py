@@ -56,6 +56,15 @@ async def test_all_settings_are_reset_at_once(ask: Ask) -> None:
     assert back == first
 
 
+async def test_a_value_is_shown_as_it_can_be_set(ask: Ask) -> None:
+    notes = '["Mara.md", "Größe.md"]'
+    await ask("memory", "settings", "set", "obsidian_context_notes", notes, *ADA)
+
+    shown = await ask("memory", "settings", "get", "obsidian_context_notes", *ADA)
+
+    assert notes in shown.out
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
@@ -64,6 +73,8 @@ async def test_all_settings_are_reset_at_once(ask: Ask) -> None:
         (("set", "auto_retrieve_min_score", "2"), "less than or equal to 1"),
         (("set", "auto_retrieve_max_results", "many"), "valid integer"),
         (("set", "obsidian_context_notes", '["../secrets.md"]'), "inside the vault"),
+        (("set", "obsidian_context_notes", "Mara.md"), "is no list"),
+        (("set", "retrieval_policy", "x"), "is no object"),
         (("set", "language", "klingon"), "there are arabic, armenian, "),
         (("set", "language", ""), "at least 1 character"),
         (("reset", "colour"), "there are auto_retrieve_enabled"),
