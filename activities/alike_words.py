@@ -6,9 +6,11 @@ others. Source: late interaction, Khattab and Zaharia, ColBERT, 2020.
 
 import heapq
 from collections.abc import Collection
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from mnestic.memory.ports import WordEmbedder
 from mnestic.memory.ranking import Candidate
@@ -38,7 +40,9 @@ def liken(
         return
     starts = np.cumsum([0, *(len(terms) for _, terms in of[:-1])])
     of_entries = words.embed_words([term for _, terms in of for term in terms])
-    nearest = np.maximum.reduceat(_asked(vocabulary, words) @ of_entries.T, starts, axis=1)
+    with _blas().limit(limits=1, user_api="blas"):  # other cores would wait for it, busily
+        cosines = _asked(vocabulary, words) @ of_entries.T
+    nearest = np.maximum.reduceat(cosines, starts, axis=1)
     lexemes = np.array([one.lexemes for one, _ in of])
     lacks = ~lexemes >> np.arange(len(vocabulary.weights))[:, None] & 1
     weights = np.array(vocabulary.weights)[:, None]
@@ -50,3 +54,8 @@ def liken(
 def _asked(vocabulary: Vocabulary, words: WordEmbedder) -> NDArray[np.float32]:
     """The vectors of the words of a question; 0 of one that says nothing or is no word."""
     return words.embed_words([" ".join(terms_of(one.word)) for one in vocabulary.asked])
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()

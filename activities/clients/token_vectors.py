@@ -53,12 +53,14 @@ class _KeptWords:
     def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Those of words, a row each."""
         with self._adding:
-            new = [word for word in dict.fromkeys(words) if word not in self._places]
-            if new:
-                self._add(new, words)
-            return self._matrix[[self._places[word] for word in words]]
+            places = [self._places.get(word, -1) for word in words]
+            if -1 in places:
+                self._add(words)
+                places = [self._places[word] for word in words]
+            return self._matrix[places]
 
-    def _add(self, new: Sequence[str], words: Sequence[str]) -> None:
+    def _add(self, words: Sequence[str]) -> None:
+        new = [word for word in dict.fromkeys(words) if word not in self._places]
         if len(self._places) + len(new) > _WORDS:
             self._places.clear()
             new = list(dict.fromkeys(words))

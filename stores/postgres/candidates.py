@@ -59,6 +59,11 @@ class EntryLine:
         return _ROW_BYTES + sys.getsizeof(self.content)
 
     @cached_property
+    def folded(self) -> str:
+        """What it says, as names are folded."""
+        return self.content.casefold()
+
+    @cached_property
     def terms(self) -> tuple[str, ...]:
         """The words that it begins with, each once."""
         return tuple(dict.fromkeys(terms_of(self.content[:_BEGINNING])))
@@ -109,7 +114,7 @@ def candidate(line: EntryLine, search: Search) -> Candidate:
     about = bool(names) and (
         not names.isdisjoint(line.subjects)
         or not names.isdisjoint(line.aliases)
-        or _pattern(names).search(line.content) is not None
+        or _names_one(line.folded, names)
     )
     concern: Concern = "open"
     if is_said or (about and not is_turn):
@@ -135,11 +140,17 @@ def candidate(line: EntryLine, search: Search) -> Candidate:
     )
 
 
+def _names_one(folded: str, names: frozenset[str]) -> bool:
+    """Whether one of the names is a word of a text; most texts do not even have its letters."""
+    words = [name for name in names if name.partition(" ")[0] in folded]
+    return bool(words) and _pattern(tuple(sorted(words))).search(folded) is not None
+
+
 @lru_cache(1000)
-def _pattern(names: frozenset[str]) -> re.Pattern[str]:
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     """A pattern of texts in which one of the names is a word."""
-    words = "|".join(r"\s+".join(map(re.escape, name.split())) for name in sorted(names))
-    return re.compile(rf"(?:^|\W)(?:{words})(?:$|\W)", re.IGNORECASE)
+    words = "|".join(r"\s+".join(map(re.escape, name.split())) for name in names)
+    return re.compile(rf"(?:^|\W)(?:{words})(?:$|\W)")
 
 
 @lru_cache(10_000)
