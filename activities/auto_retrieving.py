@@ -48,7 +48,11 @@ log = logging.getLogger("mnestic.auto_retrieval")
 
 @dataclass(frozen=True, kw_only=True)
 class SourceLimits:
-    """How long a message waits for each source."""
+    """How long a message waits for each source.
+
+    Of that for memories half is for the vector of the message, where a model makes it, and a quarter for a
+    server that reranks, so that one which hangs leaves time for what the others find.
+    """
 
     memories: timedelta = timedelta(seconds=2)
     notes: timedelta = timedelta(seconds=1)
@@ -194,8 +198,8 @@ class AutoRetriever:
         found = await retrieve(
             asked.asker,
             query,
-            embedder=self._models.embedder(asked.asker),
-            rerankers=self._models.rerankers(asked.asker),
+            embedder=self._models.embedder(asked.asker, within=self._limits.memories / 2),
+            rerankers=self._models.rerankers(asked.asker, within=self._limits.memories / 4),
             count_tokens=self._count_tokens,
             policy=settings.policy,
         )

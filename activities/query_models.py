@@ -6,6 +6,7 @@ down at once, in a transaction of its own, whatever becomes of the question.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -13,12 +14,14 @@ from mnestic.activities.askers import Asker
 from mnestic.activities.headroom import Headroom
 from mnestic.activities.learning_calls import LearningCalls, LearningLimits
 from mnestic.activities.reranking import Rerankers
+from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.language import Embedded, Reranked
 from mnestic.memory.ports import Embedder, Reranker
 from mnestic.memory.usage import ModelPrices, Purpose
 
 Answer = TypeVar("Answer", Embedded, Reranked)
 _NONE: Rerankers = MappingProxyType({})
+_RERANKING = timedelta(seconds=1)
 
 
 class QueryModels:
@@ -29,6 +32,7 @@ class QueryModels:
         embedder: Embedder,
         *,
         rerankers: Rerankers = _NONE,
+        reranking: timedelta = _RERANKING,
         limits: LearningLimits | None = None,
         prices: ModelPrices | None = None,
     ) -> None:
@@ -37,29 +41,36 @@ class QueryModels:
         Args:
             embedder: That of the entries' vectors.
             rerankers: Who may read the best of a search once more, by what the settings call them.
+            reranking: How long a search waits for that, a free place among the calls included.
             limits: How many calls go at once, and what a tenant's day may take, learning included.
             prices: USD by model.
         """
-        self._embedder, self._rerankers = embedder, rerankers
+        self._embedder, self._rerankers, self._reranking = embedder, rerankers, reranking
         self._limits, self._prices = limits or LearningLimits(), prices
         self._headroom = Headroom(concurrency=self._limits.concurrency, daily=self._limits.daily)
         self._keeping: set[asyncio.Task[None]] = set()
 
-    def embedder(self, asker: Asker, *, is_held: bool = True) -> Embedder:
+    def embedder(
+        self, asker: Asker, *, within: timedelta | None = None, is_held: bool = True
+    ) -> Embedder:
         """The embedder, on an asker's account.
 
         Args:
             asker: Who asks.
+            within: How long who asks waits; as long as it takes without it.
             is_held: Whether the day's budget holds the calls back; they are written down anyway.
         """
         if self._embedder.model is None:
             return self._embedder
-        return _MeteredEmbedder(self._embedder, self, asker=asker, is_held=is_held)
+        return _MeteredEmbedder(self._embedder, self, asker=asker, within=within, is_held=is_held)
 
-    def rerankers(self, asker: Asker) -> Rerankers:
-        """The rerankers, on an asker's account."""
+    def rerankers(self, asker: Asker, *, within: timedelta | None = None) -> Rerankers:
+        """The rerankers, on an asker's account; nobody waits longer than he would anyway, or `within`."""
+        limit = self._reranking if within is None else min(within, self._reranking)
         return {
-            name: one if one.model is None else _MeteredReranker(one, self, asker=asker)
+            name: one
+            if one.model is None
+            else _MeteredReranker(one, self, asker=asker, within=limit)
             for name, one in self._rerankers.items()
         }
 
@@ -70,9 +81,18 @@ class QueryModels:
         *,
         purpose: Purpose,
         model: str,
+        within: timedelta | None = None,
         is_held: bool = True,
     ) -> Answer:
         """Asks a model within the budget, and writes down what that took.
+
+        Args:
+            asker: On whose account.
+            work: The call.
+            purpose: What it is for.
+            model: Which model it asks.
+            within: How long it is waited for; as long as it takes without it.
+            is_held: Whether the day's budget holds it back.
 
         Raises:
             BudgetExceededError: the tenant's day has nothing left.
@@ -90,12 +110,17 @@ class QueryModels:
             prices=self._prices,
             actor=asker.actor,
         )
-        async with calls.room(asker):
-            answer = await calls.answer(asker, work)
-            keeping = asyncio.create_task(self._keep(calls, asker, answer))
-            self._keeping.add(keeping)
-            keeping.add_done_callback(self._keeping.discard)
-            await asyncio.shield(keeping)  # who asked may give up; what was paid stays paid
+        limit = None if within is None else within.total_seconds()
+        try:
+            async with asyncio.timeout(limit), calls.room(asker):
+                answer = await calls.answer(asker, work)
+                keeping = asyncio.create_task(self._keep(calls, asker, answer))
+                self._keeping.add(keeping)
+                keeping.add_done_callback(self._keeping.discard)
+                await asyncio.shield(keeping)  # who asked may give up; what was paid stays paid
+        except TimeoutError:
+            why = f"no answer within {limit:g} s"
+            raise ModelUnavailableError(model=model, why=why) from None
         return answer
 
     async def _keep(self, calls: LearningCalls, asker: Asker, answer: Embedded | Reranked) -> None:
@@ -107,11 +132,17 @@ class _MeteredEmbedder:
     """An embedder on somebody's account."""
 
     def __init__(
-        self, embedder: Embedder, models: QueryModels, *, asker: Asker, is_held: bool
+        self,
+        embedder: Embedder,
+        models: QueryModels,
+        *,
+        asker: Asker,
+        within: timedelta | None,
+        is_held: bool,
     ) -> None:
         self.name, self.model, self.batch = embedder.name, embedder.model, embedder.batch
         self._embedder, self._models = embedder, models
-        self._asker, self._is_held = asker, is_held
+        self._asker, self._within, self._is_held = asker, within, is_held
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
         """See the port."""
@@ -120,6 +151,7 @@ class _MeteredEmbedder:
             lambda: self._embedder.embed(texts),
             purpose="retrieve",
             model=str(self.model),
+            within=self._within,
             is_held=self._is_held,
         )
 
@@ -127,9 +159,12 @@ class _MeteredEmbedder:
 class _MeteredReranker:
     """A reranker on somebody's account."""
 
-    def __init__(self, reranker: Reranker, models: QueryModels, *, asker: Asker) -> None:
+    def __init__(
+        self, reranker: Reranker, models: QueryModels, *, asker: Asker, within: timedelta
+    ) -> None:
         self.name, self.model = reranker.name, reranker.model
-        self._reranker, self._models, self._asker = reranker, models, asker
+        self._reranker, self._models = reranker, models
+        self._asker, self._within = asker, within
 
     async def rerank(self, question: str, texts: Sequence[str]) -> Reranked:
         """See the port."""
@@ -138,4 +173,5 @@ class _MeteredReranker:
             lambda: self._reranker.rerank(question, texts),
             purpose="rerank",
             model=str(self.model),
+            within=self._within,
         )

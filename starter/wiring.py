@@ -253,6 +253,7 @@ def query_models(
     return QueryModels(
         embedder,
         rerankers=rerankers,
+        reranking=timedelta(seconds=settings.rerank_timeout_s),
         limits=LearningLimits(concurrency=settings.retrieval_concurrency, daily=_daily(settings)),
         prices=prices_of(settings.model_prices),
     )

@@ -219,3 +219,19 @@ async def test_no_more_questions_ask_a_model_at_once_than_may(
     await asyncio.gather(*(ada.retrieve(QUESTION) for _ in range(6)))
 
     assert chat_server.most_at_once == 2
+
+
+async def test_a_model_that_hangs_leaves_a_message_what_its_words_find(
+    models: Callable[..., QueryModels],
+    client: Callable[[QueryModels], MemoryClient],
+    chat_server: Any,
+) -> None:
+    ada = client(models())
+    await ada.add(ANSWER)
+    chat_server.answers, chat_server.silent = None, True
+
+    told = await ada.auto_retrieve(QUESTION, "chat", min_score=0.1)
+
+    assert [one.content for one in told.memories] == [ANSWER]
+    assert [(one.source, one.name) for one in told.skipped] == [("memories", "semantic")]
+    assert "no answer within" in told.skipped[0].why

@@ -285,3 +285,16 @@ async def test_nothing_is_sent_where_nothing_is_known(
 ) -> None:
     assert told(await make().retrieve(QUESTION, rerank="remote")) == []
     assert chat_server.requests == []
+
+
+async def test_a_server_that_hangs_leaves_a_message_time_for_its_memories(
+    make: Callable[..., MemoryClient], ada: MemoryClient, chat_server: Any
+) -> None:
+    await ada.change_settings(rerank="remote")
+    chat_server.silent = True
+    patient = make(timeout=timedelta(minutes=1))
+
+    message = await patient.auto_retrieve(QUESTION, "chat")
+
+    assert message.memories
+    assert [(one.source, one.name) for one in message.skipped] == [("memories", "rerank")]
