@@ -298,3 +298,16 @@ async def test_a_server_that_hangs_leaves_a_message_time_for_its_memories(
 
     assert message.memories
     assert [(one.source, one.name) for one in message.skipped] == [("memories", "rerank")]
+
+
+async def test_an_answer_that_is_kept_is_not_that_of_another_reranker(ada: MemoryClient) -> None:
+    def moved(found: Retrieval) -> bool:
+        return any("rerank" in one.signals for one in found.found)
+
+    plain = [await ada.retrieve(QUESTION) for _ in range(2)]
+    await ada.change_settings(rerank="local")
+    local = [await ada.retrieve(QUESTION) for _ in range(2)]
+    await ada.reset_settings("rerank")
+
+    assert [moved(found) for found in (*plain, *local)] == [False, False, True, True]
+    assert not moved(await ada.retrieve(QUESTION))
