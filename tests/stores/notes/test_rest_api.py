@@ -63,6 +63,22 @@ async def test_a_certificate_of_its_own_making_is_never_taken_blindly(
     assert plugin.asked == []
 
 
+async def test_a_certificate_that_has_expired_is_taken_by_its_fingerprint_alone(
+    serve: Callable[..., Plugin],
+) -> None:
+    plugin = serve("expired")
+    fingerprint = "45fcc4ef9e24a7ed5a491327c2e9bf640ce3eb8eb0ed56633159b851af32c91b"
+    fields: dict[str, Any] = {"api_key": SecretStr(KEY), "timeout": timedelta(seconds=5)}
+    pinned = RestVault(plugin.url, fingerprint=fingerprint, **fields)
+    signed = RestVault(plugin.url, ca_file=CERTIFICATES / "expired.pem", **fields)
+
+    assert (await pinned.read(PROFILE)).notes
+    plugin.asked.clear()
+    with pytest.raises(NotesUnavailableError, match="certificate has expired"):
+        await signed.read(PROFILE)
+    assert plugin.asked == []
+
+
 async def test_file_and_fingerprint_both_have_to_hold(by_api: Make) -> None:
     with pytest.raises(NotesUnavailableError, match="not trusted"):
         await by_api(ca_file=CERTIFICATES / "stranger.pem").read(PROFILE)
