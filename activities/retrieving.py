@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnestic.activities.alike_words import liken
 from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
@@ -21,6 +22,7 @@ from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Entry
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import (
+    is_english,
     possible_names,
     read_question,
     telling_words,
@@ -78,6 +80,7 @@ class _Read:
     tags: frozenset[str]
     predicates: Mapping[str, float]
     text: str
+    foreign: NDArray[np.float32] | None
     fresh: tuple[FreshEntry, ...]
     known: Known
     policy: RetrievalPolicy
@@ -220,6 +223,10 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
     if period is not None and question.earlier:
         period = await search.find_period((period, *question.earlier)) or period
     by_meaning = query.mode != "text" and weights
+    text, foreign = " ".join(named.words), None
+    if asking.words is not None and not is_english(named.words):
+        said = " ".join(word for word in named.words if word not in vocabulary.silent)
+        foreign = asking.words.embed_foreign(text, telling=said)
     return _Read(
         query=query,
         asked=Asked(
@@ -235,11 +242,12 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
         names=names,
         tags=keys,
         predicates=asked_predicates(telling, number=len(weights)),
-        text=" ".join(named.words),
+        text=text,
+        foreign=foreign,
         fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else (),
         known=known,
         policy=asking.policy or settings_of(known.settings).policy,
-        words=asking.words,
+        words=None if foreign is not None else asking.words,
     )
 
 
@@ -252,10 +260,11 @@ async def _embed(embedder: Embedder, read: _Read) -> tuple[_Meanings | None, dic
     except SKIPPED as error:
         return None, {"semantic": str(error)}
     vector, *others = (np.frombuffer(each, dtype="<f4") for each in told.vectors)
+    vector = vector if read.foreign is None else read.foreign
     fresh = {
         one.number: float(vector @ other) for one, other in zip(read.fresh, others, strict=True)
     }
-    return _Meanings(embedder.name, told.vectors[0], fresh), {}
+    return _Meanings(embedder.name, vector.tobytes(), fresh), {}
 
 
 async def _search(transaction: Transaction, read: _Read, meanings: _Meanings | None) -> _Best:

@@ -20,7 +20,7 @@ class ReadWord(NamedTuple):
     is_known: bool
 
 
-def telling(words: Sequence[ReadWord], languages: Collection[Hashable]) -> tuple[bool, ...]:
+def tells(words: Sequence[ReadWord], languages: Collection[Hashable]) -> tuple[bool, ...]:
     """Which words of a question say something.
 
     In a question whose language is told by its function words, those that are none of that language. In

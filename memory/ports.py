@@ -298,6 +298,18 @@ class WordEmbedder(Protocol):
         """
         ...
 
+    def embed_foreign(self, text: str, *, telling: str) -> NDArray[np.float32] | None:
+        """The vector of a question in a language that the model hardly knows; None where it knows the language.
+
+        What the vectors of all texts in such languages have in common is taken out, since it would make them
+        near each other.
+
+        Args:
+            text: The question.
+            telling: Its words without those that say nothing.
+        """
+        ...
+
 
 class Reranker(Protocol):
     """Tells how relevant texts are to a question, which it reads together with each of them."""

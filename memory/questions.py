@@ -37,6 +37,7 @@ _LIGHT = frozenset(
 )
 _YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "nth"})
 _YEARS = 10  # that are looked back for a day without its year
+_ENGLISH = 1 / 3  # share of English function words from which a question is in English
 _LONGEST_NAME = 4  # words
 _MOST_WORDS = 200
 
@@ -99,6 +100,11 @@ def telling_words(words: Collection[str]) -> tuple[str, ...]:
     """The words that say what is asked about, not that something is."""
     telling = [word for word in words if word.casefold() not in _ABOUT_ITSELF]
     return tuple(word for word in telling if word.casefold() not in _LIGHT) or tuple(telling)
+
+
+def is_english(words: Collection[str]) -> bool:
+    """Whether words are those of a question in English, by its function words."""
+    return sum(word.casefold() in STOP_WORDS for word in words) > _ENGLISH * len(words)
 
 
 def _periods(

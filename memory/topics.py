@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
-from mnestic.memory.asked_languages import ReadWord, telling
+from mnestic.memory.asked_languages import ReadWord, tells
 from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.sentences import split_sentences
@@ -53,11 +53,15 @@ def telling_topic_words(
     """
     languages = range(max(map(len, stems.values()), default=0))
     read = [
-        ReadWord([place for place, stem in enumerate(stems[word]) if stem], is_known=True)
+        ReadWord(
+            [place for place, stem in enumerate(stems[word]) if stem], is_known=any(stems[word])
+        )
         for word in words
     ]
-    says = telling(read, languages)
-    return _some(words, tuple(word for word, tells in zip(words, says, strict=True) if tells))
+    says = tells(read, languages)
+    return _some(
+        words, tuple(word for word, is_telling in zip(words, says, strict=True) if is_telling)
+    )
 
 
 class Topic:

@@ -22,6 +22,11 @@ NAME = f"wordllama-{DIMENSIONS}"
 _BATCH = 512
 _LONGEST = 20_000  # characters of a text that count; a mean of more says less
 _WORDS = 30_000  # whose vectors are kept, 1 KB each
+# Cosine with what tokens of other languages share from which a question is in one: 99 % of LoCoMo's are below.
+_FOREIGN = 0.16
+_SHARED = (
+    3  # directions, a hundredth of the width. Source: Mu and Viswanath, All-but-the-Top, 2018.
+)
 
 
 class TokenVectorEmbedder:
@@ -40,6 +45,14 @@ class TokenVectorEmbedder:
     def embed_words(self, words: Sequence[str]) -> NDArray[np.float32]:
         """See `mnestic.memory.ports.WordEmbedder`."""
         return _KEPT.vectors(words)
+
+    def embed_foreign(self, text: str, *, telling: str) -> NDArray[np.float32] | None:
+        """See `mnestic.memory.ports.WordEmbedder`."""
+        shared = _shared()
+        whole, said = self.embed_words([text, telling])
+        if shared[0] @ whole < _FOREIGN:
+            return None
+        return np.asarray(said - (shared @ said) @ shared, dtype="<f4")
 
 
 class _KeptWords:
@@ -96,6 +109,28 @@ def _model() -> tuple[Any, Any]:
     model.tokenizer.no_padding()
     model.tokenizer.no_truncation()
     return model.tokenizer, model.embedding.astype(np.float32)
+
+
+@cache
+def _shared() -> NDArray[np.float32]:
+    """What tokens with letters of other languages than English have in common, the most common first.
+
+    The model has hardly seen them, so that their vectors tell little but that they are foreign.
+
+    Returns:
+        Shape `(3, 256)`, orthonormal.
+    """
+    tokenizer, matrix = _model()
+    places = [
+        place
+        for token, place in tokenizer.get_vocab().items()
+        if any(letter.isalpha() and not letter.isascii() for letter in token)
+    ]
+    rows = matrix[places]
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    _, directions = np.linalg.eigh(rows.T @ rows)
+    shared = directions.T[::-1][:_SHARED]
+    return np.asarray(shared * np.sign(shared @ rows.mean(axis=0))[:, None], dtype=np.float32)
 
 
 def _embed(texts: Sequence[str]) -> tuple[bytes, ...]:

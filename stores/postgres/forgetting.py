@@ -17,7 +17,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 
-from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.forgetting import Forgetting
 from mnestic.memory.forgetting_ports import HeldPage, HeldRow, Place
@@ -137,7 +136,7 @@ class PostgresForgettingStore:
         if self._languages is None:
             corpus = await self._unit.row(_LANGUAGES, self._unit.owner)
             known = () if corpus is None else corpus.languages
-            self._languages = sorted({LANGUAGE, await language_of(self._unit), *known})
+            self._languages = sorted({await language_of(self._unit), *known})
         asked = {"words": sorted(words), "languages": self._languages}
         rows = await self._unit.rows(_STEMS, asked)
         return {row.word: tuple(row.stems) for row in rows}

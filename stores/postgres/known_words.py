@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from rapidfuzz.distance import OSA
 from sqlalchemy import text
 
-from mnestic.memory.asked_languages import LANGUAGE, ReadWord, telling
+from mnestic.memory.asked_languages import LANGUAGE, ReadWord, tells
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.search import AskedLexeme, Known, KnownLexeme, KnownName, Vocabulary
 from mnestic.stores.postgres.agent_settings import SETTINGS
@@ -123,7 +123,8 @@ class KnownWords:
             return Vocabulary()
         asked: list[AskedLexeme] = []
         misspelt: dict[str, str] = {}
-        for word, entries_of in _telling(words, known, quiet=quiet):
+        telling = list(_telling(words, known, quiet=quiet))
+        for word, entries_of in telling:
             lexemes, entries, share = tuple(entries_of), sum(entries_of.values()), 1.0
             if any(set(lexemes) & set(other.lexemes) for other in asked):
                 continue
@@ -143,7 +144,12 @@ class KnownWords:
             )
         best = sorted(asked, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]
         average = max(1.0, known.lexemes / known.entries)
-        return Vocabulary(asked=tuple(best), misspelt=misspelt, average_length=average)
+        return Vocabulary(
+            asked=tuple(best),
+            misspelt=misspelt,
+            silent=frozenset(words).difference(word for word, _ in telling),
+            average_length=average,
+        )
 
     async def _alike(self, lexemes: Sequence[str]) -> dict[str, int]:
         """The lexemes that a word may be meant as: those it begins, else those a slip or two away."""
@@ -188,7 +194,7 @@ def _telling(
                 one.lexeme: one.entries for name, one in read.items() if name in known.languages
             }
             found.append((word, mine, ReadWord(read.keys(), is_known=any(mine.values()))))
-    says = telling([one for *_, one in found], {LANGUAGE, *known.languages})
+    says = tells([one for *_, one in found], {LANGUAGE, *known.languages})
     for (word, mine, _), is_telling in zip(found, says, strict=True):
         if is_telling and mine:
             yield word, mine

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import pytest
 
-from mnestic.memory.asked_languages import ReadWord, telling
+from mnestic.memory.asked_languages import ReadWord, tells
 
 # Function words, as text search has them.
 SILENT = {
@@ -21,7 +21,9 @@ def asked(
         ReadWord([name for name in languages if word not in SILENT[name]], is_known=word in known)
         for word in words
     ]
-    return [word for word, tells in zip(words, telling(read, languages), strict=True) if tells]
+    return [
+        word for word, is_telling in zip(words, tells(read, languages), strict=True) if is_telling
+    ]
 
 
 @pytest.mark.parametrize(

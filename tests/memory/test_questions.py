@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnestic.memory.questions import (
+    is_english,
     possible_names,
     read_question,
     telling_words,
@@ -120,3 +121,11 @@ def test_what_a_question_says_of_itself_is_not_looked_for() -> None:
 
 def test_a_very_long_question_is_read_to_its_first_words() -> None:
     assert len(words_of("word " * 1000)) == 200
+
+
+def test_english_is_told_by_its_function_words() -> None:
+    assert is_english(["Tell", "me", "where", "lives", "And", "in", "which", "city"])
+    assert is_english(["What", "was", "it"])
+    assert not is_english(["Was", "hat", "die", "Apotheke", "in", "Gent"])
+    assert not is_english(["lighthouse", "Malmo"])
+    assert not is_english(())

@@ -82,6 +82,7 @@ def test_words_that_say_nothing_in_the_topic_s_language_are_left_out() -> None:
 
     assert telling_topic_words(["der", "urlaub", "auf"], stems) == ("urlaub",)
     assert telling_topic_words(["red", "hat"], stems) == ("red", "hat")
+    assert telling_topic_words(["das", "haus"], {"das": ("",), "haus": ("haus",)}) == ("haus",)
     with pytest.raises(InvalidInputError, match="any text"):
         telling_topic_words(["der", "auf"], stems)
 

@@ -53,6 +53,9 @@ class World:
         heard: dict[tuple[str, str], None] = {}
         for item in items:
             memory = self.memory_of(item)
+            if "set" in item:
+                await memory.change_settings(**item["set"])
+                continue
             if "text" in item:
                 await memory.learn([_message(item)])
             elif "add" in item:

@@ -1,7 +1,7 @@
 """Questions on worlds that stand in `worlds/`: what must come back, and what must not, by default settings.
 
 A world is what its agents remember, in order: messages (`text`, with who said it, or which tool returned it,
-when and where), entries that are added (`add`), and changes by hand (`archive`, `remove`, `change`,
+when and where), entries that are added (`add`), settings (`set`), and changes by hand (`archive`, `remove`, `change`,
 `fact`, `delete_fact`). A case asks it something, `with` fields of `RetrievalQuery`, or with a `budget` what a prompt is told; of the ids of entries
 that come back `must` and `must_not` name some, `only` all; `first` and `first_of` tell which is the first,
 `count` how many there are, and `empty` that there are none.
@@ -41,6 +41,7 @@ KINDS = {
         "command",
         "words",
         "language",
+        "stemming",
         "control characters",
         "name",
     ),

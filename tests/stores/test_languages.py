@@ -31,15 +31,18 @@ async def look_up(transaction: Transaction, *words: str, **asked: Any) -> Vocabu
 
 async def find(transaction: Transaction, *words: str, **asked: Any) -> set[str]:
     """The ids of entries that have any of the words."""
+    known = await transaction.search.recognise((), words, model="")
     search = Search(
         query=RetrievalQuery(text="anything"),
-        vocabulary=await look_up(transaction, *words, **asked),
+        vocabulary=await transaction.search.look_up(words, known, **asked),
         called=Vocabulary(),
         names=frozenset(),
         tags=frozenset(),
         predicates={},
         period=None,
         pool=10,
+        now=known.now,
+        knowledge=known.knowledge,
     )
     hits = await transaction.search.find(search)
     told = await transaction.search.describe(hits.numbers, (), search)

@@ -290,6 +290,57 @@ async def test_any_script_and_spelling_is_found(
 
 
 @pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize(
+    ("language", "topic", "content", "other", "word"),
+    [
+        ("german", "das Haus", "Die Häuser am Fluss wurden verkauft.", "Das Huhn schläft.", "verkauft"),
+        ("german", "Urlaub in der Toskana", "Toskana-Urlaube sind teuer.", "Wir essen in der Küche.", "teuer"),
+        ("french", "le cheval", "Les chevaux dorment.", "Il pleut.", "chevaux"),
+        ("spanish", "la receta", "Perdí las recetas.", "La reina está aquí.", "recetas"),
+        ("russian", "книга", "Книги лежат на полке.", "Кот спит.", "полке"),
+    ],
+)  # fmt: skip
+async def test_forms_of_a_word_are_found_in_the_agent_s_language(
+    client: MnesticClient,
+    scan: Scan,
+    language: str,
+    topic: str,
+    content: str,
+    other: str,
+    word: str,
+) -> None:
+    memory = client.memory("ada")
+    await memory.change_settings(language=language)
+    await learn(client, said("1", content), said("2", other))
+    assert scan(word)
+
+    done = await memory.forget(topic)
+
+    assert done.purged["entry"] == 1
+    assert scan(word) == {}
+    (left,), _ = await memory.list_entries(EntryQuery())
+    assert left.content == other
+
+
+@pytest.mark.usefixtures("worker")
+async def test_forms_are_found_in_the_language_of_each_entry(client: MnesticClient) -> None:
+    memory = client.memory("ada")
+    for language, content in (
+        ("english", "A red hat."),
+        ("german", "Zwei Häuser."),
+        ("dutch", "!"),
+    ):
+        await memory.change_settings(language=language)
+        await memory.add(content)
+
+    houses = await memory.forget("Haus")
+    hats = await memory.forget("red hat")
+    others = await memory.forget("das Haus am Fluss")
+
+    assert [done.purged.get("entry") for done in (houses, hats, others)] == [1, 1, None]
+
+
+@pytest.mark.usefixtures("worker")
 async def test_relations_to_what_is_gone_go_too(client: MnesticClient) -> None:
     memory = client.memory("ada")
     gone = await memory.add("Paris is large.")

@@ -36,6 +36,30 @@ def test_words_have_vectors_by_themselves() -> None:
     assert TokenVectorEmbedder().embed_words([]).shape == (0, DIMENSIONS)
 
 
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("Wo kann ich ein Fahrrad mieten?", "Die Apotheke hat sonntags bis zwölf Uhr geöffnet."),
+        ("¿Quién ganó el campeonato?", "El autobús sale cada hora desde la plaza mayor."),
+        ("Quel temps fera-t-il demain ?", "Nos chats dorment toujours sur le radiateur."),
+        ("Сколько стоит билет в театр?", "Поезда в Казань отправляются вечером."),
+        ("富士山の高さは", "市立図書館は月曜日が休館日です。"),
+    ],
+)
+def test_texts_are_not_alike_for_being_in_another_language(question: str, other: str) -> None:
+    as_text, entry = vectors(question, other)
+
+    asked = TokenVectorEmbedder().embed_foreign(question, telling=question)
+
+    assert asked is not None
+    assert asked @ entry < as_text @ entry - 0.03
+
+
+@pytest.mark.parametrize("question", [CAT, KITTEN, TAX, "Where is the boat?", "invoices", ""])
+def test_a_question_in_english_is_none_of_another_language(question: str) -> None:
+    assert TokenVectorEmbedder().embed_foreign(question, telling=question) is None
+
+
 @pytest.mark.parametrize("text", ["", "   "])
 def test_a_text_without_words_has_no_direction(text: str) -> None:
     (vector,) = vectors(text)
