@@ -6,6 +6,7 @@ before a message.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -276,8 +277,8 @@ async def _search(transaction: Transaction, read: _Read, meanings: _Meanings | N
         hits = await transaction.search.find(search)
         near = {**meanings.fresh, **hits.near} if meanings else hits.near
         hits = replace(hits, near=near)
-        ranked, let_through = await _ranked(transaction, read, search, hits=hits)
-        judged = await _judged(transaction, read, search, ranked=ranked)
+        ranked, sound, let_through = await _ranked(transaction, read, search, hits=hits)
+        judged = await _judged(transaction, read, search, ranked=ranked, sound=sound)
         ranked = [one for one in ranked if one.candidate.number not in judged.wrong]
         exhausted = len(hits.words) < search.pool and len(near) < search.pool
         if len(ranked) >= limit or exhausted or let_through >= search.pool:
@@ -287,8 +288,8 @@ async def _search(transaction: Transaction, read: _Read, meanings: _Meanings | N
 
 async def _ranked(
     transaction: Transaction, read: _Read, search: Search, *, hits: Hits
-) -> tuple[list[Ranked], int]:
-    """Candidates in their order, and how many were let through."""
+) -> tuple[list[Ranked], AbstractSet[int], int]:
+    """Candidates in their order, those of them that are known to hold, and how many were let through."""
     query, asked, store = read.query, read.asked, transaction.search
     described = await store.describe(hits.numbers, hits.learned.keys(), search)
     candidates = {one.number: one for one in described if one.entry_id not in query.excluded}
@@ -300,18 +301,25 @@ async def _ranked(
     if read.words is not None:
         liken(candidates.values(), read.vocabulary, words=read.words)
     lending = strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
-    ties, tied = await store.list_ties(lending, search, described=hits.numbers)
-    for one in tied:
+    tied = await store.list_ties(lending, search, described=hits.numbers)
+    for one in tied.candidates:
         if one.entry_id not in query.excluded:
             candidates.setdefault(one.number, one)
-    ranked = weigh(tuple(candidates.values()), asked=asked, ties=ties, policy=read.policy)
+    for number in tied.over:  # what does not hold lends to nothing
+        candidates.pop(number, None)
+    ranked = weigh(tuple(candidates.values()), asked=asked, ties=tied.ties, policy=read.policy)
     if read.rerank == "off":  # else who reads the best may find that it answers all the same
         ranked = sure_enough(ranked, policy=read.policy, min_score=query.min_score)
-    return ranked, len(candidates)
+    return ranked, set(lending), len(candidates) + len(tied.over)
 
 
 async def _judged(
-    transaction: Transaction, read: _Read, search: Search, *, ranked: Sequence[Ranked]
+    transaction: Transaction,
+    read: _Read,
+    search: Search,
+    *,
+    ranked: Sequence[Ranked],
+    sound: AbstractSet[int],
 ) -> Judgement:
     limit = read.wanted
     best = [one.candidate.number for one in ranked[: _CHECKED * limit]]
@@ -325,7 +333,7 @@ async def _judged(
             if one.candidate.is_turn and one.candidate.concern == "other"
         ]
     return await transaction.search.judge(
-        best, search, predicates=just_that, apart=apart, told=limit
+        best, search, sound=sound, predicates=just_that, apart=apart, told=limit
     )
 
 

@@ -78,13 +78,23 @@ class Asked:
 class Ranked:
     """A candidate with its score, and what each signal added to the sum that the score is made of.
 
-    `share` is what the entry and what it is lent say, of the most that any says.
+    `share` is what the entry and what it is lent say, of the most that any says; `weighed` are the signals of
+    all candidates in one order, in which this one is at `place`, and `reranked` what reading it once more added.
     """
 
     candidate: Candidate
-    signals: dict[str, float]
     share: float
     score: float
+    weighed: Mapping[str, Values]
+    place: int
+    reranked: float | None = None
+
+    @property
+    def signals(self) -> dict[str, float]:
+        """What each signal added, without those that added nothing."""
+        parts = {name: float(part[self.place]) for name, part in self.weighed.items()}
+        found = {name: part for name, part in parts.items() if part}
+        return found if self.reranked is None else found | {"rerank": self.reranked}
 
 
 def strongest(
@@ -138,15 +148,16 @@ def weigh(
     order = np.lexsort((weighed.number, weighed.at, worth))[::-1]
     if asked.names and not asked.weights:
         order = order[weighed.concern[order] != "other"]
-    parts = {name: part.tolist() for name, part in signals.items()}
+    shares, scores = share.tolist(), score.tolist()
     return [
         Ranked(
             weighed.candidates[place],
-            signals={name: part[place] for name, part in parts.items() if part[place]},
-            share=float(share[place]),
-            score=float(score[place]),
+            share=shares[place],
+            score=scores[place],
+            weighed=signals,
+            place=place,
         )
-        for place in order
+        for place in order.tolist()
     ]
 
 
@@ -168,7 +179,7 @@ def rerank(
         told.append(
             replace(
                 one,
-                signals=one.signals | {"rerank": added},
+                reranked=added,
                 share=(1 - weight) * one.share + weight * relevance,
                 score=one.score + added,
             )

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from mnestic.memory.dates import Period
 from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
-from mnestic.memory.ranking import Candidate, Ties
+from mnestic.memory.ranking import Candidate
 from mnestic.memory.retrieval import Retrieval
-from mnestic.memory.search import FreshEntry, Hits, Judgement, Known, Search, Vocabulary
+from mnestic.memory.search import FreshEntry, Hits, Judgement, Known, Search, Tied, Vocabulary
 
 
 class SearchStore(Protocol):
@@ -84,10 +84,10 @@ class SearchStore(Protocol):
 
     async def list_ties(
         self, numbers: Sequence[int], search: Search, *, described: Collection[int]
-    ) -> tuple[Ties, tuple[Candidate, ...]]:
+    ) -> Tied:
         """The entries beside each of these in its conversation, and those related to it.
 
-        Those that are not among the described ones are told too.
+        Those that are not among the described ones are told too; and which of these do not hold.
         """
         ...
 
@@ -96,6 +96,7 @@ class SearchStore(Protocol):
         numbers: Sequence[int],
         search: Search,
         *,
+        sound: AbstractSet[int],
         predicates: Collection[str],
         apart: Sequence[int],
         told: int,
@@ -109,6 +110,7 @@ class SearchStore(Protocol):
         Args:
             numbers: The best ones, in their order.
             search: The question.
+            sound: Those of which it is known that something they claimed holds.
             predicates: What it is about, as facts say it.
             apart: Those that others said.
             told: How many answers are told: so many of the best, at least, come back whole.

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
+from mnestic.memory.ranking import Candidate, Ties
 from mnestic.memory.retrieval import RetrievalQuery
 
 
@@ -133,6 +134,18 @@ class Hits:
     def numbers(self) -> frozenset[int]:
         """Those that are known by number."""
         return frozenset(self.words) | frozenset(self.near) | self.others
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """What is tied to entries that lend: how, and those that were not described yet.
+
+    `over` are lenders whose messages claimed something, of which nothing holds any more.
+    """
+
+    ties: Ties = field(default_factory=dict)
+    candidates: tuple[Candidate, ...] = ()
+    over: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ It stands apart from the sources that bring them, since each of them is describe
 import json
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -142,15 +143,19 @@ def candidate(line: EntryLine, search: Search) -> Candidate:
 
 def _names_one(folded: str, names: frozenset[str]) -> bool:
     """Whether one of the names is a word of a text; most texts do not even have its letters."""
-    words = [name for name in names if name.partition(" ")[0] in folded]
-    return bool(words) and _pattern(tuple(sorted(words))).search(folded) is not None
+    return any(first in folded and pattern.search(folded) for first, pattern in _patterns(names))
 
 
 @lru_cache(1000)
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """A pattern of texts in which one of the names is a word."""
-    words = "|".join(r"\s+".join(map(re.escape, name.split())) for name in names)
-    return re.compile(rf"(?:^|\W)(?:{words})(?:$|\W)")
+def _patterns(names: frozenset[str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """For each first word of names a pattern of texts in which one of those is."""
+    by_first: defaultdict[str, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        by_first[name.partition(" ")[0]].append(r"\s+".join(map(re.escape, name.split())))
+    return tuple(
+        (first, re.compile(rf"(?:^|\W)(?:{'|'.join(words)})(?:$|\W)"))
+        for first, words in by_first.items()
+    )
 
 
 @lru_cache(10_000)

@@ -136,6 +136,7 @@ class PostgresMemory:
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_timeout=30,
+            pool_use_lifo=True,  # the same few connections, which have the statements prepared
             connect_args={"connect_timeout": 10},
         )
         drop_closed(self._engine)

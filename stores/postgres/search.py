@@ -13,9 +13,9 @@ from typing import Any
 from sqlalchemy import text
 
 from mnestic.memory.dates import Period
-from mnestic.memory.ranking import SATURATION, Candidate, Tie, Ties
+from mnestic.memory.ranking import SATURATION, Candidate, Tie
 from mnestic.memory.retrieval import Retrieval
-from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Vocabulary
+from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Tied, Vocabulary
 from mnestic.stores.postgres.candidates import COLUMNS, EntryLine, candidate, line_of
 from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.kept import Kept, Reading
@@ -262,28 +262,34 @@ class PostgresSearchStore:
 
     async def list_ties(
         self, numbers: Sequence[int], search: Search, *, described: Collection[int]
-    ) -> tuple[Ties, tuple[Candidate, ...]]:
+    ) -> Tied:
         """See the port."""
         if not numbers:
-            return {}, ()
+            return Tied()
         narrow = Filter.of(search.query)
         statement = statement_of(_TIES.format(columns=COLUMNS, conditions=narrow.conditions))
         asked = {"numbers": list(numbers), "described": sorted(described)}
-        (rows,) = await self._unit.rows_of(
-            (statement, {**self._unit.owner, **narrow.values, **asked})
+        rows, over = await self._unit.rows_of(
+            (statement, {**self._unit.owner, **narrow.values, **asked}),
+            self._over(numbers, search),
         )
         ties: dict[int, list[tuple[int, Tie]]] = defaultdict(list)
         for row in rows:
             ties[row.lender].append((row.tied, row.tie))
         found = {row.number: row for row in rows if row.number is not None}
         lines = self._read(found.values(), self._reading(search))
-        return ties, tuple(candidate(line, search) for line in lines.values())
+        return Tied(
+            ties=ties,
+            candidates=tuple(candidate(line, search) for line in lines.values()),
+            over=frozenset(row.number for row in over),
+        )
 
     async def judge(
         self,
         numbers: Sequence[int],
         search: Search,
         *,
+        sound: AbstractSet[int],
         predicates: Collection[str],
         apart: Sequence[int],
         told: int,
@@ -291,16 +297,11 @@ class PostgresSearchStore:
         """See the port."""
         if not numbers:
             return Judgement(frozenset(), {})
-        query = search.query
         of_others = KnownFacts(self._unit).others(numbers, search.names, predicates)
-        is_over = NOTHING
-        if query.statuses == ("active",):
-            over = {"numbers": list(numbers), "as_of": query.as_of}
-            is_over = (_OVER, {**self._unit.owner, **over})
         first = {"numbers": list(numbers[: told + _SPARE])}
         *found, rows = await self._unit.rows_of(
             of_others,
-            is_over,
+            self._over([number for number in numbers if number not in sound], search),
             KnownSessions(self._unit).apart(apart, search),
             (_WHOLE, {**self._unit.owner, **first}),
         )
@@ -325,6 +326,13 @@ class PostgresSearchStore:
         if reading is not None:
             reading.keep(lines.values())
         return lines
+
+    def _over(self, numbers: Sequence[int], search: Search) -> Asked:
+        """Those of which nothing that was claimed holds, unless the question asks for them."""
+        query = search.query
+        if not numbers or query.statuses != ("active",):
+            return NOTHING
+        return _OVER, {**self._unit.owner, "numbers": list(numbers), "as_of": query.as_of}
 
     def _by_words(self, search: Search, vocabulary: Vocabulary, *, limit: int) -> Asked:
         """The entries with the highest BM25."""
