@@ -46,7 +46,7 @@ _BASE = "base"  # whose memory is made as users make it
 _CHANNEL = "benchmark"  # of all messages
 _SEED, _ASKING_SEED = 11, 12
 _AT_ONCE = 500  # messages kept in one transaction
-_WARM_UP = 20
+_WARM_UP = 100  # questions that nobody times, and nobody asks again
 _TOP = 10
 _DRAWN = 10  # times as many questions as there are different ones
 _ENTRIES = "SELECT count(*) FROM mnestic.entry"
@@ -133,18 +133,21 @@ async def measure(extent: Extent, data_dir: Path) -> RetrievalFigures:
                 for share in extent.shares:
                     size = str(extent.entries // share)
                     memory = client.memory(_agent(share))
-                    asked = await _questions(owner, _agent(share), extent.samples)
+                    asked = await _questions(owner, _agent(share), extent.samples + _WARM_UP)
                     retrieved[size] = tail(await _timed(asked, memory.retrieve))
                     vectors = await _vectors(owner, _agent(share))
                     brute[size], share_found = await _beside_brute_force(memory, vectors, asked)
                     recall.append(share_found)
                     print_progress(f"{size} entries: {retrieved[size]}, recall {share_found}")
-                auto = tail(await _timed(asked, partial(_auto_retrieve, memory)))
+                others = await _questions(owner, _agent(share), 2 * len(asked))
+                auto = tail(await _timed(others[len(asked) :], partial(_auto_retrieve, memory)))
                 print_progress(f"{size} entries, before a message: {auto}")
                 hit_rate = await _hit_rate(client, memory, asked)
                 print_progress(f"{size} entries, asked again and again: {hit_rate:.3f} kept")
             floor = Floor(
-                select_1=tail(await _timed(["SELECT 1"] * extent.samples, owner.execute)),
+                select_1=tail(
+                    await _timed(["SELECT 1"] * (extent.samples + _WARM_UP), owner.execute)
+                ),
                 numpy=brute,
             )
         return RetrievalFigures(
@@ -211,14 +214,13 @@ async def _questions(owner: psycopg.AsyncConnection, agent: str, number: int) ->
 
 
 async def _timed(asked: Sequence[Any], ask: Callable[[Any], Awaitable[Any]]) -> list[float]:
-    """What each question takes, in milliseconds, one after the other; some warm up first."""
+    """What each question takes, in milliseconds, one after the other; the first only warm up."""
     taken = []
-    for number, one in enumerate([*asked[:_WARM_UP], *asked]):
+    for one in asked:
         began = time.perf_counter()
         await ask(one)
-        if number >= _WARM_UP:
-            taken.append((time.perf_counter() - began) * 1000)
-    return taken
+        taken.append((time.perf_counter() - began) * 1000)
+    return taken[_WARM_UP:]
 
 
 async def _vectors(owner: psycopg.AsyncConnection, agent: str) -> _Vectors:
