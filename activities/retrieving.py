@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mnestic.activities.alike_words import liken
 from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
 from mnestic.memory.agent_settings import settings_of
-from mnestic.memory.asked_facts import asked_predicates
+from mnestic.memory.asked_facts import asked_predicates, asked_tags, touched_predicates
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Entry
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
@@ -42,7 +42,6 @@ from mnestic.memory.search import FreshEntry, Hits, Judgement, Known, Search, Vo
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
 _FRESH = 1000  # entries without a vector that are embedded with the question
-_MOSTLY = 0.5  # share of a question that a predicate answers for it to be about just that
 _CHECKED = 4  # times as many are looked at for whether they still hold
 _WIDER = 8  # times as many are asked for where too few were let through
 
@@ -80,6 +79,7 @@ class _Read:
     names: frozenset[str]
     tags: frozenset[str]
     predicates: Mapping[str, float]
+    respects: frozenset[str]
     text: str
     foreign: NDArray[np.float32] | None
     fresh: tuple[FreshEntry, ...]
@@ -241,8 +241,9 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
         vocabulary=vocabulary,
         called=await search.look_up(called, known),
         names=names,
-        tags=keys,
+        tags=keys | asked_tags(named.words),
         predicates=asked_predicates(telling, number=len(weights)),
+        respects=touched_predicates(telling, number=len(weights)),
         text=text,
         foreign=foreign,
         fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else (),
@@ -323,7 +324,6 @@ async def _judged(
 ) -> Judgement:
     limit = read.wanted
     best = [one.candidate.number for one in ranked[: _CHECKED * limit]]
-    just_that = [name for name, share in read.predicates.items() if share >= _MOSTLY]
     apart: Sequence[int] = ()
     sure = sure_enough(ranked, policy=read.policy, min_score=read.query.min_score)
     if any(one.candidate.is_said for one in sure):  # who is named speaks, so for themselves
@@ -333,7 +333,7 @@ async def _judged(
             if one.candidate.is_turn and one.candidate.concern == "other"
         ]
     return await transaction.search.judge(
-        best, search, sound=sound, predicates=just_that, apart=apart, told=limit
+        best, search, sound=sound, predicates=read.respects, apart=apart, told=limit
     )
 
 

@@ -24,14 +24,14 @@ _ASKED_BY = {
     "comes_from": "come origin originally roots hometown",
     "cousin": "family relative relatives",
     "favourite_film": "movie",
-    "favourite_drink": "beverage",
+    "favourite_drink": "beverage drinking",
     "diet": "vegetarian vegan",
     "dislikes": "dislike hate hates mind",
     "drinks": "drink drinking beverage beverages",
     "eats": "eat eating",
     "employer": "work working job company firm employed employs boss",
     "engaged_to": "fiance fiancee married marry partner",
-    "favourite_food": "dish meal",
+    "favourite_food": "dish meal eat eating",
     "favourite_colour": "color",
     "friend": "friends",
     "full_name": "surname called",
@@ -98,6 +98,37 @@ def asked_predicates(
         if all(said):
             found[name] = len(set().union(*said)) / whole
     return found
+
+
+_TYPES = {
+    "error": "error problem wrong fail failed failing failure mistake incident accident trouble",
+    "learning": "lesson",
+    "preference": "prefer prefers preference",
+    "success": "success succeeded",
+}
+
+
+def asked_tags(words: Collection[str]) -> frozenset[str]:
+    """The tags that words may name, in the singular, and the types of entries that they ask for."""
+    terms = {parts[0] for word in words if len(parts := terms_of(word)) == 1}
+    types = {
+        f"type:{name}" for name, asked in _TYPES.items() if not terms.isdisjoint(asked.split())
+    }
+    return frozenset(terms | types)
+
+
+def touched_predicates(words: Collection[str], *, number: int) -> frozenset[str]:
+    """The predicates that a half of the question at least has to do with, such as the food that somebody eats.
+
+    What somebody else is believed to be in that respect is no answer.
+    """
+    terms = set(terms_of(" ".join(words)))
+    least = max(number, len(terms), 1) / 2
+    return frozenset(
+        name
+        for name, groups in _defaults().items()
+        if len(terms & frozenset().union(*groups)) >= least
+    )
 
 
 @cache

@@ -32,8 +32,10 @@ _ABOUT_ITSELF = frozenset(
 )
 # What a question says of what it tells: without it as much is asked, unless it is all that is asked.
 _LIGHT = frozenset(
-    {"may", "might", "can", "could", "shall", "should", "must", "will", "would"}
-    | {"need", "needs", "want", "wants", "wanted"}
+    """
+    may might can could shall should must will would need needs want wants wanted get gets getting got
+    much many more most lot lots thing things way sort really still even ever just also please good nice
+    """.split()  # noqa: SIM905
 )
 _YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "nth"})
 _YEARS = 10  # that are looked back for a day without its year

@@ -23,6 +23,8 @@ SATURATION = 1.2
 _DAY = 86_400.0  # seconds
 # How near to the time that is asked about an entry still counts, and how much.
 _NEARNESS = ((timedelta(days=1), 0.9), (timedelta(days=7), 0.6), (timedelta(days=31), 0.25))
+_TAGGED = 0.7  # of a word's weight, where an entry has no word of the question but its tag
+_FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
 
 Values = NDArray[Any]
 Tie = Literal["beside", "near", "related"]
@@ -143,7 +145,7 @@ def weigh(
     total = np.sum(list(signals.values()), axis=0)
     best, most = total.max(), evidence.max()
     score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
-    share = evidence / most if most > 0 else np.ones(len(total))
+    share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))
     worth = policy.sort_by_relevance * score + policy.sort_by_importance * weighed.importance
     order = np.lexsort((weighed.number, weighed.at, worth))[::-1]
     if asked.names and not asked.weights:
@@ -216,6 +218,7 @@ class _Weighed:
         self.concern = np.array([one.concern for one in candidates])
         self._is_turn = np.array([one.is_turn for one in candidates])
         self._is_said = np.array([one.is_said for one in candidates])
+        self._is_tagged = np.array([one.is_tagged for one in candidates])
         self._closeness = self._near_in_time()
         self._words, self._meaning, self._learned = self._hear()
         self.own = policy.semantic * self._meaning + policy.lexical * self._words
@@ -232,7 +235,8 @@ class _Weighed:
         words = np.zeros(len(self.candidates))
         if full := sum(asked.weights) * policy.full_words:
             words = np.array([one.words for one in self.candidates]) / full
-            words = np.minimum(1, words + alike * (asked.mode == "hybrid"))
+            tagged = _TAGGED * self._is_tagged / len(asked.weights)
+            words = np.minimum(1, words + tagged + alike * (asked.mode == "hybrid"))
         elif not asked.weights and (asked.names or asked.period):
             is_named = np.isin(self.concern, ("named", "mentioned")) | (not asked.names)
             words = 1.0 * (is_named & (asked.period is None or self._closeness == 1))
@@ -270,10 +274,37 @@ class _Weighed:
         }
 
     def sure(self) -> float:
-        """How sure it is that the one that says most answers: one source is enough."""
-        silence = (1 - self._words) * (1 - self._meaning) * (1 - self._learned)
+        """How sure it is that the one that says most answers: one source is enough.
+
+        To be about who is named, and of the time that is asked about, counts as words do, by how few are.
+        """
+        words = self._words
+        if whole := sum(self._asked.weights):
+            parts = self._parts()
+            told = words * whole + sum(rarity * part for part, rarity in parts)
+            words = told / (whole + sum(rarity for _, rarity in parts))
+        silence = (1 - words) * (1 - self._meaning) * (1 - self._learned)
         says = float((self._share * (1 - silence)).max())
         return 1 / (1 + math.exp(-self._policy.slope * (says - self._policy.midpoint)))
+
+    def _parts(self) -> list[tuple[Values, float]]:
+        """Who is about the names, and who is of the time, each with how telling that is.
+
+        What words and meaning have brought is a sample of the memory.
+        """
+        parts = [self.concern == "named"] * bool(self._asked.names)
+        parts += [self._closeness == 1] * (self._asked.period is not None)
+        sample = np.array([bool(one.words or one.cosine) for one in self.candidates])
+        number = np.count_nonzero(sample)
+        return [
+            (part, -math.log((np.count_nonzero(part & sample) + 0.5) / (number + 1)))
+            for part in parts
+        ]
+
+    @property
+    def faint(self) -> float:
+        """How much says too little for others to be measured by; more where to be of a time says something."""
+        return _FAINT if self._asked.period is None else _FAINT_OF_A_TIME
 
     def lent(self, ties: Ties) -> dict[str, Values]:
         """What they are lent of what those beside them and related to them say.
@@ -296,13 +327,12 @@ class _Weighed:
         asked, policy = self._asked, self._policy
         age = np.maximum(0, asked.asked_at.timestamp() - self.at) / _DAY
         asks = np.array([one.asks for one in self.candidates])
-        is_tagged = np.array([one.is_tagged for one in self.candidates])
         names_time = np.array([one.names_time for one in self.candidates])
         return {
             "session": policy.session * self._sessions() * self._is_turn,
             "speaker": policy.speaker * self._is_said,
             "subject": policy.subject * ((self.concern == "named") & ~self._is_said),
-            "tag": policy.tag * is_tagged,
+            "tag": policy.tag * self._is_tagged,
             "time": policy.time * self._closeness,
             "recency": policy.recency * np.exp(-age / policy.recent_days),
             "mention": policy.mention * (names_time & asked.asks_when),

@@ -40,7 +40,7 @@ class RetrievalPolicy(BaseModel):
     lexical: _Weight = Field(0.6, description="It has the words of the question (BM25)")
     learned: _Weight = Field(0.6, description="What was learned from it is what is asked")
     alike: _Share = Field(
-        0.7, description="Share of what a word says that one does which means nearly the same"
+        0.5, description="Share of what a word says that one does which means nearly the same"
     )
     beside: _Weight = Field(
         0.4, description="Share of their own that turns lend to those beside them"

@@ -83,7 +83,7 @@ def line_of(row: Any) -> EntryLine:
         speaker=_key(row.speaker) if row.speaker else "",
         subjects=_keys(row.subjects),
         aliases=_keys(row.aliases),
-        tags=_keys(row.tags),
+        tags=_keys(row.tags) | {f"type:{row.entry_type}"},  # a type is asked for as a tag is
         at=row.at,
         importance=row.importance,
         is_turn=row.entry_type == "interaction",

@@ -133,13 +133,13 @@ class KnownWords:
                 if alike:
                     share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)
                     misspelt[word] = ", ".join(alike)
-            is_whole = word not in misspelt and len(known.words[word]) == 1
+            is_whole = len(known.words[word]) == 1 and (entries or word not in slips)
             asked.append(
                 AskedLexeme(
                     lexemes=lexemes,
                     weight=share * _rarity(min(entries, known.entries), of=known.entries),
                     is_known=bool(entries),
-                    word=word if is_whole else "",
+                    word=word if is_whole and word not in misspelt else "",
                 )
             )
         best = sorted(asked, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]

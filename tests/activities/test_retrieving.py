@@ -97,6 +97,15 @@ async def test_another_s_conversation_is_not_told_of_who_speaks_for_herself(
     assert {one.entry.speaker for one in found.found} == {"Mara", "Desk"}
 
 
+async def test_types_and_tags_are_asked_for_by_their_words(ada: MemoryClient) -> None:
+    await ada.add("The ferry was missed.", entry_type="error", at=NOON)
+    await ada.add("Reply to Acme.", tags=["deadline"], at=NOON)
+    await ada.add("The lamp is green.", at=NOON)
+
+    assert told(await ada.retrieve("Which problems were there?")) == ["The ferry was missed."]
+    assert told(await ada.retrieve("our deadlines")) == ["Reply to Acme."]
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnestic.memory.asked_facts import asked_predicates
+from mnestic.memory.asked_facts import asked_predicates, asked_tags, touched_predicates
 from mnestic.memory.predicates import DEFAULTS
 
 
@@ -34,6 +34,18 @@ def test_other_words_of_a_question_take_their_share() -> None:
 def test_what_is_the_favourite_of_its_kind_needs_both_words() -> None:
     assert "favourite_food" not in asked_predicates(["food"], number=1)
     assert "favourite_film" not in asked_predicates(["favourite", "food"], number=2)
+
+
+def test_what_somebody_eats_touches_what_is_their_favourite_food() -> None:
+    assert {"eats", "favourite_food"} <= touched_predicates(["eat"], number=1)
+    assert "favourite_food" not in touched_predicates(["eat", "train", "harbour"], number=3)
+    assert touched_predicates([], number=0) == frozenset()
+
+
+def test_words_ask_for_tags_and_types_of_entries() -> None:
+    assert asked_tags(["What", "problems", "were", "there"]) == {"problem", "type:error"}
+    assert asked_tags(["lessons"]) == {"lesson", "type:learning"}
+    assert asked_tags(["the", "harbours", "a-b@example.com"]) == {"harbour"}
 
 
 @pytest.mark.parametrize("words", [[], ["the", "of"], ["photosynthesis"]])

@@ -125,6 +125,35 @@ def test_the_time_that_is_asked_about_counts() -> None:
     assert closeness(entry(5), week) == 0.0
 
 
+def test_what_is_of_the_time_need_not_say_more_where_nothing_says_much() -> None:
+    week = Period(NOON - 7 * DAY, NOON, "week")
+    of_the_time = entry(2, at=NOON - 3 * DAY)
+    others = [entry(number) for number in range(3, 9)]
+
+    faint = ranked(entry(1, cosine=0.3), of_the_time, *others, asked=asked(period=week))
+    clear = ranked(entry(1, words=FULL), of_the_time, *others, asked=asked(period=week))
+
+    assert order(faint)[0] == 2
+    assert order(clear) == [1]
+
+
+def test_to_be_one_of_few_who_are_named_makes_surer() -> None:
+    others = [entry(number, concern="other", cosine=0.01) for number in range(2, 12)]
+    few = ranked(entry(1, concern="named", words=FULL / 6), *others, asked=asked(names=("mara",)))
+    all_of_them = [entry(one.number, concern="named", cosine=0.01) for one in others]
+    many = ranked(
+        entry(1, concern="named", words=FULL / 6), *all_of_them, asked=asked(names=("mara",))
+    )
+
+    assert few[0].candidate.number == 1
+    assert few[0].score > 2 * max((one.score for one in many), default=0.0)
+
+
+def test_a_tag_says_nearly_as_much_as_a_word() -> None:
+    assert order(ranked(entry(1, is_tagged=True), entry(2))) == [1]
+    assert ranked(entry(1, is_tagged=True), asked=asked(weights=(2.0, 2.0, 2.0))) == []
+
+
 def test_a_session_that_speaks_of_it_speaks_for_its_turns() -> None:
     def turn(number: int, session: str, **fields: Any) -> Candidate:
         return entry(number, session_id=session, is_turn=True, words=0.5 * FULL, **fields)
