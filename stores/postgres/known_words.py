@@ -73,6 +73,7 @@ SELECT now() AS now,
 _ALIKE = text(f"""
 SELECT lexeme, entries FROM mnestic.lexeme
  WHERE {_MINE} AND lexeme >= :first AND (CAST(:next AS text) IS NULL OR lexeme < :next) AND entries > 0
+   AND (starts_with(lexeme, :word) OR abs(length(lexeme) - length(:word)) <= :slips)
 """)  # noqa: S608
 
 
@@ -163,14 +164,13 @@ class KnownWords:
             return {}
         first = lexeme[0]
         following = chr(ord(first) + 1) if first != "z" else None
-        (rows,) = await self._unit.rows_of(
-            (_ALIKE, {**self._unit.owner, "first": first, "next": following})
-        )
+        slips = 2 if len(lexeme) >= _LONG else 1
+        asked = {"first": first, "next": following, "word": lexeme, "slips": slips}
+        (rows,) = await self._unit.rows_of((_ALIKE, {**self._unit.owner, **asked}))
         entries = {row.lexeme: row.entries for row in rows}
         begun = sorted((one for one in entries if one.startswith(lexeme)), key=len)
         if begun:
             return {one: entries[one] for one in begun[:_MOST_BEGUN]}
-        slips = 2 if len(lexeme) >= _LONG else 1
         near = [
             (slip, -entries[one], one)
             for one in entries

@@ -361,8 +361,10 @@ class PostgresSearchStore:
         return statement, {**self._unit.owner, **narrow.values, **values, **average}
 
     def _by_names(self, search: Search) -> Asked:
-        """The newest entries about each of the names, and those with the tags or aliases."""
-        asked = [(kind, name) for kind in ("subject", "alias") for name in sorted(search.names)]
+        """The newest entries about each of the names, if nothing else is asked; those with the tags or aliases."""
+        asks_more = any(one.is_known for one in search.vocabulary.asked)
+        names = () if asks_more else sorted(search.names)
+        asked = [(kind, name) for kind in ("subject", "alias") for name in names]
         asked += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(search.tags)]
         if not asked:
             return NOTHING
