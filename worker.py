@@ -195,7 +195,9 @@ async def _open_activities(settings: Settings) -> AsyncIterator[list[Callable[..
         async with open_models(settings) as models:
             yield activities_of(memory, **models)
     finally:
-        log.info("what was kept", extra={"caches": memory.cache_counts().model_dump()})
+        counts = memory.cache_counts()
+        if counts.is_of_use:
+            log.info("what was kept", extra={"caches": counts.model_dump()})
         await memory.close()
 
 

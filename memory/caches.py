@@ -28,3 +28,8 @@ class CacheCounts(BaseModel):
 
     entries: CacheCount
     answers: CacheCount
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether anything was looked for."""
+        return any(one.hits + one.misses for one in (self.entries, self.answers))

@@ -18,19 +18,23 @@ SELECT place FROM unnest(CAST(:since AS timestamptz[]), CAST(:until AS timestamp
  WHERE EXISTS (SELECT FROM mnestic.entry WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND at >= p.since AND at < p.until)
  ORDER BY place LIMIT 1
 """)
+_OF_SESSION = """
+e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = s.session_id"""
+_LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
 # What was said in conversations of others.
-_APART = text("""
+_APART = text(f"""
 WITH said AS MATERIALIZED (
     SELECT number, session_id FROM mnestic.entry
      WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(CAST(:numbers AS bigint[]))
        AND session_id IS NOT NULL
 )
 SELECT said.number FROM said JOIN (SELECT DISTINCT session_id FROM said) AS s USING (session_id)
- WHERE NOT EXISTS (
-       SELECT FROM mnestic.entry AS e
-        WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = s.session_id
-          AND (lower(e.speaker) = ANY(CAST(:names AS text[])) OR e.content ~* CAST(:pattern AS text)))
-""")
+ WHERE CASE WHEN EXISTS (SELECT FROM mnestic.entry AS e WHERE {_OF_SESSION} OFFSET {_LONG}) THEN false
+       ELSE NOT EXISTS (
+            SELECT FROM mnestic.entry AS e WHERE {_OF_SESSION}
+               AND (lower(e.speaker) = ANY(CAST(:names AS text[]))
+                    OR e.content ~* CAST(:pattern AS text))) END
+""")  # noqa: S608 - constants of this module
 
 
 class KnownSessions:

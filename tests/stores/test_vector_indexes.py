@@ -37,7 +37,7 @@ def own_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator
 
 @pytest.fixture
 async def remembering(own_url: str) -> AsyncIterator[PostgresMemory]:
-    memory = PostgresMemory(own_url, pool_size=2)
+    memory = PostgresMemory(own_url, pool_size=2, cache_bytes=0)
     yield memory
     await memory.close()
 

@@ -118,7 +118,7 @@ async def test_a_difference_in_words_is_cut_to_the_terminal(waiting: str, ask: A
     assert told.code == 0
     assert f"wait {waiting}/w1 (approval, waiting)" in told.out
     assert "1 change since; the wait's policy is rebase" in told.out
-    assert 'profile/name  changed 1 → 2  "Mara"' in told.out
+    assert 'profile/name changed 1 → 2 "Mara" "xxx' in " ".join(told.out.split())
     assert "Working memory is as it was." in told.out
     assert max(len(line) for line in told.out.splitlines()) <= 200
 
