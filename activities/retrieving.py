@@ -57,6 +57,11 @@ class _Asking:
     words: WordEmbedder | None
 
     @property
+    def may_be_kept(self) -> bool:
+        """Whether it may be asked again: a moment comes once."""
+        return self.query.asked_at is None
+
+    @property
     def key(self) -> str:
         """All that an answer depends on, beside the agent's memory and the time."""
         query = self.query.model_dump(mode="json") | {"excluded": sorted(self.query.excluded)}
@@ -118,8 +123,8 @@ class _Read:
 
     @property
     def may_be_kept(self) -> bool:
-        """Whether the answer depends on nothing but memory, or on the time so that it can be told."""
-        is_of_now = self.asked.period is not None and self.query.asked_at is None
+        """Whether the answer depends on nothing but memory."""
+        is_of_now = self.asked.period is not None and self.query.as_of is None
         return not is_of_now and self.rerank != "remote"
 
     @property
@@ -167,7 +172,7 @@ async def retrieve(
         words=embedder if isinstance(embedder, WordEmbedder) else None,
     )
     async with begin() as transaction:
-        kept = await transaction.search.find_answer(asking.key)
+        kept = await transaction.search.find_answer(asking.key) if asking.may_be_kept else None
         if kept is not None:
             return kept
         read = await _read(transaction, asking)
@@ -184,7 +189,7 @@ async def retrieve(
         sure = sure_enough(again, policy=read.policy, min_score=query.min_score)
         best, skipped = (sure[: query.limit], best[1]), skipped | why
     told = _answer(read, best, skipped=skipped)
-    if not skipped and read.may_be_kept:
+    if asking.may_be_kept and read.may_be_kept and not skipped:
         transaction.search.keep_answer(asking.key, told, read.known)
     return told
 

@@ -20,7 +20,11 @@ Group = TypeVar("Group")
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 _MOST_AGENTS = 100_000  # whose counts are kept
-_ANSWER_BYTES = 2000  # of an answer, beside what it tells
+_ANSWER_BYTES, _TOLD_BYTES = (
+    2000,
+    5000,
+)  # of an answer, and of each entry that it tells, beside its content
+_LARGEST = 0.1  # share of all that one value may take
 
 
 class _Recent(Generic[Group, Key, Value]):
@@ -43,6 +47,8 @@ class _Recent(Generic[Group, Key, Value]):
 
     def put(self, group: Group, key: Key, value: Value, *, size: int) -> None:
         self.drop(group, key)
+        if size > _LARGEST * self._max_bytes:
+            return
         self._values[group, key] = (value, size)
         self._groups[group].add(key)
         self.bytes += size
@@ -121,7 +127,7 @@ class Kept:
     def read_at(self, owner: Owner, knowledge: int) -> Reading:
         """What is kept of an agent and true at a count of changes; all else of it is dropped."""
         state = self._states.get(owner)
-        if state is None or state.knowledge < knowledge:
+        if state is None or state.knowledge != knowledge:  # less: the database is an older one
             self._drop(owner)
             state = self._states[owner] = _State(next(self._generations), knowledge)
             if len(self._states) > _MOST_AGENTS:
@@ -173,7 +179,7 @@ class Kept:
         kept = self._answers.get(owner, question)
         if kept is not None and kept.knowledge == knowledge and now < kept.until:
             self._answer_hits += 1
-            return kept.told
+            return _copied(kept.told)
         self._answer_misses += 1
         self._answers.drop(owner, question)
         return None
@@ -185,8 +191,9 @@ class Kept:
         state = self._states.get(owner)
         if state is not None and state.knowledge != knowledge:
             return
-        size = _ANSWER_BYTES + sum(len(one.entry.content) for one in told.found) * 2
-        self._answers.put(owner, question, _Answer(knowledge, until, told), size=size)
+        size = _ANSWER_BYTES + 2 * len(question)
+        size += sum(_TOLD_BYTES + 2 * len(one.entry.content) for one in told.found)
+        self._answers.put(owner, question, _Answer(knowledge, until, _copied(told)), size=size)
 
     def _drop(self, owner: Owner) -> None:
         state = self._states.pop(owner, None)
@@ -211,3 +218,10 @@ class Kept:
                 bytes=answers.bytes,
             ),
         )
+
+
+def _copied(told: Retrieval) -> Retrieval:
+    """An answer whose parts nobody else can change."""
+    found = (one.model_copy(update={"signals": dict(one.signals)}) for one in told.found)
+    parts = {name: dict(getattr(told, name)) for name in ("words", "misspelt", "skipped")}
+    return told.model_copy(update={"found": tuple(found), **parts})

@@ -15,7 +15,8 @@ from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
 _FIRST = text("""
 SELECT place FROM unnest(CAST(:since AS timestamptz[]), CAST(:until AS timestamptz[]))
         WITH ORDINALITY AS p (since, until, place)
- WHERE EXISTS (SELECT FROM mnestic.entry WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND at >= p.since AND at < p.until)
+ WHERE EXISTS (SELECT FROM mnestic.entry WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND at >= p.since AND at < p.until
+                  AND status = 'active')
  ORDER BY place LIMIT 1
 """)
 _OF_SESSION = """

@@ -21,6 +21,7 @@ _LOOKED_AT = 20  # entries about somebody, for whether one of them is theirs
 _SHORTEST_MISSPELT = 4  # characters; nothing shorter is taken for misspelt
 _LONG = 8  # characters; from here on two errors are
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
+_MOST_SLIPS = 20  # words of a question that are taken for misspelt
 _MOST_BEGUN = 3  # lexemes that the beginning of a word stands for
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
 
@@ -124,13 +125,17 @@ class KnownWords:
             return Vocabulary()
         asked: list[AskedLexeme] = []
         misspelt: dict[str, str] = {}
+        looked_for = 0
         telling = list(_telling(words, known, quiet=quiet))
         for word, entries_of in telling:
             lexemes, entries, share = tuple(entries_of), sum(entries_of.values()), 1.0
             if any(set(lexemes) & set(other.lexemes) for other in asked):
                 continue
-            if not entries and word in slips:
+            if not entries and word in slips and looked_for < _MOST_SLIPS:
+                looked_for += 1
                 alike = await self._alike(lexemes)
+                if any(set(alike) & set(other.lexemes) for other in asked):
+                    continue
                 if alike:
                     share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)
                     misspelt[word] = ", ".join(alike)

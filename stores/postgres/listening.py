@@ -6,7 +6,6 @@ What it hears only spares reading again what has not changed; nothing that is ke
 import asyncio
 import json
 import logging
-from contextlib import suppress
 
 import psycopg
 
@@ -44,8 +43,7 @@ class Listener:
         """Listens no more."""
         if self._listening is not None:
             self._listening.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._listening
+            await asyncio.gather(self._listening, return_exceptions=True)
 
     async def _listen(self) -> None:
         delay = _FIRST_DELAY
@@ -66,5 +64,8 @@ class Listener:
             delay = min(2 * delay, _LONGEST_DELAY)
 
     def _hear(self, told: str) -> None:
-        tenant_id, agent_id, knowledge, numbers = json.loads(told)
-        self._kept.changed((tenant_id, agent_id), knowledge, numbers)
+        try:
+            tenant_id, agent_id, knowledge, numbers = json.loads(told)
+            self._kept.changed((tenant_id, agent_id), int(knowledge), numbers)
+        except (TypeError, ValueError):  # of another version, or of somebody else
+            log.warning("a change is told that cannot be read", extra={"told": told[:200]})

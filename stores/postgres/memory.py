@@ -208,8 +208,8 @@ class PostgresMemory:
         """See the port."""
         try:
             await self._accesses.close()
-            await self._listener.close()
         finally:
+            await self._listener.close()
             await self._engine.dispose()
 
 

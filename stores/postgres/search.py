@@ -52,11 +52,13 @@ WITH behind AS MATERIALIZED (
 above AS MATERIALIZED (
     {_BARE} AND e.number > (SELECT complete_to FROM behind) ORDER BY e.number DESC LIMIT :limit
 )
+SELECT number, content FROM (
 SELECT number, content FROM above
 UNION ALL
 ({_BARE} AND e.number <= (SELECT complete_to FROM behind)
     AND (SELECT count(*) FROM above) < (SELECT least(missing, :limit) FROM behind)
   ORDER BY e.number DESC LIMIT :limit)
+) AS bare ORDER BY number DESC LIMIT :limit
 """)  # noqa: S608 - constants of this module
 _BY_WORDS = """
 WITH {allowed} asked AS MATERIALIZED (
@@ -72,18 +74,23 @@ SELECT p.entry_number AS number, bit_or(a.bit) AS lexemes,
  {where}
  GROUP BY p.entry_number ORDER BY score DESC, number DESC LIMIT :limit
 """
-_BY_NAME = text(f"""
-SELECT found.number FROM unnest(CAST(:kinds AS text[]), CAST(:terms AS text[])) AS k (kind, term)
+_BY_NAME = f"""
+WITH {{allowed}} k AS (
+    SELECT * FROM unnest(CAST(:kinds AS text[]), CAST(:terms AS text[])) AS _ (kind, term)
+)
+SELECT found.number FROM k
  CROSS JOIN LATERAL (
     SELECT entry_number AS number FROM mnestic.entry_term
-     WHERE {_MINE} AND kind = k.kind AND term = k.term
+     WHERE {_MINE} AND kind = k.kind AND term = k.term {{within}}
      ORDER BY entry_number DESC LIMIT {_NAMED}
  ) AS found
-""")  # noqa: S608 - constants of this module
-_BY_TIME = text(f"""
-SELECT number FROM mnestic.entry WHERE {_MINE} AND at >= :since AND at < :until
- ORDER BY at DESC, id DESC LIMIT {_TIMED}
-""")  # noqa: S608
+"""  # noqa: S608 - constants of this module
+_BY_TIME = f"""
+SELECT e.number FROM mnestic.entry AS e
+ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.at >= :since_then AND e.at < :until_then
+       {{conditions}}
+ ORDER BY e.at DESC, e.id DESC LIMIT {_TIMED}
+"""  # noqa: S608
 _THESE = """
  FROM mnestic.entry AS e
 WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id
@@ -183,7 +190,11 @@ class PostgresSearchStore:
         if known.ends_at is not None:
             until = min(until, known.ends_at)
         self._kept.keep_answer(
-            self._owner, question, told, knowledge=known.knowledge, until=until.timestamp()
+            self._owner,
+            question,
+            told,
+            knowledge=known.knowledge,
+            until=until.timestamp(),
         )
 
     async def recognise(
@@ -369,11 +380,19 @@ class PostgresSearchStore:
         if not asked:
             return NOTHING
         kinds, terms = (list(part) for part in zip(*asked, strict=True))
-        return _BY_NAME, {**self._unit.owner, "kinds": kinds, "terms": terms}
+        narrow = Filter.of(search.query)
+        statement = statement_of(
+            _BY_NAME.format(allowed=narrow.allowed, within=narrow.within("AND entry_number"))
+        )
+        values = {"kinds": kinds, "terms": terms}
+        return statement, {**self._unit.owner, **narrow.values, **values}
 
     def _by_time(self, search: Search) -> Asked:
         """The last entries of the period."""
         period = search.period
         if period is None:
             return NOTHING
-        return _BY_TIME, {**self._unit.owner, "since": period.start, "until": period.end}
+        narrow = Filter.of(search.query)
+        statement = statement_of(_BY_TIME.format(conditions=narrow.conditions))
+        values = {"since_then": period.start, "until_then": period.end}
+        return statement, {**self._unit.owner, **narrow.values, **values}

@@ -54,7 +54,7 @@ class Filter:
             ("e.at < :until", "until", query.until),
             ("e.at <= :known_at", "known_at", query.as_of),
             (_TAGGED, "tags", [name_key(tag) for tag in query.tags]),
-            (_ABOUT, "subject", name_key(query.subject) if query.subject else None),
+            (_ABOUT, "subject", None if query.subject is None else name_key(query.subject)),
             (_OF_CATEGORY, "categories", list(query.categories)),
         ]
         given = [one for one in asked if one[2] not in (None, [])]

@@ -18,7 +18,10 @@ from mnestic.stores.postgres.schema import describe_url, never_migrated
 
 # Below, looking at all vectors is as fast, and always right. See the README, "Decisions".
 INDEXED_FROM = 5000
-_MOST_SEARCHED = 1000  # what pgvector allows
+_LEAST_SEARCHED, _MOST_SEARCHED = (
+    200,
+    1000,
+)  # some of them may have been removed; what pgvector allows
 _LINKS, _CONSTRUCTED = 32, 200  # of an entry, and entries that are looked at to choose them
 _KEPT = 0.5  # share of `INDEXED_FROM` below which an index is not worth its place any more
 _PREFIX = "embedding_hnsw_"
@@ -70,7 +73,7 @@ class IndexedVectors:
 
 def searched(vectors: int) -> int:
     """How many entries of a graph of so many are gone through, for the nearest hundred to be right."""
-    return min(_MOST_SEARCHED, round(1.5 * math.sqrt(vectors)))
+    return min(_MOST_SEARCHED, max(_LEAST_SEARCHED, round(1.5 * math.sqrt(vectors))))
 
 
 def indexed_distance(dimensions: int) -> str:
