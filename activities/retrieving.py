@@ -275,7 +275,10 @@ async def _embed(embedder: Embedder, read: _Read) -> tuple[_Meanings | None, dic
 
 
 async def _search(transaction: Transaction, read: _Read, meanings: _Meanings | None) -> _Best:
-    """The best candidates, and their entries by number; with more of each source where too few of them were let through."""
+    """The best candidates, and their entries by number.
+
+    More of each source are asked for where too few of them were let through.
+    """
     if not read.is_answerable:
         return [], {}
     limit, search = read.wanted, read.search(meanings)

@@ -7,7 +7,6 @@ import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
@@ -93,19 +92,6 @@ def line_of(row: Any) -> EntryLine:
         is_active=row.status == "active",
         expires_at=row.expires_at,
     )
-
-
-def pattern_of(names: Collection[str]) -> str | None:
-    """A pattern of Postgres for texts in which one of the names is a word."""
-    if not names:
-        return None
-    words = "|".join(
-        r"\s+".join(
-            "".join(f"\\{c}" if not c.isalnum() else c for c in part) for part in name.split()
-        )
-        for name in sorted(names)
-    )
-    return rf"(^|\W)({words})($|\W)"
 
 
 def candidate(line: EntryLine, search: Search) -> Candidate:

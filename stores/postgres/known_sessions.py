@@ -3,20 +3,20 @@
 It stands apart from the sources, since it looks at conversations as a whole, not at entries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import text
 
 from mnestic.memory.dates import Period
 from mnestic.memory.search import Search
-from mnestic.stores.postgres.candidates import pattern_of
 from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
 
 _FIRST = text("""
 SELECT place FROM unnest(CAST(:since AS timestamptz[]), CAST(:until AS timestamptz[]))
         WITH ORDINALITY AS p (since, until, place)
- WHERE EXISTS (SELECT FROM mnestic.entry WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND at >= p.since AND at < p.until
-                  AND status = 'active')
+ WHERE EXISTS (SELECT FROM mnestic.entry
+                WHERE tenant_id = :tenant_id AND agent_id = :agent_id
+                  AND at >= p.since AND at < p.until AND status = 'active')
  ORDER BY place LIMIT 1
 """)
 _OF_SESSION = """
@@ -58,5 +58,18 @@ class KnownSessions:
             **self._unit.owner,
             "numbers": list(numbers),
             "names": sorted(search.names),
-            "pattern": pattern_of(search.names),
+            "pattern": _pattern(search.names),
         }
+
+
+def _pattern(names: Collection[str]) -> str | None:
+    """A pattern of Postgres for texts in which one of the names is a word."""
+    if not names:
+        return None
+    words = "|".join(
+        r"\s+".join(
+            "".join(f"\\{c}" if not c.isalnum() else c for c in part) for part in name.split()
+        )
+        for name in sorted(names)
+    )
+    return rf"(^|\W)({words})($|\W)"
