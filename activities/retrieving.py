@@ -29,7 +29,7 @@ from mnestic.memory.questions import (
     telling_words,
     without_names,
 )
-from mnestic.memory.ranking import Asked, Ranked, strongest, sure_enough, weigh
+from mnestic.memory.ranking import Asked, Candidate, Ranked, rank, strongest, sure_enough
 from mnestic.memory.retrieval import (
     Rerank,
     Retrieval,
@@ -37,12 +37,12 @@ from mnestic.memory.retrieval import (
     RetrievalQuery,
     RetrievedEntry,
 )
-from mnestic.memory.search import FreshEntry, Hits, Judgement, Known, Search, Vocabulary
+from mnestic.memory.search import FreshEntry, Hits, Known, Search, Vocabulary
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
 _FRESH = 1000  # entries without a vector that are embedded with the question
-_CHECKED = 4  # times as many are looked at for whether they still hold
+_OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
 _WIDER = 8  # times as many are asked for where too few were let through
 
 
@@ -287,11 +287,10 @@ async def _search(transaction: Transaction, read: _Read, meanings: _Meanings | N
         near = {**meanings.fresh, **hits.near} if meanings else hits.near
         hits = replace(hits, near=near)
         ranked, sound, let_through = await _ranked(transaction, read, search, hits=hits)
-        judged = await _judged(transaction, read, search, ranked=ranked, sound=sound)
-        ranked = [one for one in ranked if one.candidate.number not in judged.wrong]
+        right, entries = await _judged(transaction, read, search, ranked=ranked, sound=sound)
         exhausted = len(hits.words) < search.pool and len(near) < search.pool
-        if len(ranked) >= limit or exhausted or let_through >= search.pool:
-            return ranked[:limit], judged.entries
+        if len(right) >= limit or exhausted or let_through >= search.pool:
+            return right[:limit], entries
         search = replace(search, pool=search.pool * _WIDER)
 
 
@@ -310,15 +309,19 @@ async def _ranked(
     if read.words is not None:
         liken(candidates.values(), read.vocabulary, words=read.words)
     lending = strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
-    tied = await store.list_ties(lending, search, described=hits.numbers)
-    for one in tied.candidates:
-        if one.entry_id not in query.excluded:
-            candidates.setdefault(one.number, one)
+    tied = await store.list_ties(lending, search)
+    more = await store.describe(tied.numbers - hits.numbers - candidates.keys(), (), search)
+    candidates |= {one.number: one for one in more if one.entry_id not in query.excluded}
     for number in tied.over:  # what does not hold lends to nothing
         candidates.pop(number, None)
-    ranked = weigh(tuple(candidates.values()), asked=asked, ties=tied.ties, policy=read.policy)
-    if read.rerank == "off":  # else who reads the best may find that it answers all the same
-        ranked = sure_enough(ranked, policy=read.policy, min_score=query.min_score)
+    # Where the best are read once more, that may find that what is not sure answers all the same.
+    ranked = rank(
+        tuple(candidates.values()),
+        asked=asked,
+        ties=tied.ties,
+        policy=read.policy,
+        min_score=query.min_score if read.rerank == "off" else 0.0,
+    )
     return ranked, set(lending), len(candidates) + len(tied.over)
 
 
@@ -329,20 +332,40 @@ async def _judged(
     *,
     ranked: Sequence[Ranked],
     sound: AbstractSet[int],
-) -> Judgement:
-    limit = read.wanted
-    best = [one.candidate.number for one in ranked[: _CHECKED * limit]]
-    apart: Sequence[int] = ()
+) -> _Best:
+    """The best that answer, looked at until there are enough, and their entries.
+
+    Who is named speaks for themselves, where they do; of what others say no more than a few are looked at.
+    """
+    limit, size = read.wanted, 2 * read.wanted
     sure = sure_enough(ranked, policy=read.policy, min_score=read.query.min_score)
-    if any(one.candidate.is_said for one in sure):  # who is named speaks, so for themselves
-        apart = [
-            one.candidate.number
-            for one in ranked[: _CHECKED * limit]
-            if one.candidate.is_turn and one.candidate.concern == "other"
-        ]
-    return await transaction.search.judge(
-        best, search, sound=sound, predicates=read.respects, apart=apart, told=limit
-    )
+    if are_said := any(one.candidate.is_said for one in sure):
+        few = ranked[: _OF_OTHERS * limit]
+        ranked = [*few, *(one for one in ranked[len(few) :] if not _is_of_another(one.candidate))]
+    right: list[Ranked] = []
+    entries: dict[int, Entry] = {}
+    for first in range(0, len(ranked), size):
+        best = ranked[first : first + size]
+        judged = await transaction.search.judge(
+            [one.candidate.number for one in best],
+            search,
+            sound=sound,
+            predicates=read.respects,
+            apart=[
+                one.candidate.number for one in best if are_said and _is_of_another(one.candidate)
+            ],
+            told=limit - len(entries),
+        )
+        right += [one for one in best if one.candidate.number not in judged.wrong]
+        entries |= judged.entries
+        if len(entries) >= limit:
+            break
+    return right, entries
+
+
+def _is_of_another(candidate: Candidate) -> bool:
+    """Whether somebody said it whom the question does not name."""
+    return candidate.is_turn and candidate.concern == "other"
 
 
 def _told(read: _Read, found: tuple[RetrievedEntry, ...], skipped: Mapping[str, str]) -> Retrieval:

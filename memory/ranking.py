@@ -128,14 +128,6 @@ def rank(
         policy: The weights.
         min_score: Scores below it are left out; the policy's without one. With 0 nothing is.
     """
-    weighed = weigh(candidates, asked=asked, ties=ties, policy=policy)
-    return sure_enough(weighed, policy=policy, min_score=min_score)
-
-
-def weigh(
-    candidates: Collection[Candidate], *, asked: Asked, ties: Ties, policy: RetrievalPolicy
-) -> list[Ranked]:
-    """Candidates, the best first, also those of which it is not sure that they answer the question."""
     if not candidates:
         return []
     weighed = _Weighed(tuple(candidates), asked, policy)
@@ -150,6 +142,8 @@ def weigh(
     order = np.lexsort((weighed.number, weighed.at, worth))[::-1]
     if asked.names and not asked.weights:
         order = order[weighed.concern[order] != "other"]
+    least, floor = _least(policy, min_score)
+    order = order[(score[order] >= least) & (share[order] >= floor)]
     shares, scores = share.tolist(), score.tolist()
     return [
         Ranked(
@@ -194,9 +188,14 @@ def sure_enough(
     ranked: Iterable[Ranked], *, policy: RetrievalPolicy, min_score: float | None = None
 ) -> list[Ranked]:
     """Those whose scores, and shares of the evidence, are not too small to be told; see `rank`."""
-    least = policy.min_score if min_score is None else min_score
-    floor = policy.least_share if least else 0.0
+    least, floor = _least(policy, min_score)
     return [one for one in ranked if one.score >= least and one.share >= floor]
+
+
+def _least(policy: RetrievalPolicy, min_score: float | None) -> tuple[float, float]:
+    """The score, and the share of the evidence, below which nothing is told."""
+    score = policy.min_score if min_score is None else min_score
+    return score, policy.least_share if score else 0.0
 
 
 def _order(one: Ranked, policy: RetrievalPolicy) -> tuple[float, datetime, int]:

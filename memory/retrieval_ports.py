@@ -82,12 +82,10 @@ class SearchStore(Protocol):
         """These entries, as far as scores need them; without those that the question rules out."""
         ...
 
-    async def list_ties(
-        self, numbers: Sequence[int], search: Search, *, described: Collection[int]
-    ) -> Tied:
+    async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:
         """The entries beside each of these in its conversation, and those related to it.
 
-        Those that are not among the described ones are told too; and which of these do not hold.
+        And which of these do not hold.
         """
         ...
 

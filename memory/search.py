@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
-from mnestic.memory.ranking import Candidate, Ties
+from mnestic.memory.ranking import Ties
 from mnestic.memory.retrieval import RetrievalQuery
 
 
@@ -137,14 +137,18 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """What is tied to entries that lend: how, and those that were not described yet.
+    """What is tied to entries that lend, and how.
 
     `over` are lenders whose messages claimed something, of which nothing holds any more.
     """
 
     ties: Ties = field(default_factory=dict)
-    candidates: tuple[Candidate, ...] = ()
     over: frozenset[int] = frozenset()
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The entries that something is lent to."""
+        return frozenset(number for tied in self.ties.values() for number, _ in tied)
 
 
 @dataclass(frozen=True, slots=True)

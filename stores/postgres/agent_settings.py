@@ -11,7 +11,7 @@ from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
 
 SETTING = table(SettingRow)
-SETTINGS = text(
+_SETTINGS = text(
     "SELECT name, value FROM mnestic.setting WHERE tenant_id = :tenant_id AND agent_id = :agent_id"
 )
 _LANGUAGES = text(
@@ -31,7 +31,7 @@ class PostgresSettingStore:
 
     async def read(self) -> dict[str, Any]:
         """See the port."""
-        (rows,) = await self._unit.rows_of((SETTINGS, self._unit.owner))
+        (rows,) = await self._unit.rows_of((_SETTINGS, self._unit.owner))
         return {row.name: row.value for row in rows}
 
     async def put(self, name: str, value: Any) -> None:

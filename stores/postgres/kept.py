@@ -39,11 +39,16 @@ class _Recent(Generic[Group, Key, Value]):
         return len(self._values)
 
     def get(self, group: Group, key: Key) -> Value | None:
-        found = self._values.get((group, key))
-        if found is None:
-            return None
-        self._values.move_to_end((group, key))
-        return found[0]
+        return self.get_all(group, (key,)).get(key)
+
+    def get_all(self, group: Group, keys: Iterable[Key]) -> dict[Key, Value]:
+        values, found = self._values, {}
+        for key in keys:
+            place = (group, key)
+            if (held := values.get(place)) is not None:
+                values.move_to_end(place)
+                found[key] = held[0]
+        return found
 
     def put(self, group: Group, key: Key, value: Value, *, size: int) -> None:
         self.drop(group, key)
@@ -95,9 +100,9 @@ class Reading:
     knowledge: int
     generation: int
 
-    def line(self, number: int) -> EntryLine | None:
-        """The row of an entry, if it is kept."""
-        return self.kept.line(self.generation, number)
+    def lines(self, numbers: Iterable[int]) -> dict[int, EntryLine]:
+        """The rows of entries, of those that are kept."""
+        return self.kept.lines(self.generation, numbers)
 
     def keep(self, lines: Iterable[EntryLine]) -> None:
         """Keeps rows that were read after the count, unless it is another by now."""
@@ -135,13 +140,12 @@ class Kept:
         self._states.move_to_end(owner)
         return Reading(self, owner, knowledge, state.generation)
 
-    def line(self, generation: int, number: int) -> EntryLine | None:
-        """See `Reading.line`."""
-        found = self._lines.get(generation, number)
-        if found is None:
-            self._entry_misses += 1
-        else:
-            self._entry_hits += 1
+    def lines(self, generation: int, numbers: Iterable[int]) -> dict[int, EntryLine]:
+        """See `Reading.lines`."""
+        asked = tuple(numbers)
+        found = self._lines.get_all(generation, asked)
+        self._entry_hits += len(found)
+        self._entry_misses += len(asked) - len(found)
         return found
 
     def keep(self, reading: Reading, lines: Iterable[EntryLine]) -> None:

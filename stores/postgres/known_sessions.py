@@ -14,9 +14,9 @@ from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
 _FIRST = text("""
 SELECT place FROM unnest(CAST(:since AS timestamptz[]), CAST(:until AS timestamptz[]))
         WITH ORDINALITY AS p (since, until, place)
- WHERE EXISTS (SELECT FROM mnestic.entry
-                WHERE tenant_id = :tenant_id AND agent_id = :agent_id
-                  AND at >= p.since AND at < p.until AND status = 'active')
+ CROSS JOIN LATERAL (SELECT FROM mnestic.entry
+                      WHERE tenant_id = :tenant_id AND agent_id = :agent_id
+                        AND at >= p.since AND at < p.until AND status = 'active' LIMIT 1) AS found
  ORDER BY place LIMIT 1
 """)
 _OF_SESSION = """
@@ -30,11 +30,10 @@ WITH said AS MATERIALIZED (
        AND session_id IS NOT NULL
 )
 SELECT said.number FROM said JOIN (SELECT DISTINCT session_id FROM said) AS s USING (session_id)
- WHERE CASE WHEN EXISTS (SELECT FROM mnestic.entry AS e WHERE {_OF_SESSION} OFFSET {_LONG}) THEN false
-       ELSE NOT EXISTS (
-            SELECT FROM mnestic.entry AS e WHERE {_OF_SESSION}
-               AND (lower(e.speaker) = ANY(CAST(:names AS text[]))
-                    OR e.content ~* CAST(:pattern AS text))) END
+ WHERE (SELECT count(*) <= {_LONG}
+           AND NOT bool_or(lower(speaker) = ANY(CAST(:names AS text[])) OR content ~* CAST(:pattern AS text))
+          FROM (SELECT COALESCE(e.speaker, '') AS speaker, e.content
+                  FROM mnestic.entry AS e WHERE {_OF_SESSION} LIMIT {_LONG} + 1) AS whole)
 """)  # noqa: S608 - constants of this module
 
 

@@ -4,14 +4,14 @@ It reads what the stores of entries and facts write, and writes nothing. Row-lev
 comparisons that cannot leak use an index, so words and names are looked up by equality.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import text
 
+from mnestic.memory.claims import Cardinality
 from mnestic.memory.dates import Period
 from mnestic.memory.ranking import SATURATION, Candidate, Tie
 from mnestic.memory.retrieval import Retrieval
@@ -27,6 +27,8 @@ from mnestic.stores.postgres.search_filters import Filter, statement_of
 from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
+_AMONG = """
+t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND t.number = ANY(CAST(:numbers AS bigint[]))"""
 _NAMED, _TIMED, _LEARNED = 30, 100, 50  # entries that a name, a period and facts bring
 _LENGTH = 0.75  # how much an entry's length counts, BM25's b
 
@@ -97,62 +99,45 @@ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id
   AND (e.number = ANY(CAST(:numbers AS bigint[])) OR e.id = ANY(CAST(:ids AS text[])))
 """
 _LINES = text(f"SELECT {COLUMNS} {_THESE}")
-# In a conversation two turns before and after; elsewhere an entry's place says nothing.
-_TIES = """
-WITH top AS MATERIALIZED (
-    SELECT number, session_id, at, id, related, entry_type FROM mnestic.entry
-     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(CAST(:numbers AS bigint[]))
-),
-tied AS (
-SELECT t.number AS lender, n.number, CASE WHEN n.step = 1 THEN 'beside' ELSE 'near' END AS tie
-  FROM top AS t CROSS JOIN LATERAL (
-    (SELECT e.number, e.entry_type, row_number() OVER (ORDER BY e.at, e.id) AS step
-       FROM mnestic.entry AS e
-      WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = t.session_id
-        AND (e.at, e.id) > (t.at, t.id) ORDER BY e.at, e.id LIMIT 2)
-    UNION ALL
-    (SELECT e.number, e.entry_type, row_number() OVER (ORDER BY e.at DESC, e.id DESC) AS step
-       FROM mnestic.entry AS e
-      WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = t.session_id
-        AND (e.at, e.id) < (t.at, t.id) ORDER BY e.at DESC, e.id DESC LIMIT 2)
-  ) AS n
- WHERE t.entry_type = 'interaction' AND n.entry_type = 'interaction'
-UNION ALL
-SELECT t.number, e.number, 'related'
-  FROM top AS t CROSS JOIN jsonb_array_elements_text(t.related) AS r (id)
-  JOIN mnestic.entry AS e ON e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.id = r.id
-UNION ALL
-SELECT t.number, r.entry_number, 'related'
-  FROM top AS t
-  JOIN mnestic.entry_term AS r
-    ON r.tenant_id = :tenant_id AND r.agent_id = :agent_id AND r.kind = 'related' AND r.term = t.id
+_FACT = """EXISTS (
+           SELECT FROM mnestic.fact AS f
+            WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.subject_key = c.subject_key
+              AND f.predicate = c.predicate AND f.claims ? c.id AND {condition}
+              AND (f.valid_to IS NULL OR f.valid_to > {moment}))"""
+# What is active is found by its own two indexes, however much is past.
+_HOLDS = " OR ".join(
+    _FACT.format(condition=f"f.status = 'active' AND f.cardinality = '{one}'", moment="now()")
+    for one in get_args(Cardinality)
 )
-SELECT t.lender, t.number AS tied, t.tie, {columns}
-  FROM tied AS t
-  LEFT JOIN mnestic.entry AS e
-    ON e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = t.number
-   AND NOT e.number = ANY(CAST(:described AS bigint[])) {conditions}
-"""
-_OVER = text("""
-SELECT e.number
-  FROM mnestic.entry AS e
-  JOIN mnestic.claim AS c
-    ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id
-   AND c.session_id = e.session_id AND c.source_id = e.source_id
-   AND c.kind IN ('affirmed', 'corrected')
-  LEFT JOIN mnestic.fact AS f
-    ON f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.subject_key = c.subject_key
-   AND f.predicate = c.predicate AND f.claims ? c.id
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(CAST(:numbers AS bigint[]))
- GROUP BY e.number
-HAVING NOT COALESCE(bool_or(CASE WHEN CAST(:as_of AS timestamptz) IS NULL THEN f.status = 'active'
-       ELSE f.status <> 'deleted' AND f.valid_from <= CAST(:as_of AS timestamptz) END
-       AND (f.valid_to IS NULL OR f.valid_to > COALESCE(CAST(:as_of AS timestamptz), now()))), false)
-""")
-_WHOLE = text("""
-SELECT * FROM mnestic.entry AS e
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(CAST(:numbers AS bigint[]))
-""")
+_HELD = _FACT.format(condition="f.status <> 'deleted' AND f.valid_from <= :as_of", moment=":as_of")
+# Whether something was claimed by what an entry heard, but nothing of it holds, or held.
+_IS_OVER = """
+(SELECT bool_and(NOT ({holds})) FROM mnestic.claim AS c
+  WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
+    AND c.session_id = t.session_id AND c.source_id = t.source_id AND c.kind IN ('affirmed', 'corrected'))"""
+_OVER = f"SELECT number FROM mnestic.entry AS t WHERE {_AMONG} AND {_IS_OVER}"  # noqa: S608
+# In a conversation two turns before and after, the nearest first; elsewhere an entry's place says nothing.
+_TIES = f"""
+SELECT t.number AS lender,
+       ARRAY(SELECT CASE WHEN e.entry_type = 'interaction' THEN e.number END FROM mnestic.entry AS e
+              WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = t.session_id
+                AND t.entry_type = 'interaction' AND (e.at, e.id) < (t.at, t.id)
+              ORDER BY e.at DESC, e.id DESC LIMIT 2) AS before,
+       ARRAY(SELECT CASE WHEN e.entry_type = 'interaction' THEN e.number END FROM mnestic.entry AS e
+              WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = t.session_id
+                AND t.entry_type = 'interaction' AND (e.at, e.id) > (t.at, t.id)
+              ORDER BY e.at, e.id LIMIT 2) AS after,
+       ARRAY(SELECT e.number FROM jsonb_array_elements_text(t.related) AS r (id)
+               JOIN mnestic.entry AS e
+                 ON e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.id = r.id)
+       || ARRAY(SELECT entry_number FROM mnestic.entry_term
+                 WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND kind = 'related' AND term = t.id)
+       AS related,
+       {_IS_OVER} AS is_over
+  FROM mnestic.entry AS t
+ WHERE {_AMONG}
+"""  # noqa: S608
+_WHOLE = text(f"SELECT * FROM mnestic.entry AS t WHERE {_AMONG}")  # noqa: S608
 _SEARCH = ("entry.search", "*")  # of the audit log; the words of a question are nobody's business
 _COUNT = text(f"""
 SELECT now() AS now,
@@ -160,6 +145,7 @@ SELECT now() AS now,
 """)  # noqa: S608
 _TRUE_FOR = timedelta(minutes=10)  # of an answer; how recent something is counts a little
 _SPARE = 4  # entries that are read beside those that are told, as some may not answer
+_SIDE: tuple[Tie, ...] = ("beside", "near")
 
 
 class PostgresSearchStore:
@@ -252,7 +238,7 @@ class PostgresSearchStore:
         if not numbers and not ids:
             return ()
         reading = self._reading(search)
-        lines = {n: line for n in numbers if reading and (line := reading.line(n))}
+        lines = reading.lines(numbers) if reading else {}
         lacking = {"numbers": sorted(numbers - lines.keys()), "ids": sorted(ids)}
         all_of_them = {"numbers": sorted(numbers), "ids": sorted(ids)}
         narrow, owner = Filter.of(search.query), self._unit.owner
@@ -271,28 +257,14 @@ class PostgresSearchStore:
             if (line.number in held if narrow.is_narrow else line.holds_at(search.now))
         )
 
-    async def list_ties(
-        self, numbers: Sequence[int], search: Search, *, described: Collection[int]
-    ) -> Tied:
+    async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:
         """See the port."""
         if not numbers:
             return Tied()
-        narrow = Filter.of(search.query)
-        statement = statement_of(_TIES.format(columns=COLUMNS, conditions=narrow.conditions))
-        asked = {"numbers": list(numbers), "described": sorted(described)}
-        rows, over = await self._unit.rows_of(
-            (statement, {**self._unit.owner, **narrow.values, **asked}),
-            self._over(numbers, search),
-        )
-        ties: dict[int, list[tuple[int, Tie]]] = defaultdict(list)
-        for row in rows:
-            ties[row.lender].append((row.tied, row.tie))
-        found = {row.number: row for row in rows if row.number is not None}
-        lines = self._read(found.values(), self._reading(search))
+        (rows,) = await self._unit.rows_of(self._of_what_holds(_TIES, numbers, search))
         return Tied(
-            ties=ties,
-            candidates=tuple(candidate(line, search) for line in lines.values()),
-            over=frozenset(row.number for row in over),
+            ties={row.lender: _ties(row) for row in rows},
+            over=frozenset(row.lender for row in rows if row.is_over and _asks_what_holds(search)),
         )
 
     async def judge(
@@ -339,11 +311,17 @@ class PostgresSearchStore:
         return lines
 
     def _over(self, numbers: Sequence[int], search: Search) -> Asked:
-        """Those of which nothing that was claimed holds, unless the question asks for them."""
-        query = search.query
-        if not numbers or query.statuses != ("active",):
+        """Those of which nothing that was claimed holds."""
+        if not numbers or not _asks_what_holds(search):
             return NOTHING
-        return _OVER, {**self._unit.owner, "numbers": list(numbers), "as_of": query.as_of}
+        return self._of_what_holds(_OVER, numbers, search)
+
+    def _of_what_holds(self, statement: str, numbers: Sequence[int], search: Search) -> Asked:
+        as_of = search.query.as_of
+        values: dict[str, Any] = {**self._unit.owner, "numbers": list(numbers)}
+        if as_of is None:
+            return statement_of(statement.format(holds=_HOLDS)), values
+        return statement_of(statement.format(holds=_HELD)), {**values, "as_of": as_of}
 
     def _by_words(self, search: Search, vocabulary: Vocabulary, *, limit: int) -> Asked:
         """The entries with the highest BM25."""
@@ -396,3 +374,15 @@ class PostgresSearchStore:
         statement = statement_of(_BY_TIME.format(conditions=narrow.conditions))
         values = {"since_then": period.start, "until_then": period.end}
         return statement, {**self._unit.owner, **narrow.values, **values}
+
+
+def _asks_what_holds(search: Search) -> bool:
+    """Whether what does not hold any more is left out."""
+    return search.query.statuses == ("active",)
+
+
+def _ties(row: Any) -> list[tuple[int, Tie]]:
+    """What is tied to an entry; a place beside it may be of something that was not said."""
+    sides = [*zip(row.before, _SIDE, strict=False), *zip(row.after, _SIDE, strict=False)]
+    told: list[tuple[int, Tie]] = [(number, tie) for number, tie in sides if number is not None]
+    return told + [(number, "related") for number in row.related]

@@ -18,10 +18,7 @@ from mnestic.stores.postgres.schema import describe_url, never_migrated
 
 # Below, looking at all vectors is as fast, and always right. See the README, "Decisions".
 INDEXED_FROM = 5000
-_LEAST_SEARCHED, _MOST_SEARCHED = (
-    200,
-    1000,
-)  # some of them may have been removed; what pgvector allows
+_LEAST_SEARCHED, _MOST_SEARCHED = 120, 1000  # for a hundred to be found; what pgvector allows
 _LINKS, _CONSTRUCTED = 32, 200  # of an entry, and entries that are looked at to choose them
 _KEPT = 0.5  # share of `INDEXED_FROM` below which an index is not worth its place any more
 _PREFIX = "embedding_hnsw_"

@@ -43,8 +43,8 @@ def test_no_more_is_kept_than_may_be() -> None:
     counts = kept.counts()
     assert 0 < counts.entries.bytes + counts.answers.bytes <= 40_000
     assert 0 < counts.entries.held < 100
-    assert reading.line(0) is None
-    assert reading.line(99) is not None
+    assert not reading.lines([0])
+    assert reading.lines([99])
 
 
 def test_what_is_used_stays_and_the_rest_makes_place() -> None:
@@ -53,7 +53,7 @@ def test_what_is_used_stays_and_the_rest_makes_place() -> None:
 
     for number in range(100):
         reading.keep([line(number)])
-        assert reading.line(0) is not None
+        assert reading.lines([0])
 
 
 def test_a_long_text_is_not_kept() -> None:
@@ -62,7 +62,7 @@ def test_a_long_text_is_not_kept() -> None:
 
     reading.keep([line(1, "x" * 5000)])
 
-    assert reading.line(1) is None
+    assert not reading.lines([1])
 
 
 def test_of_a_change_that_is_heard_of_only_what_it_names_is_dropped() -> None:
@@ -72,9 +72,9 @@ def test_of_a_change_that_is_heard_of_only_what_it_names_is_dropped() -> None:
 
     kept.changed(ADA, 2, [1])
 
-    assert kept.read_at(ADA, 2).line(1) is None
-    assert kept.read_at(ADA, 2).line(2) is not None
-    assert kept.read_at(BEA, 1).line(1) is not None
+    assert not kept.read_at(ADA, 2).lines([1])
+    assert kept.read_at(ADA, 2).lines([2])
+    assert kept.read_at(BEA, 1).lines([1])
 
 
 @pytest.mark.parametrize(("knowledge", "numbers"), [(3, [2]), (2, None)], ids=["gap", "any"])
@@ -87,14 +87,14 @@ def test_where_it_is_not_known_what_changed_all_is_dropped(
     kept.changed(ADA, knowledge, numbers)
 
     assert kept.counts().entries.held == 0
-    assert kept.read_at(ADA, knowledge).line(1) is None
+    assert not kept.read_at(ADA, knowledge).lines([1])
 
 
 def test_a_change_that_is_not_heard_of_drops_all_when_it_is_seen() -> None:
     kept = Kept(max_bytes=MANY)
     kept.read_at(ADA, 1).keep([line(1)])
 
-    assert kept.read_at(ADA, 2).line(1) is None
+    assert not kept.read_at(ADA, 2).lines([1])
     assert kept.counts().entries.held == 0
 
 
@@ -104,7 +104,7 @@ def test_a_change_that_is_heard_of_late_changes_nothing() -> None:
 
     kept.changed(ADA, 2, [1])
 
-    assert kept.read_at(ADA, 2).line(1) is not None
+    assert kept.read_at(ADA, 2).lines([1])
 
 
 def test_what_was_read_before_a_change_is_not_kept_after_it() -> None:
@@ -115,7 +115,7 @@ def test_what_was_read_before_a_change_is_not_kept_after_it() -> None:
     reading.keep([line(1)])
     kept.keep_answer(ADA, "ferry?", Retrieval(), knowledge=1, until=9.0)
 
-    assert kept.read_at(ADA, 2).line(1) is None
+    assert not kept.read_at(ADA, 2).lines([1])
     assert kept.counts().answers.held == 0
 
 
@@ -136,6 +136,6 @@ def test_hit_rates_are_shares_of_what_was_looked_for() -> None:
     reading.keep([line(1)])
 
     for number in (1, 1, 1, 2):
-        reading.line(number)
+        reading.lines([number])
 
     assert kept.counts().entries.hit_rate == pytest.approx(0.75)
