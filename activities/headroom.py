@@ -40,29 +40,36 @@ class Headroom:
 
     async def enter(self, tenant_id: str, used: Used) -> None:
         """Waits until there is room for another call."""
-        await self._slots.acquire()
-        try:
-            while self._daily is not None:
-                ends = self._ends
-                spent = await used()
-                if ends != self._ends:
-                    continue  # another one has ended meanwhile, and may not be in what was spent
-                others = self._under_way[tenant_id]
-                if not others or self._fits(self._daily, spent, calls=others + 1):
-                    break
-                self._ended.clear()
-                await self._ended.wait()
-        except BaseException:
-            self._slots.release()
-            raise
+        await self._fit_in(tenant_id, used)
         self._under_way[tenant_id] += 1
+        try:
+            await self._slots.acquire()  # last: who waits for his day keeps nobody else from asking
+        except BaseException:
+            self._end(tenant_id)
+            raise
 
     def leave(self, tenant_id: str) -> None:
         """Gives the room of a call back, once what it took is written down."""
+        self._slots.release()
+        self._end(tenant_id)
+
+    async def _fit_in(self, tenant_id: str, used: Used) -> None:
+        """Waits until another call fits into what is left of a tenant's day."""
+        while self._daily is not None:
+            ends = self._ends
+            spent = await used()
+            if ends != self._ends:
+                continue  # another one has ended meanwhile, and may not be in what was spent
+            others = self._under_way[tenant_id]
+            if not others or self._fits(self._daily, spent, calls=others + 1):
+                return
+            self._ended.clear()
+            await self._ended.wait()
+
+    def _end(self, tenant_id: str) -> None:
         self._under_way[tenant_id] -= 1
         self._ends += 1
         self._ended.set()
-        self._slots.release()
 
     def _fits(self, daily: Budget, spent: UsageTotal, *, calls: int) -> bool:
         if self._largest is None:
