@@ -87,36 +87,41 @@ class LearningCalls:
         """
         if self._model is None:
             return await ask()
-        await self._check_budget(asked)
+        await self.check_budget(asked)
         try:
             return await ask()
         except ModelRefusedError as error:
             if error.usage is not None:
                 async with self._begin(asked, write=True) as transaction:
-                    await transaction.usage.add(self._call(error.model, error.usage))
+                    await self.keep(transaction, error)
             raise
 
     async def keep(
         self,
         transaction: Transaction,
-        answer: Extraction | Embedded | Reranked,
+        answer: Extraction | Embedded | Reranked | ModelRefusedError,
         *,
         session_id: str | None = None,
         job_id: str | None = None,
     ) -> None:
-        """Writes a call down, in the transaction that keeps its answer."""
-        if self._model is not None and (answer.usage.input_tokens or answer.usage.output_tokens):
-            units = answer.search_units if isinstance(answer, Reranked) else 0
+        """Writes a call down, in the transaction that keeps its answer, or that it was refused."""
+        usage = answer.usage
+        units = answer.search_units if isinstance(answer, Reranked | ModelRefusedError) else 0
+        if self._model is None or usage is None:
+            return
+        if usage.input_tokens or usage.output_tokens or units:
             call = self._call(
-                answer.model,
-                answer.usage,
-                session_id=session_id,
-                job_id=job_id,
-                search_units=units,
+                answer.model, usage, session_id=session_id, job_id=job_id, search_units=units
             )
             await transaction.usage.add(call)
 
-    async def _check_budget(self, asked: Scoped) -> None:
+    async def check_budget(self, asked: Scoped) -> None:
+        """Lets a call through for as long as the tenant's day has something left.
+
+        Raises:
+            BudgetExceededError: it has nothing left.
+            ConfigurationError: its budget is of money, and some calls have no price.
+        """
         if self._daily is None:
             return
         if self._daily.usd is not None and self._prices.find(self._model or "") is None:
@@ -149,9 +154,9 @@ class LearningCalls:
         model: str,
         usage: TokenUsage,
         *,
-        session_id: str | None = None,
-        job_id: str | None = None,
-        search_units: int = 0,
+        session_id: str | None,
+        job_id: str | None,
+        search_units: int,
     ) -> ModelCall:
         cost = self._prices.cost_usd(model, usage, search_units=search_units)
         if cost is None and self._model is not None:  # some servers name their models otherwise

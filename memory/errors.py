@@ -228,11 +228,14 @@ class SchemaVersionError(RefusedError):
 class ModelRefusedError(RefusedError):
     """A language model, or its server, will not answer this request, or not in a usable form.
 
-    `usage` is what the answer took, when there was one; it was paid for all the same.
+    `usage` is what the answer took, when there was one, and `search_units` what some servers bill instead of
+    tokens; it was paid for all the same.
     """
 
-    def __init__(self, *, model: str, why: str, usage: TokenUsage | None = None) -> None:
-        self.model, self.usage = model, usage
+    def __init__(
+        self, *, model: str, why: str, usage: TokenUsage | None = None, search_units: int = 0
+    ) -> None:
+        self.model, self.usage, self.search_units = model, usage, search_units
         super().__init__(f"model {model} refused: {why}")
 
 

@@ -5,7 +5,7 @@ It stands alone because relevances are checked as nothing else is: one for each 
 
 import asyncio
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -89,13 +89,18 @@ class RemoteReranker:
         if tokens is None:
             tokens = await asyncio.to_thread(lambda: sum(map(count_tokens, (asked, *cut))))
         usage = TokenUsage(input_tokens=tokens, output_tokens=0)
-        found = dict(self._relevances(answer.results, number=len(cut), usage=usage))
-        units = answer.meta.billed_units if answer.meta else None
+        units = _search_units(answer)
+        try:
+            relevances = _relevances(answer.results, number=len(cut))
+        except ValueError as error:  # it is billed all the same
+            raise ModelRefusedError(
+                model=answer.model or self.model, why=str(error), usage=usage, search_units=units
+            ) from None
         return Reranked(
-            relevances=tuple(found[place] for place in range(len(cut))),
+            relevances=relevances,
             model=answer.model or self.model,
             usage=usage,
-            search_units=math.ceil(units.search_units or 0) if units else 0,
+            search_units=units,
         )
 
     async def _receive(self, question: str, texts: list[str]) -> str:
@@ -105,27 +110,33 @@ class RemoteReranker:
             async with asyncio.timeout(self._timeout_s):
                 return await self._client.post("/rerank", body=asked, cast_to=str)
 
-    def _relevances(
-        self, results: list[Any], *, number: int, usage: TokenUsage
-    ) -> Iterator[tuple[int, float]]:
-        """Indices and relevances, one for each text.
 
-        Raises:
-            ModelRefusedError: a text has none or two, or one is no number from 0 to 1.
-        """
-        try:
-            told = [_Result.model_validate(result) for result in results]
-        except ValidationError:
-            why = "a result has no index, or a relevance that is no number"
-            raise ModelRefusedError(model=self.model, why=why, usage=usage) from None
-        if sorted(one.index for one in told) != list(range(number)):
-            why = f"it answered {len(told)} results for {number} texts, or not one for each"
-            raise ModelRefusedError(model=self.model, why=why, usage=usage)
-        for one in told:
-            if not -_ROUNDING <= one.relevance <= 1 + _ROUNDING:
-                why = f"a relevance is {one.relevance:g}, which is not from 0 to 1"
-                raise ModelRefusedError(model=self.model, why=why, usage=usage)
-            yield one.index, min(1.0, max(0.0, one.relevance))
+def _relevances(results: list[Any], *, number: int) -> tuple[float, ...]:
+    """Relevances, one for each text, in their order.
+
+    Raises:
+        ValueError: a text has none or two, or one is no number from 0 to 1.
+    """
+    try:
+        told = sorted((_Result.model_validate(result) for result in results), key=_place)
+    except ValidationError:
+        raise ValueError("a result has no index, or a relevance that is no number") from None
+    if [one.index for one in told] != list(range(number)):
+        raise ValueError(f"it answered {len(told)} results for {number} texts, or not one for each")
+    for one in told:
+        if not -_ROUNDING <= one.relevance <= 1 + _ROUNDING:
+            raise ValueError(f"a relevance is {one.relevance:g}, which is not from 0 to 1")
+    return tuple(min(1.0, max(0.0, one.relevance)) for one in told)
+
+
+def _place(result: _Result) -> int:
+    return result.index
+
+
+def _search_units(answer: _Answer) -> int:
+    """What the server bills, where it bills by search."""
+    billed = answer.meta.billed_units if answer.meta else None
+    return math.ceil(billed.search_units or 0) if billed else 0
 
 
 def _tokens(answer: _Answer) -> int | None:

@@ -110,6 +110,24 @@ async def test_search_units_are_on_the_books(
     assert rows == [(3, 0.006)]
 
 
+@pytest.mark.parametrize("tokens", [0, 40])
+async def test_search_units_of_an_answer_that_was_refused_are_on_the_books(
+    ada: MemoryClient, chat_server: Any, admin_url: str, settings: Settings, tokens: int
+) -> None:
+    billed = {"search_units": 3, "input_tokens": tokens}
+    chat_server.answers = lambda *_: (200, {"results": [], "meta": {"billed_units": billed}}, {})
+    found = await ada.retrieve(QUESTION, rerank="remote")
+
+    with psycopg.connect(admin_url) as owner:
+        rows = owner.execute(
+            "SELECT input_tokens, search_units, cost_usd::float FROM mnestic.llm_usage "
+            "WHERE tenant_id = %s",
+            [settings.tenant_id],
+        ).fetchall()
+    assert "0 results for 3 texts" in found.skipped["rerank"]
+    assert rows == [(tokens, 3, 0.006)]
+
+
 async def test_no_transaction_is_open_while_a_server_is_waited_for(
     ada: MemoryClient, chat_server: Any, admin_url: str
 ) -> None:
