@@ -58,9 +58,9 @@ from mnestic.starter.wiring import (
     learning_limits,
     open_database,
     open_openai,
+    open_query_models,
     open_reranker,
     prices_of,
-    query_models,
 )
 from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.workflows.plugin import MnesticPlugin
@@ -147,15 +147,17 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
     async with open_openai(settings) as client, open_reranker(settings) as reranker:
         model, summariser = _chat_models(settings, client)
         extractor, embedder = extractor_of(settings, client), embedder_of(settings, client)
-        yield Models(
-            model=model,
-            summariser=summariser,
-            extractor=extractor,
-            embedder=embedder,
-            limits=learning_limits(settings, extractor.model, embedder.model),
-            auto=auto_retriever(settings, query_models(settings, embedder, reranker)),
-            prices=settings.model_prices,
-        )
+        limits = learning_limits(settings, extractor.model, embedder.model)
+        async with open_query_models(settings, embedder, reranker) as models:
+            yield Models(
+                model=model,
+                summariser=summariser,
+                extractor=extractor,
+                embedder=embedder,
+                limits=limits,
+                auto=auto_retriever(settings, models),
+                prices=settings.model_prices,
+            )
 
 
 def _chat_models(settings: Settings, client: "AsyncOpenAI | None") -> tuple[ChatModel, Summariser]:

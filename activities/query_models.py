@@ -5,7 +5,9 @@ down at once, in a transaction of its own, whatever becomes of the question.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from types import MappingProxyType
 from typing import TypeVar
@@ -14,7 +16,7 @@ from mnestic.activities.askers import Asker
 from mnestic.activities.headroom import Headroom
 from mnestic.activities.learning_calls import LearningCalls, LearningLimits
 from mnestic.activities.reranking import Rerankers
-from mnestic.memory.errors import ModelUnavailableError
+from mnestic.memory.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.language import Embedded, Reranked
 from mnestic.memory.ports import Embedder, Reranker
 from mnestic.memory.usage import ModelPrices, Purpose
@@ -22,6 +24,8 @@ from mnestic.memory.usage import ModelPrices, Purpose
 Answer = TypeVar("Answer", Embedded, Reranked)
 _NONE: Rerankers = MappingProxyType({})
 _RERANKING = timedelta(seconds=1)
+_CLOSING = timedelta(seconds=5)
+log = logging.getLogger("mnestic.query_models")
 
 
 class QueryModels:
@@ -35,6 +39,7 @@ class QueryModels:
         reranking: timedelta = _RERANKING,
         limits: LearningLimits | None = None,
         prices: ModelPrices | None = None,
+        closing: timedelta = _CLOSING,
     ) -> None:
         """Prepares the models.
 
@@ -44,8 +49,10 @@ class QueryModels:
             reranking: How long a search waits for that, a free place among the calls included.
             limits: How many calls go at once, and what a tenant's day may take, learning included.
             prices: USD by model.
+            closing: How long `close` may take.
         """
         self._embedder, self._rerankers, self._reranking = embedder, rerankers, reranking
+        self._closing = closing
         self._limits, self._prices = limits or LearningLimits(), prices
         self._headroom = Headroom(concurrency=self._limits.concurrency, daily=self._limits.daily)
         self._keeping: set[asyncio.Task[None]] = set()
@@ -110,22 +117,71 @@ class QueryModels:
             prices=self._prices,
             actor=asker.actor,
         )
-        limit = None if within is None else within.total_seconds()
-        try:
-            async with asyncio.timeout(limit), calls.room(asker):
-                answer = await calls.answer(asker, work)
-                keeping = asyncio.create_task(self._keep(calls, asker, answer))
-                self._keeping.add(keeping)
-                keeping.add_done_callback(self._keeping.discard)
-                await asyncio.shield(keeping)  # who asked may give up; what was paid stays paid
-        except TimeoutError:
-            why = f"no answer within {limit:g} s"
-            raise ModelUnavailableError(model=model, why=why) from None
+        async with _answering(within, model=model), AsyncExitStack() as room:
+            await room.enter_async_context(calls.room(asker))
+            await calls.check_budget(asker)
+            answer = await _paid(work)
+            # Who asked may give up; what was paid is written down, and has its room until it is.
+            await asyncio.shield(self._begin_keeping(calls, asker, answer, room=room.pop_all()))
+        if isinstance(answer, ModelRefusedError):
+            raise answer
         return answer
 
-    async def _keep(self, calls: LearningCalls, asker: Asker, answer: Embedded | Reranked) -> None:
-        async with asker(write=True) as transaction:
-            await calls.keep(transaction, answer, session_id=asker.session_id, job_id=asker.job_id)
+    async def close(self) -> None:
+        """Waits until what was paid is written down; what cannot be in time is given up, and logged."""
+        if not self._keeping:
+            return
+        _, late = await asyncio.wait(self._keeping, timeout=self._closing.total_seconds())
+        for keeping in late:
+            keeping.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    def _begin_keeping(
+        self,
+        calls: LearningCalls,
+        asker: Asker,
+        answer: Embedded | Reranked | ModelRefusedError,
+        *,
+        room: AsyncExitStack,
+    ) -> asyncio.Task[None]:
+        async def keep() -> None:
+            async with room, asker(write=True) as transaction:
+                await calls.keep(
+                    transaction, answer, session_id=asker.session_id, job_id=asker.job_id
+                )
+
+        keeping = asyncio.create_task(keep())
+        self._keeping.add(keeping)
+        keeping.add_done_callback(self._kept)
+        return keeping
+
+    def _kept(self, keeping: asyncio.Task[None]) -> None:
+        self._keeping.discard(keeping)
+        why = "it was given up" if keeping.cancelled() else keeping.exception()
+        if why is not None:
+            log.warning("what a call took is not written down", extra={"why": str(why)})
+
+
+@asynccontextmanager
+async def _answering(within: timedelta | None, *, model: str) -> AsyncIterator[None]:
+    """A block in which a model answers within a time, if there is one."""
+    seconds = None if within is None else within.total_seconds()
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        why = "no answer in time" if seconds is None else f"no answer within {seconds:g} s"
+        raise ModelUnavailableError(model=model, why=why) from error
+
+
+async def _paid(work: Callable[[], Awaitable[Answer]]) -> Answer | ModelRefusedError:
+    """An answer, or the refusal of one that was paid for."""
+    try:
+        return await work()
+    except ModelRefusedError as error:
+        if error.usage is None:
+            raise
+        return error
 
 
 class _MeteredEmbedder:

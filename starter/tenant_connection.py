@@ -30,9 +30,9 @@ from mnestic.starter.wiring import (
     local_models,
     open_memory,
     open_openai,
+    open_query_models,
     open_reranker,
     prices_of,
-    query_models,
 )
 
 
@@ -76,13 +76,10 @@ class Connection(JobSteering):
             if settings.embedding_model is not None:
                 openai = await opened.enter_async_context(open_openai(settings))
             reranker = await opened.enter_async_context(open_reranker(settings))
-            client = cls(
-                temporal,
-                memory,
-                settings=settings,
-                endpoints=endpoints,
-                models=query_models(settings, embedder_of(settings, openai), reranker),
+            models = await opened.enter_async_context(
+                open_query_models(settings, embedder_of(settings, openai), reranker)
             )
+            client = cls(temporal, memory, settings=settings, endpoints=endpoints, models=models)
             client._closing = opened.pop_all()
         return client
 

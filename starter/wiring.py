@@ -243,20 +243,28 @@ async def open_reranker(settings: Settings) -> AsyncIterator[Reranker | None]:
         )
 
 
-def query_models(
+@asynccontextmanager
+async def open_query_models(
     settings: Settings, embedder: Embedder, reranker: Reranker | None = None
-) -> QueryModels:
-    """The models that questions ask, held to what the settings give them and learning together."""
+) -> AsyncIterator[QueryModels]:
+    """The models that questions ask, held to what the settings give them and learning together.
+
+    Their memory is to be closed after them: at the end they write down what was paid.
+    """
     rerankers: dict[Rerank, Reranker] = {"local": TokenMatchReranker()}
     if reranker is not None:
         rerankers["remote"] = reranker
-    return QueryModels(
+    models = QueryModels(
         embedder,
         rerankers=rerankers,
         reranking=timedelta(seconds=settings.rerank_timeout_s),
         limits=LearningLimits(concurrency=settings.retrieval_concurrency, daily=_daily(settings)),
         prices=prices_of(settings.model_prices),
     )
+    try:
+        yield models
+    finally:
+        await models.close()
 
 
 def local_models() -> QueryModels:

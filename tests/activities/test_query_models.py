@@ -1,8 +1,10 @@
 """What questions ask of models: written down on whose account it was, and held to the day's budget."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
+from typing import Any, NoReturn
 
 import psycopg
 import pytest
@@ -13,10 +15,12 @@ from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.activities.query_models import QueryModels
 from mnestic.activities.topic_meaning import entries_about
+from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.ports import Memory
 from mnestic.memory.usage import Budget
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from mnestic.starter.wiring import open_query_models
 from tests.activities.learning_models import PRICES, Call, Steps, refused, said, vectors
 from tests.activities.locks import until_held_up
 
@@ -31,9 +35,11 @@ def models(openai: AsyncOpenAI, chat_server: Any) -> Callable[..., QueryModels]:
     """Makes models whose vectors come from the loopback server."""
     chat_server.answers = vectors
 
-    def make(**limits: Any) -> QueryModels:
+    def make(closing: timedelta = timedelta(minutes=1), **limits: Any) -> QueryModels:
         embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
-        return QueryModels(embedder, limits=LearningLimits(**limits), prices=PRICES)
+        return QueryModels(
+            embedder, limits=LearningLimits(**limits), prices=PRICES, closing=closing
+        )
 
     return make
 
@@ -137,27 +143,121 @@ async def test_questions_and_learning_share_a_day(
     assert "is used up: 7 of 7 tokens" in str(held)
 
 
-async def test_what_was_paid_is_written_down_though_who_asked_has_given_up(
+@pytest.fixture
+def full_books(admin_url: str) -> Callable[[], AbstractContextManager[None]]:
+    """Makes a block in which usage can be read and not written."""
+
+    @contextmanager
+    def lock() -> Iterator[None]:
+        with psycopg.connect(admin_url) as owner:
+            owner.execute("LOCK TABLE mnestic.llm_usage IN SHARE MODE")
+            yield
+
+    return lock
+
+
+async def give_up(models: QueryModels, asker: Asker, *, admin_url: str) -> None:
+    """Asks, and gives up while what was paid waits to be written down."""
+    asking = asyncio.create_task(models.embedder(asker).embed([QUESTION]))
+    await until_held_up(admin_url)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
+async def test_what_was_paid_is_written_down_before_models_close_though_who_asked_has_given_up(
     models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
+    asker: Asker,
     usage: Callable[[], list[Call]],
+    full_books: Callable[[], AbstractContextManager[None]],
     admin_url: str,
 ) -> None:
-    ada = client(models())
-    await ada.add(ANSWER)
+    asked = models()
+    with full_books():
+        await give_up(asked, asker, admin_url=admin_url)
+        closing = asyncio.create_task(asked.close())
+        await asyncio.sleep(0)
+        is_open = not closing.done()
+    await closing
 
-    with psycopg.connect(admin_url) as owner:
-        owner.execute("LOCK TABLE mnestic.llm_usage IN ACCESS EXCLUSIVE MODE")
-        asking = asyncio.create_task(ada.retrieve(QUESTION))
-        await until_held_up(admin_url)
-        asking.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asking
-    async with asyncio.timeout(30):
-        while not usage():  # noqa: ASYNC110 - Postgres sets no event
-            await asyncio.sleep(0.02)
+    assert is_open
+    assert usage() == [("retrieve", "vectors", 7, 0, COST, None)]
+
+
+async def test_a_process_that_ends_has_written_down_what_was_paid(
+    openai: AsyncOpenAI,
+    asker: Asker,
+    settings: Settings,
+    usage: Callable[[], list[Call]],
+    full_books: Callable[[], AbstractContextManager[None]],
+    admin_url: str,
+    chat_server: Any,
+) -> None:
+    chat_server.answers = vectors
+    embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
+    async with open_query_models(settings, embedder) as asked:
+        with full_books():
+            await give_up(asked, asker, admin_url=admin_url)
+
+    assert [call[:3] for call in usage()] == [("retrieve", "vectors", 7)]
+
+
+async def test_a_refusal_that_was_paid_is_written_down_though_who_asked_has_given_up(
+    models: Callable[..., QueryModels],
+    asker: Asker,
+    usage: Callable[[], list[Call]],
+    full_books: Callable[[], AbstractContextManager[None]],
+    admin_url: str,
+    chat_server: Any,
+) -> None:
+    asked = models()
+    told = {"model": "vectors", "data": [], "usage": {"prompt_tokens": 7}}
+    chat_server.answers = lambda *_: (200, told, {})
+    with full_books():
+        await give_up(asked, asker, admin_url=admin_url)
+    await asked.close()
 
     assert usage() == [("retrieve", "vectors", 7, 0, COST, None)]
+
+
+@pytest.mark.parametrize(
+    "limits", [{"concurrency": 1}, {"daily": Budget(tokens=13)}], ids=["calls", "day"]
+)
+async def test_a_call_has_its_room_until_it_is_written_down(
+    models: Callable[..., QueryModels],
+    asker: Asker,
+    full_books: Callable[[], AbstractContextManager[None]],
+    admin_url: str,
+    chat_server: Any,
+    limits: dict[str, Any],
+) -> None:
+    asked = models(**limits)
+    hasty = asked.embedder(asker, within=timedelta(seconds=0.3))
+    with full_books():
+        await give_up(asked, asker, admin_url=admin_url)
+        with pytest.raises(ModelUnavailableError, match="no answer within"):
+            await hasty.embed([AGAIN])
+        requests = len(chat_server.requests)
+    await asked.close()
+    await asked.embedder(asker).embed([AGAIN])
+
+    assert (requests, len(chat_server.requests)) == (1, 2)
+
+
+async def test_what_cannot_be_written_down_in_time_is_given_up_and_logged(
+    models: Callable[..., QueryModels],
+    asker: Asker,
+    full_books: Callable[[], AbstractContextManager[None]],
+    admin_url: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked = models(closing=timedelta(seconds=0.1))
+    with full_books():
+        await give_up(asked, asker, admin_url=admin_url)
+        async with asyncio.timeout(30):
+            await asked.close()
+
+    assert "what a call took is not written down" in caplog.text
 
 
 async def test_what_was_refused_after_it_was_paid_for_is_written_down(
@@ -236,3 +336,25 @@ async def test_a_model_that_hangs_leaves_a_message_what_its_words_find(
     assert [one.content for one in told.memories] == [ANSWER]
     assert [(one.source, one.name) for one in told.skipped] == [("memories", "semantic")]
     assert "no answer within" in told.skipped[0].why
+
+
+class Late:
+    """An embedder of somebody else's, which tells by Python's own error that it was too late."""
+
+    name = model = "late"
+    batch = 1
+
+    async def embed(self, _: Sequence[str]) -> NoReturn:
+        raise TimeoutError
+
+
+async def test_a_model_that_is_too_late_by_its_own_limit_is_named(
+    client: Callable[[QueryModels], MemoryClient],
+) -> None:
+    ada = client(QueryModels(Late()))
+    await ada.add(ANSWER)
+
+    found = await ada.retrieve(QUESTION)
+
+    assert found.skipped == {"semantic": "model late does not answer: no answer in time"}
+    assert [one.entry.content for one in found.found] == [ANSWER]
