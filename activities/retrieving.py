@@ -21,8 +21,10 @@ from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.asked_facts import asked_predicates, asked_tags, touched_predicates
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Entry
+from mnestic.memory.persons import set_apart
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import (
+    Named,
     is_english,
     possible_names,
     read_question,
@@ -82,6 +84,7 @@ class _Read:
     vocabulary: Vocabulary
     called: Vocabulary
     names: frozenset[str]
+    persons: tuple[frozenset[str], ...]
     tags: frozenset[str]
     predicates: Mapping[str, float]
     respects: frozenset[str]
@@ -99,6 +102,7 @@ class _Read:
             vocabulary=self.vocabulary,
             called=self.called,
             names=self.names,
+            persons=self.persons,
             tags=self.tags,
             predicates=self.predicates,
             period=self.asked.period,
@@ -246,6 +250,7 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
         vocabulary=vocabulary,
         called=await search.look_up(called, known),
         names=names,
+        persons=_persons(named, known) if named.is_between else (),
         tags=keys | asked_tags(named.words),
         predicates=asked_predicates(telling, number=len(weights)),
         respects=touched_predicates(telling, number=len(weights)),
@@ -256,6 +261,16 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
         policy=asking.policy or settings_of(known.settings).policy,
         words=None if foreign is not None else asking.words,
     )
+
+
+def _persons(named: Named, known: Known) -> tuple[frozenset[str], ...]:
+    """The names of each of several who are named; several names may be of one."""
+    persons: list[frozenset[str]] = []
+    for name in named.names:
+        keys = known.names[name].keys
+        same = [one for one in persons if not one.isdisjoint(keys)]
+        persons = [one for one in persons if one not in same] + [keys.union(*same)]
+    return tuple(persons) if len(persons) > 1 else ()
 
 
 async def _embed(embedder: Embedder, read: _Read) -> tuple[_Meanings | None, dict[str, str]]:
@@ -314,6 +329,7 @@ async def _ranked(
     candidates |= {one.number: one for one in more if one.entry_id not in query.excluded}
     for number in tied.over:  # what does not hold lends to nothing
         candidates.pop(number, None)
+    set_apart(candidates.values(), number=len(read.persons))
     # Where the best are read once more, that may find that what is not sure answers all the same.
     ranked = rank(
         tuple(candidates.values()),

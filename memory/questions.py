@@ -6,7 +6,7 @@ text search configuration of the agent says how they are folded.
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -37,6 +37,11 @@ _LIGHT = frozenset(
     much many more most lot lots thing things way sort really still even ever just also please good nice
     """.split()  # noqa: SIM905
 )
+# What names stand beside one another by, and what several do with one another.
+_JOINING = frozenset({"and", "or", "nor", "the"})
+_SHARED = frozenset(
+    "talk talked talking discuss discussed discussing chat chatted conversation conversations".split()  # noqa: SIM905
+)
 _YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "nth"})
 _YEARS = 10  # that are looked back for a day without its year
 _ENGLISH = 1 / 3  # share of English function words from which a question is in English
@@ -65,10 +70,11 @@ class Question(NamedTuple):
 
 
 class Named(NamedTuple):
-    """Words of a question without names, and the names that were among them."""
+    """Words of a question without names, the names that were among them, and whether it asks what was between them."""
 
     words: tuple[str, ...]
     names: tuple[str, ...]
+    is_between: bool = False
 
 
 def read_question(text: str, *, asked_at: datetime) -> Question:
@@ -95,7 +101,17 @@ def without_names(words: tuple[AskedWord, ...], known: Collection[str]) -> Named
         if key in known and not any(place in taken for place in range(start, end)):
             taken |= dict.fromkeys(range(start, end), key)
     left = tuple(word.text for place, word in enumerate(words) if place not in taken)
-    return Named(words=left, names=tuple(dict.fromkeys(taken.values())))
+    names = tuple(dict.fromkeys(taken.values()))
+    return Named(words=left, names=names, is_between=_is_between(words, sorted(taken)))
+
+
+def _is_between(words: tuple[AskedWord, ...], taken: Sequence[int]) -> bool:
+    """Whether a question is of what is between those who are named, not of each: "A and B" have it in common."""
+    if not taken:
+        return False
+    folded = [word.text.casefold() for word in words]
+    between = {folded[place] for place in range(taken[0], taken[-1]) if place not in taken}
+    return not between <= _JOINING or not _SHARED.isdisjoint(folded)
 
 
 def telling_words(words: Collection[str]) -> tuple[str, ...]:

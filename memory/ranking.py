@@ -29,7 +29,7 @@ _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others
 Values = NDArray[Any]
 Tie = Literal["beside", "near", "related"]
 Ties = Mapping[int, Sequence[tuple[int, Tie]]]
-Concern = Literal["named", "mentioned", "open", "other"]
+Concern = Literal["named", "mentioned", "apart", "open", "other"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,7 +41,8 @@ class Candidate:
     answers, `alike` how near its words come to those of the question that it lacks; `terms` tells the words that
     it begins with. `is_turn` is what was said in a conversation, whose place in it
     counts. `concern`: whether the question names who said it or whom it is about, somebody who is mentioned
-    in what another said, nobody, or somebody else.
+    in what another said, one of several apart from the others, nobody, or somebody else. `persons` has a bit for each
+    of several between whom something is asked for.
     """
 
     number: int
@@ -53,6 +54,7 @@ class Candidate:
     names_time: bool = False
     times: tuple[tuple[datetime, datetime], ...] = ()
     concern: Concern = "open"
+    persons: int = 0
     is_said: bool = False
     is_tagged: bool = False
     importance: float = 0.5
@@ -141,7 +143,7 @@ def rank(
     worth = policy.sort_by_relevance * score + policy.sort_by_importance * weighed.importance
     order = np.lexsort((weighed.number, weighed.at, worth))[::-1]
     if asked.names and not asked.weights:
-        order = order[weighed.concern[order] != "other"]
+        order = order[~np.isin(weighed.concern[order], ("apart", "other"))]
     least, floor = _least(policy, min_score)
     order = order[(score[order] >= least) & (share[order] >= floor)]
     shares, scores = share.tolist(), score.tolist()
@@ -260,6 +262,7 @@ class _Weighed:
         mentioned = math.sqrt(others) if self._is_said.any() else 1.0
         shares: dict[Concern, float] = {"named": 1.0, "mentioned": mentioned, "other": others}
         shares["open"] = others if self._asked.names else 1.0
+        shares["apart"] = others
         share = np.array([shares[one.concern] for one in self.candidates])
         return np.where((self.concern == "other") & ~self._is_turn, others**2, share)
 

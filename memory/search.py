@@ -100,8 +100,8 @@ class Known:
 class Search:
     """What sources are asked: a question as the agent's memory understands it.
 
-    `called` are words of names, `names` and `tags` what it names, by key; `predicates` what it asks about
-    whom it names. `model` and `vector` are what it means, `vectors` how many of the model there are, `pool` how
+    `called` are words of names, `names` and `tags` what it names, by key; `persons` are the names of each, where
+    it asks what is between several; `predicates` what it asks about whom it names. `model` and `vector` are what it means, `vectors` how many of the model there are, `pool` how
     many entries a source brings. `now` and `knowledge` are those of `Known`.
     """
 
@@ -115,6 +115,7 @@ class Search:
     pool: int
     now: datetime
     knowledge: int
+    persons: tuple[frozenset[str], ...] = ()
     model: str = ""
     vector: bytes | None = None
     vectors: int = 0

@@ -98,11 +98,7 @@ def candidate(line: EntryLine, search: Search) -> Candidate:
     """What an entry is, as far as the question is concerned."""
     names, is_turn = search.names, line.is_turn
     is_said = is_turn and line.speaker in names
-    about = bool(names) and (
-        not names.isdisjoint(line.subjects)
-        or not names.isdisjoint(line.aliases)
-        or _names_one(line.folded, names)
-    )
+    about = bool(names) and _is_about(line, names)
     concern: Concern = "open"
     if is_said or (about and not is_turn):
         concern = "named"
@@ -120,10 +116,24 @@ def candidate(line: EntryLine, search: Search) -> Candidate:
         names_time=bool(line.times),
         times=line.times if search.period is not None else (),
         concern=concern,
+        persons=sum(
+            1 << place
+            for place, person in enumerate(search.persons)
+            if (is_turn and line.speaker in person) or _is_about(line, person)
+        ),
         is_said=is_said,
         is_tagged=not (search.tags.isdisjoint(line.tags) and search.tags.isdisjoint(line.aliases)),
         importance=line.importance,
         terms=partial(getattr, line, "terms"),
+    )
+
+
+def _is_about(line: EntryLine, names: frozenset[str]) -> bool:
+    """Whether an entry is about somebody of one of the names, or mentions them."""
+    return (
+        not names.isdisjoint(line.subjects)
+        or not names.isdisjoint(line.aliases)
+        or _names_one(line.folded, names)
     )
 
 

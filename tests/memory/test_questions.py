@@ -104,6 +104,27 @@ def test_the_longest_name_is_taken_out_of_the_words() -> None:
     assert named.words == ("Did", "sister", "visit")
 
 
+@pytest.mark.parametrize(
+    ("question", "is_between"),
+    [
+        ("What did Ann promise Ben?", True),
+        ("What does Ann owe to Ben and Carl?", True),
+        ("What did Ann and Ben talk about?", True),
+        ("What do Ann and Ben drink?", False),
+        ("Which languages do Ann, Ben and Carl speak?", False),
+        ("What did Ann promise?", False),
+        ("What did Mary Ann promise?", False),
+        ("What did they talk about?", False),
+    ],
+)
+def test_a_question_is_of_what_is_between_several_or_of_each(
+    question: str, is_between: bool
+) -> None:
+    words = read_question(question, asked_at=NOON).words
+
+    assert without_names(words, {"ann", "ben", "carl", "mary ann"}).is_between == is_between
+
+
 def test_a_small_function_word_is_no_name() -> None:
     small = read_question("what will the art of it be", asked_at=NOON).words
     capital = read_question("What did Will paint?", asked_at=NOON).words
