@@ -45,7 +45,6 @@ Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
 _FRESH = 1000  # entries without a vector that are embedded with the question
 _OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
-_WIDER = 8  # times as many are asked for where too few were let through
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,21 +291,23 @@ async def _embed(embedder: Embedder, read: _Read) -> tuple[_Meanings | None, dic
 async def _search(transaction: Transaction, read: _Read, meanings: _Meanings | None) -> _Best:
     """The best candidates, and their entries by number.
 
-    More of each source are asked for where too few of them were let through.
+    Sources may bring what the question rules out, as looking at the rest alone takes longer; where that
+    leaves too few, they are asked for the rest.
     """
     if not read.is_answerable:
         return [], {}
-    limit, search = read.wanted, read.search(meanings)
+    search = read.search(meanings)
     while True:
         hits = await transaction.search.find(search)
         near = {**meanings.fresh, **hits.near} if meanings else hits.near
         hits = replace(hits, near=near)
         ranked, sound, let_through = await _ranked(transaction, read, search, hits=hits)
         right, entries = await _judged(transaction, read, search, ranked=ranked, sound=sound)
-        exhausted = len(hits.words) < search.pool and len(near) < search.pool
-        if len(right) >= limit or exhausted or let_through >= search.pool:
-            return right[:limit], entries
-        search = replace(search, pool=search.pool * _WIDER)
+        brought_all = len(hits.words) < search.pool and len(near) < search.pool
+        are_enough = len(right) >= read.wanted or let_through >= search.pool
+        if are_enough or brought_all or search.is_strict:
+            return right[: read.wanted], entries
+        search = replace(search, is_strict=True)
 
 
 async def _ranked(

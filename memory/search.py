@@ -101,8 +101,9 @@ class Search:
     """What sources are asked: a question as the agent's memory understands it.
 
     `called` are words of names, `names` and `tags` what it names, by key; `persons` are the names of each, where
-    it asks what is between several; `predicates` what it asks about whom it names. `model` and `vector` are what it means, `vectors` how many of the model there are, `pool` how
-    many entries a source brings. `now` and `knowledge` are those of `Known`.
+    it asks what is between several; `predicates` what it asks about whom it names. `model` and `vector` are what
+    it means, `vectors` how many of the model there are, `pool` how many entries a source brings; of those that
+    the question rules out too, unless it is strict. `now` and `knowledge` are those of `Known`.
     """
 
     query: RetrievalQuery
@@ -119,6 +120,7 @@ class Search:
     model: str = ""
     vector: bytes | None = None
     vectors: int = 0
+    is_strict: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ def by_meaning(unit: Unit, search: Search) -> tuple[Asked, Asked]:
     if search.vector is None:
         return NOTHING, NOTHING
     numbers = np.frombuffer(search.vector, dtype="<f4")
-    narrow = Filter.of(search.query)
+    narrow = Filter.of(search)
     values = {"vector": _literal(numbers), "limit": search.pool}
     gone_through = searched(search.vectors) if search.vectors >= INDEXED_FROM else 0
     if search.pool <= gone_through and not narrow.is_narrow:

@@ -241,7 +241,7 @@ class PostgresSearchStore:
         lines = reading.lines(numbers) if reading else {}
         lacking = {"numbers": sorted(numbers - lines.keys()), "ids": sorted(ids)}
         all_of_them = {"numbers": sorted(numbers), "ids": sorted(ids)}
-        narrow, owner = Filter.of(search.query), self._unit.owner
+        narrow, owner = Filter.of(search), self._unit.owner
         let_through = statement_of(f"SELECT e.number {_THESE} {narrow.conditions}")
         rows, allowed = await self._unit.rows_of(
             (_LINES, {**owner, **lacking}) if any(lacking.values()) else NOTHING,
@@ -334,7 +334,7 @@ class PostgresSearchStore:
         if not asked or (search.query.mode == "semantic" and vocabulary is search.vocabulary):
             return NOTHING
         lexemes, weights, bits = (list(part) for part in zip(*asked, strict=True))
-        narrow = Filter.of(search.query)
+        narrow = Filter.of(search)
         statement = statement_of(
             _BY_WORDS.format(
                 allowed=narrow.allowed,
@@ -358,7 +358,7 @@ class PostgresSearchStore:
         if not asked:
             return NOTHING
         kinds, terms = (list(part) for part in zip(*asked, strict=True))
-        narrow = Filter.of(search.query)
+        narrow = Filter.of(search)
         statement = statement_of(
             _BY_NAME.format(allowed=narrow.allowed, within=narrow.within("AND entry_number"))
         )
@@ -370,7 +370,7 @@ class PostgresSearchStore:
         period = search.period
         if period is None:
             return NOTHING
-        narrow = Filter.of(search.query)
+        narrow = Filter.of(search)
         statement = statement_of(_BY_TIME.format(conditions=narrow.conditions))
         values = {"since_then": period.start, "until_then": period.end}
         return statement, {**self._unit.owner, **narrow.values, **values}

@@ -12,7 +12,7 @@ from typing import Any, Self
 from sqlalchemy import TextClause, text
 
 from mnestic.memory.claims import name_key
-from mnestic.memory.retrieval import RetrievalQuery
+from mnestic.memory.search import Search
 
 _OWNED = "{0}.tenant_id = :tenant_id AND {0}.agent_id = :agent_id"
 _TAGGED = f"""
@@ -44,8 +44,9 @@ class Filter:
     is_narrow: bool
 
     @classmethod
-    def of(cls, query: RetrievalQuery) -> Self:
+    def of(cls, search: Search) -> Self:
         """What a question asks."""
+        query = search.query
         asked: list[tuple[str, str, Any]] = [
             ("e.entry_type = ANY(:types)", "types", list(query.entry_types)),
             ("e.session_id = :session_id", "session_id", query.session_id),
@@ -66,7 +67,7 @@ class Filter:
         return cls(
             conditions="".join(f"\n   AND {condition}" for condition in conditions),
             values=values | {name: value for _, name, value in given},
-            is_narrow=bool(given) or query.statuses != ("active",),
+            is_narrow=search.is_strict or bool(given) or query.statuses != ("active",),
         )
 
     @property

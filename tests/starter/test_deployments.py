@@ -22,6 +22,8 @@ from mnestic.starter.settings import Settings, load_settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
 
+pytestmark = pytest.mark.acceptance
+
 PLAN = """
 name: parked
 nodes:

@@ -16,6 +16,8 @@ from mnestic.starter.priorities import priority_of
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 
+pytestmark = pytest.mark.acceptance
+
 NOTE = """
 name: note
 nodes:

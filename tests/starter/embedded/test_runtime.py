@@ -126,6 +126,7 @@ async def test_everything_answers_and_nothing_is_left_after_the_stop(settings: S
     assert read_state(settings.data_dir) is None
 
 
+@pytest.mark.acceptance
 async def test_rows_and_workflows_are_there_after_the_next_start(settings: Settings) -> None:
     async with runtime_on(settings) as runtime:
         first = runtime.state
@@ -146,6 +147,7 @@ async def test_rows_and_workflows_are_there_after_the_next_start(settings: Setti
     assert kept.workflow_type == "AnyKind"
 
 
+@pytest.mark.acceptance
 async def test_no_orphan_outlives_a_killed_runtime(settings: Settings) -> None:
     async with owner_of(settings.data_dir) as (owner, state):
         owner.kill()
@@ -154,6 +156,7 @@ async def test_no_orphan_outlives_a_killed_runtime(settings: Settings) -> None:
         assert len(state.parts) == 2
 
 
+@pytest.mark.acceptance
 async def test_what_a_killed_runtime_and_its_killed_guardian_left_is_ended_by_the_next(
     settings: Settings,
 ) -> None:
@@ -174,6 +177,7 @@ async def test_what_a_killed_runtime_and_its_killed_guardian_left_is_ended_by_th
     assert "Ended Temporal, left running by an earlier runtime" in lines
 
 
+@pytest.mark.acceptance
 async def test_a_runtime_is_stopped_by_the_interrupt_of_its_owner(settings: Settings) -> None:
     async with owner_of(settings.data_dir) as (owner, state):
         owner.send_signal(signal.SIGINT)
