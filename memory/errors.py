@@ -252,11 +252,11 @@ class InUseError(RefusedError):
 
 
 class DatabaseUnavailableError(UnavailableError):
-    """Postgres does not answer."""
+    """Postgres does not answer, or `answers` that it cannot do it now, as on a deadlock or a full disk."""
 
-    def __init__(self, *, where: str, why: str) -> None:
+    def __init__(self, *, where: str, why: str, answers: bool = False) -> None:
         self.where = where
-        super().__init__(f"Postgres at {where} does not answer: {why}")
+        super().__init__(f"Postgres at {where} {'says' if answers else 'does not answer'}: {why}")
 
 
 class TemporalUnavailableError(UnavailableError):

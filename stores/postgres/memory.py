@@ -18,7 +18,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from mnestic.memory.caches import CACHE_BYTES, CacheCounts
-from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError, InvalidInputError
+from mnestic.memory.errors import ConfigurationError, InvalidInputError
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.accesses import AccessCounts, Owner
 from mnestic.stores.postgres.agent_settings import PostgresSettingStore
@@ -41,6 +41,8 @@ from mnestic.stores.postgres.schema import (
     driver_url,
     found_version,
     never_migrated,
+    reason_of,
+    unavailable,
 )
 from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.signals import PostgresSignalStore
@@ -160,7 +162,7 @@ class PostgresMemory:
                 yield PostgresTransaction(unit, self._kept)
                 await unit.finish()
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-            raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
+            raise unavailable(error, where=self._where) from error
 
     def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:
         """See the port."""
@@ -186,7 +188,7 @@ class PostgresMemory:
                 await _become_application(connection, tenant_id)
                 found: str | None = (await connection.execute(owner.limit(1))).scalar_one_or_none()
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-            raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
+            raise unavailable(error, where=self._where) from error
         return found
 
     async def check(self) -> None:
@@ -202,7 +204,7 @@ class PostgresMemory:
                 await _become_application(connection, "")
                 check_version(await connection.run_sync(found_version))
         except DBAPIError as error:
-            raise DatabaseUnavailableError(where=self._where, why=_why(error)) from error
+            raise unavailable(error, where=self._where) from error
 
     async def close(self) -> None:
         """See the port."""
@@ -223,14 +225,9 @@ async def _become_application(
     except ProgrammingError as error:
         raise ConfigurationError(
             setting="MNESTIC_DATABASE_URL",
-            why=f"is of a role that may not run as mnestic_app ({_why(error)}); grant it mnestic_app",
+            why=f"is of a role that may not run as mnestic_app ({reason_of(error)}); grant it mnestic_app",
         ) from error
     except DataError as error:
         if isinstance(error.orig, InvalidParameterValue):  # there is no such role yet
             raise never_migrated() from error
-        raise InvalidInputError(what="tenant", why=_why(error)) from error
-
-
-def _why(error: Exception) -> str:
-    lines = str(getattr(error, "orig", None) or error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+        raise InvalidInputError(what="tenant", why=reason_of(error)) from error

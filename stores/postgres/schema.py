@@ -106,6 +106,23 @@ def never_migrated() -> SchemaVersionError:
     return SchemaVersionError(found="none", wanted=SCHEMA_VERSION, mend="run `mnestic migrate`")
 
 
+def unavailable(error: Exception, *, where: str) -> DatabaseUnavailableError:
+    """The error of a Postgres that does not answer, or says that it cannot."""
+    answers = getattr(_driver_error(error), "sqlstate", None) is not None
+    return DatabaseUnavailableError(where=where, why=reason_of(error), answers=answers)
+
+
+def reason_of(error: Exception) -> str:
+    """What Postgres or its driver says of an error, in a line."""
+    said = _driver_error(error)
+    lines = str(said).strip().splitlines()
+    return lines[0] if lines else type(said).__name__
+
+
+def _driver_error(error: Exception) -> BaseException:
+    return getattr(error, "orig", None) or error
+
+
 def _upgrade(connection: Connection) -> None:
     from mnestic.stores.postgres.migration import upgrade  # noqa: PLC0415 - Alembic takes a second to import
 
@@ -113,7 +130,7 @@ def _upgrade(connection: Connection) -> None:
 
 
 def _translate(error: DBAPIError, url: str) -> Exception:
-    why = str(error.orig).strip().splitlines()[0]
+    why = reason_of(error)
     if "vector" in why and ("available" in why or "control file" in why):
         return ConfigurationError(
             setting="MNESTIC_DATABASE_URL",
@@ -123,4 +140,4 @@ def _translate(error: DBAPIError, url: str) -> Exception:
         return ConfigurationError(
             setting="MNESTIC_DATABASE_ADMIN_URL", why=f"the schema could not be migrated: {why}"
         )
-    return DatabaseUnavailableError(where=describe_url(url), why=why)
+    return unavailable(error, where=describe_url(url))

@@ -13,8 +13,8 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import namedtuple_row
 
-from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
-from mnestic.stores.postgres.schema import describe_url, never_migrated
+from mnestic.memory.errors import ConfigurationError
+from mnestic.stores.postgres.schema import describe_url, never_migrated, unavailable
 
 # Below, looking at all vectors is as fast, and always right. See the README, "Decisions".
 INDEXED_FROM = 5000
@@ -96,7 +96,7 @@ def index_vectors(
         at_least: Entries from which on a memory gets an index.
 
     Raises:
-        DatabaseUnavailableError: Postgres does not answer.
+        DatabaseUnavailableError: Postgres does not answer, or cannot do it now.
         SchemaVersionError: the tables are not there.
         ConfigurationError: somebody else is at it, or the role may not do it.
     """
@@ -106,8 +106,7 @@ def index_vectors(
     except psycopg.errors.UndefinedTable as error:
         raise never_migrated() from error
     except psycopg.OperationalError as error:
-        why = str(error).strip().splitlines()[0]
-        raise DatabaseUnavailableError(where=describe_url(admin_url), why=why) from error
+        raise unavailable(error, where=describe_url(admin_url)) from error
 
 
 def _index(owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int) -> IndexedVectors:

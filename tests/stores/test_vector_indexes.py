@@ -13,12 +13,13 @@ from benchmarks.messages import messages
 from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
 from mnestic.activities.receiving import receive
 from mnestic.memory.entries import Embedding, EntryQuery
-from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
 from mnestic.memory.ports import Transaction
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.stores.postgres.connections import read_together, written
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.vector_indexes import VectorIndex, index_vectors
+from tests.activities.locks import until_held_up
 
 ENTRIES = 120
 TENANT, AGENT = "a:b", "o'brien :x 100%s"  # what would break a statement that did not quote it
@@ -162,3 +163,25 @@ async def test_only_the_owner_builds_indexes(remembering: PostgresMemory, own_ur
 
     with pytest.raises(ConfigurationError, match="MNESTIC_DATABASE_ADMIN_URL"):
         await build(address)
+
+
+async def test_what_postgres_says_is_told_as_it_says_it(
+    remembering: PostgresMemory, own_url: str
+) -> None:
+    await remember(remembering, agent=AGENT, entries=ENTRIES)
+    async with await psycopg.AsyncConnection.connect(own_url) as other:
+        await other.execute("SET deadlock_timeout = '1min'")  # so it is not the one that is ended
+        await other.execute("LOCK TABLE mnestic.embedding IN SHARE MODE")
+        building = asyncio.create_task(build(f"{own_url}&options=-c%20deadlock_timeout%3D2s"))
+        await until_held_up(own_url)
+        await other.execute("SELECT pg_advisory_lock(%s)", [0x6D6E6978])
+
+        with pytest.raises(DatabaseUnavailableError, match="says: deadlock detected") as failed:
+            await building
+
+    assert "does not answer" not in str(failed.value)
+
+
+async def test_a_postgres_that_is_not_there_does_not_answer() -> None:
+    with pytest.raises(DatabaseUnavailableError, match="does not answer: connection failed"):
+        await build("postgresql://nobody@127.0.0.1:1/nothing")
