@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
-from mnestic.memory.errors import MnesticError
+from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.ports import Transaction
 from mnestic.stores.postgres.unit import Unit
 
@@ -90,7 +90,7 @@ class AccessCounts:
         return sum(map(len, self._pending.values()))
 
     async def _write_soon(self) -> None:
-        """Writes again and again, until nothing is pending or the database is down."""
+        """Writes again and again, until nothing is pending or something fails."""
         while self._pending and not self._closes:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._delay.total_seconds()):
@@ -100,28 +100,38 @@ class AccessCounts:
                 return  # the next access tries again
 
     async def _write(self, *, wait: bool = False) -> bool:
-        """Writes what is pending, and keeps what could not be; returns whether the database answered.
+        """Writes what is pending, and keeps what could not be; returns whether nothing failed.
+
+        What fails for one agent keeps those of others from nothing, but for a database that is down.
+        """
+        pending, self._pending = self._pending, {}
+        written = True
+        try:
+            for owner in tuple(pending):
+                try:
+                    await self._write_of(owner, pending[owner], wait=wait)
+                except Exception as error:  # noqa: BLE001 - nobody else is there to be told
+                    written = False
+                    log.warning("accesses are not counted yet", extra={"why": _told(error)})
+                    if isinstance(error, UnavailableError):
+                        break
+        finally:
+            for owner, counts in pending.items():
+                self._keep(owner, counts)
+        return written
+
+    async def _write_of(self, owner: Owner, counts: Counter[str], *, wait: bool) -> None:
+        """Writes those of an agent, and takes them out of its counts.
 
         An entry that somebody else has locked is left for the next time. With `wait` it is waited for, alone:
         who waits for one and holds another could lock others out.
         """
-        pending, self._pending = self._pending, {}
-        try:
-            while pending:
-                owner, counts = next(iter(pending.items()))
-                held = await self._count(owner, counts)
-                pending[owner] = Counter({name: counts[name] for name in held})
-                for name in sorted(held) if wait else ():
-                    await self._count(owner, {name: counts[name]}, wait=True)
-                    del pending[owner][name]
-                self._keep(owner, pending.pop(owner))
-        except MnesticError as error:
-            log.warning("accesses are not counted yet", extra={"why": str(error)})
-            return False
-        finally:
-            for owner, counts in pending.items():
-                self._keep(owner, counts)
-        return True
+        held = await self._count(owner, counts)
+        for name in counts.keys() - held:
+            del counts[name]
+        for name in sorted(held) if wait else ():
+            await self._count(owner, {name: counts[name]}, wait=True)
+            del counts[name]
 
     async def _count(
         self, owner: Owner, counts: Mapping[str, int], *, wait: bool = False
@@ -132,6 +142,11 @@ class AccessCounts:
     def _keep(self, owner: Owner, counts: Counter[str]) -> None:
         if counts:
             self._pending.setdefault(owner, Counter()).update(counts)
+
+
+def _told(error: Exception) -> str:
+    """What may be logged of an error: one that is not ours may repeat what was asked."""
+    return str(error) if isinstance(error, MnesticError) else type(error).__name__
 
 
 async def add_accesses(unit: Unit, counts: Mapping[str, int], *, wait: bool) -> frozenset[str]:

@@ -49,8 +49,10 @@ async def stored(begin: Begin) -> dict[str, Entry]:
         return await transaction.entries.select(["a", "b"])
 
 
-async def accesses(begin: Begin) -> dict[str, int]:
-    return {name: one.access_count for name, one in (await stored(begin)).items()}
+async def accesses(begin: Begin, agent: str = "ada") -> dict[str, int]:
+    async with begin(agent=agent, write=False) as transaction:
+        found = await transaction.entries.select(["a", "b"])
+    return {name: one.access_count for name, one in found.items()}
 
 
 @pytest.mark.usefixtures("known")
@@ -160,6 +162,46 @@ async def test_a_database_that_is_down_fails_nobody(caplog: pytest.LogCaptureFix
     await down.close()
 
     assert "accesses are not counted yet" in caplog.text
+
+
+BROKEN = """
+CREATE FUNCTION mnestic.break_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'broken'; END $$;
+CREATE TRIGGER break_it BEFORE UPDATE ON mnestic.entry
+   FOR EACH ROW WHEN (OLD.agent_id = 'bea') EXECUTE FUNCTION mnestic.break_it()
+"""
+
+
+@pytest.mark.usefixtures("known")
+async def test_a_failure_of_another_kind_is_logged_loses_no_count_and_keeps_no_others(
+    begin: Begin,
+    make: Callable[..., AccessCounts],
+    ada: Owner,
+    owner: psycopg.Connection[TupleRow],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def counted(agent: str, **expected: int) -> None:
+        async with asyncio.timeout(30):
+            while await accesses(begin, agent) != expected:  # noqa: ASYNC110 - Postgres sets no event
+                await asyncio.sleep(0.02)
+
+    async with begin(agent="bea") as transaction:
+        await transaction.entries.add([entry("a")])
+    counts = make(delay=timedelta(0))
+    owner.execute(BROKEN)
+    try:
+        counts.add((ada[0], "bea"), ["a"])
+        counts.add(ada, ["a"])
+        await counted("ada", a=1, b=0)
+    finally:
+        owner.execute("DROP FUNCTION mnestic.break_it CASCADE")
+    assert await accesses(begin, "bea") == {"a": 0}
+
+    counts.add(ada, ["b"])
+    await counted("ada", a=1, b=1)
+    await counted("bea", a=1)
+    await counts.close()
+
+    assert [one.message for one in caplog.records] == ["accesses are not counted yet"]
 
 
 @pytest.mark.usefixtures("known")
