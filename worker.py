@@ -38,7 +38,6 @@ from mnestic.activities.knowledge import KnowledgeActivities
 from mnestic.activities.learning import LearningActivities
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.activities.memories import MemoryActivities
-from mnestic.activities.query_models import QueryModels
 from mnestic.activities.thoughts import ThinkActivities
 from mnestic.activities.tools import ToolActivities
 from mnestic.activities.waits import WaitActivities
@@ -56,6 +55,7 @@ from mnestic.starter.wiring import (
     find_database,
     find_endpoints,
     learning_limits,
+    local_models,
     open_database,
     open_openai,
     open_query_models,
@@ -88,7 +88,9 @@ def activities_of(
     """All activities of this package, given what they need; the local provider's price is 0."""
     known = prices_of(prices or ModelPrices({}))
     embedder = embedder or TokenVectorEmbedder()
-    auto = auto or AutoRetriever(models=QueryModels(embedder), count_tokens=count_tokens)
+    auto = auto or AutoRetriever(
+        models=local_models(embedder, limits=limits, prices=known), count_tokens=count_tokens
+    )
     memories = MemoryActivities(memory, ScopeRetriever(), summariser, auto=auto, prices=known)
     thoughts = ThinkActivities(memory, model, count_tokens=count_tokens, auto=auto, prices=known)
     waits = WaitActivities(memory)

@@ -267,9 +267,19 @@ async def open_query_models(
         await models.close()
 
 
-def local_models() -> QueryModels:
-    """The models that need no server."""
-    return QueryModels(TokenVectorEmbedder(), rerankers={"local": TokenMatchReranker()})
+def local_models(
+    embedder: Embedder | None = None,
+    *,
+    limits: LearningLimits | None = None,
+    prices: ModelPrices | None = None,
+) -> QueryModels:
+    """The models that need no server, but for an embedder that is given."""
+    return QueryModels(
+        embedder or TokenVectorEmbedder(),
+        rerankers={"local": TokenMatchReranker()},
+        limits=limits,
+        prices=prices,
+    )
 
 
 def token_counter() -> TokenCounter:

@@ -258,6 +258,28 @@ async def test_a_node_whose_worker_lacks_the_agents_reranker_says_so_and_goes_on
     assert [(one["source"], one["name"]) for one in told["skipped"]] == [("memories", "rerank")]
 
 
+async def test_the_nodes_of_a_worker_that_is_given_no_retriever_rerank_as_the_client_does(
+    run: Run,
+    client: MnesticClient,
+    memory: PostgresMemory,
+    model: EchoModel,
+    settings: Settings,
+    ada: MemoryClient,
+) -> None:
+    await ada.change_settings(rerank="local")
+    activities = activities_of(memory, model=model, summariser=LocalSummariser())
+    async with make_worker(client.temporal, settings, activities=activities):
+        ended = await run(RECALLS)
+
+    (found,) = (await ada.working_memory("s1")).variables["look"]["memories"]
+    reranked, plain = [
+        (await ada.retrieve("Where does Mara live?", rerank=by)).found[0].score
+        for by in ("local", "off")
+    ]
+    assert found["score"] == pytest.approx(reranked, abs=1e-3) != pytest.approx(plain, abs=1e-3)
+    assert [ended.results[node]["skipped"] for node in ("look", "tell")] == [[], []]
+
+
 @workflow.defn(name="asks_memory")
 class AsksMemory:
     """Asks its agent's memory a question, in its own code."""
