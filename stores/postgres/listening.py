@@ -10,7 +10,7 @@ import logging
 import psycopg
 
 from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.unit import CHANNEL
+from mnestic.stores.postgres.telling import CHANNEL
 
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 60.0  # seconds before it is tried again
 log = logging.getLogger("mnestic.caches")

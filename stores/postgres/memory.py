@@ -47,8 +47,9 @@ from mnestic.stores.postgres.schema import (
 from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.signals import PostgresSignalStore
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
+from mnestic.stores.postgres.telling import Teller
 from mnestic.stores.postgres.tool_results import PostgresToolResultStore
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import Change, Unit
 from mnestic.stores.postgres.usage import PostgresUsageStore
 from mnestic.stores.postgres.waits import PostgresWaitStore
 from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
@@ -145,6 +146,7 @@ class PostgresMemory:
         self._accesses = AccessCounts(self._counting)
         self._kept = Kept(max_bytes=cache_bytes)
         self._listener = Listener(url.replace("+psycopg", "", 1), self._kept)
+        self._teller = Teller(self._engine)
 
     @asynccontextmanager
     async def transaction(
@@ -160,7 +162,7 @@ class PostgresMemory:
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
                 )
                 yield PostgresTransaction(unit, self._kept)
-                await unit.finish()
+                self._tell(await unit.finish())
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise unavailable(error, where=self._where) from error
 
@@ -171,6 +173,11 @@ class PostgresMemory:
     def cache_counts(self) -> CacheCounts:
         """See the port."""
         return self._kept.counts()
+
+    def _tell(self, change: Change | None) -> None:
+        if change is not None:
+            self._kept.changed(change.owner, change.knowledge, change.numbers)
+            self._teller.tell(change)
 
     def _counting(self, owner: Owner) -> AbstractAsyncContextManager[PostgresTransaction]:
         tenant_id, agent_id = owner
@@ -211,6 +218,7 @@ class PostgresMemory:
         try:
             await self._accesses.close()
         finally:
+            await self._teller.close()
             await self._listener.close()
             await self._engine.dispose()
 

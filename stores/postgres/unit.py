@@ -1,8 +1,8 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -70,22 +70,23 @@ SELECT :tenant_id, :agent_id, before + place, kind, target, ids, subject, predic
 """)
 # The first part of a write's action, where it changes what searches read.
 _KNOWLEDGE = frozenset({"entry", "claim", "fact", "predicate", "setting"})
-CHANNEL = "mnestic_knowledge"
-# After the revision, whose lock it has. Whoever keeps what was read hears which entries are others now.
-_CHANGE_KNOWLEDGE = text(f"""
-WITH changed AS (
-    UPDATE mnestic.agent_revision SET knowledge = knowledge + 1
-     WHERE tenant_id = :tenant_id AND agent_id = :agent_id
-    RETURNING knowledge
-)
-SELECT pg_notify('{CHANNEL}', told)
-  FROM changed, LATERAL json_build_array(
-       CAST(:tenant_id AS text), CAST(:agent_id AS text), knowledge, CAST(:changed AS json)
-  ) AS _ (array_told), LATERAL CAST(array_told AS text) AS told
- WHERE octet_length(told) < 8000  -- no notification is longer; whoever hears none finds out by itself
-""")  # noqa: S608 - constants of this module
+# After the revision, whose lock it has.
+_COUNT_KNOWLEDGE = """
+UPDATE mnestic.agent_revision SET knowledge = knowledge + 1
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+RETURNING knowledge
+"""
 _MOST_NAMED = 300  # entries
 _SIGNALS = TypeAdapter(list[Signal])
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of what an agent knows: its number, and which entries are others now; None: any may be."""
+
+    owner: tuple[str, str]  # tenant and agent
+    knowledge: int
+    numbers: tuple[int, ...] | None
 
 
 class Unit:
@@ -192,27 +193,35 @@ class Unit:
         """Has a statement, whose result nobody reads, run at the end of the transaction."""
         self._at_end.append((statement, values))
 
-    async def finish(self) -> None:
-        """Writes what every transaction leaves behind: revision, signals, audit rows; and commits."""
+    async def finish(self) -> Change | None:
+        """Writes what every transaction leaves behind: revision, signals, audit rows; and commits.
+
+        Returns what others are to hear of, now that it is committed.
+        """
         last = [*self._at_end]
         if self._wrote and self._revision is None:
             last.append((_RAISE_REVISION, self.owner))
-        if self._knows_more:
-            last.append((_CHANGE_KNOWLEDGE, {**self.owner, "changed": self._told_changes()}))
         if self._signals:
             last.append((_SEND, self._told_signals()))
         if self._trail:
             last.append((_INSERT_AUDIT, self._audit_rows()))
         with _told():
-            async with pipelined(self.connection):
+            async with pipelined(self.connection) as driver:
                 for statement, values in last:
                     await self.connection.execute(statement, values)
+                counting = driver.cursor()
+                if self._knows_more:
+                    await counting.execute(_COUNT_KNOWLEDGE, self.owner)
                 await self.connection.commit()
+        counted = await counting.fetchone() if self._knows_more else None
+        if counted is None:
+            return None
+        return Change((self.tenant_id, self.agent_id), counted[0], self._named_changes())
 
-    def _told_changes(self) -> str | None:
+    def _named_changes(self) -> tuple[int, ...] | None:
         if self._changed is None or len(self._changed) > _MOST_NAMED:
             return None
-        return json.dumps(sorted(self._changed))
+        return tuple(sorted(self._changed))
 
     def _told_signals(self) -> Rows:
         told = _SIGNALS.dump_json(self._signals).decode()

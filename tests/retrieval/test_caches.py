@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
+import psycopg
 import pytest
 
 from mnestic.memory.retrieval import Retrieval
@@ -108,6 +109,41 @@ async def test_a_change_that_is_heard_of_leaves_the_other_entries_kept(
     assert counts.entries.held == held - 1
     assert counts.answers.held == 0
     assert (await here.retrieve(QUESTION)).found[0].entry.tags == ("pier",)
+
+
+async def test_what_this_process_changes_leaves_its_other_entries_kept(
+    here: MemoryClient, memory: PostgresMemory
+) -> None:
+    ferry, *_ = await fill(here)
+    await here.retrieve(QUESTION)
+    await memory._listener.close()
+    held = memory.cache_counts().entries.held
+
+    await here.change_entry(ferry, tags=["pier"])
+
+    assert memory.cache_counts().entries.held == held - 1 > 0
+    assert (await here.retrieve(QUESTION)).found[0].entry.tags == ("pier",)
+
+
+async def test_a_write_does_not_depend_on_whether_others_are_told(
+    here: MemoryClient,
+    there: MemoryClient,
+    other: PostgresMemory,
+    admin_url: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ferry, *_ = await fill(here)
+    await here.retrieve(QUESTION)
+    with psycopg.connect(admin_url, autocommit=True) as owner:
+        owner.execute("REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC")
+        try:
+            await there.change_entry(ferry, content="The ferry to Texel leaves at noon.")
+            await other.close()
+        finally:
+            owner.execute("GRANT EXECUTE ON FUNCTION pg_notify(text, text) TO PUBLIC")
+
+    assert "changes are not told" in caplog.text
+    assert (await here.retrieve(QUESTION)).found[0].entry.content.endswith("at noon.")
 
 
 @pytest.mark.parametrize("change", ["archive", "remove", "add", "settings"])
