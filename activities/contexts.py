@@ -11,6 +11,7 @@ from mnestic.activities.askers import Asker
 from mnestic.activities.query_models import QueryModels
 from mnestic.activities.retrieving import Begin, retrieve
 from mnestic.memory.agent_settings import settings_of
+from mnestic.memory.asked_facts import asked_predicates
 from mnestic.memory.contexts import (
     CONVERSATION,
     HISTORY,
@@ -100,7 +101,8 @@ class ContextBuilder:
                 wanted.append(summary_tier(await self._summaries.list_summaries(transaction)))
             if "facts" in tiers:
                 facts = await _facts_about(transaction, found, now=now, known_at=query.as_of)
-                wanted.append(fact_tier(facts))
+                asked = asked_predicates([query.text], number=1)
+                wanted.append(fact_tier(facts, asked=asked))
         if "search" in tiers:
             wanted.append(search_tier(found.found, min_score=least, now=now))
         return context_of(

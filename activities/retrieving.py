@@ -104,6 +104,7 @@ class _Read:
             persons=self.persons,
             tags=self.tags,
             predicates=self.predicates,
+            respects=self.respects,
             period=self.asked.period,
             pool=self.policy.pool,
             model=meanings.model if meanings else "",
@@ -367,7 +368,6 @@ async def _judged(
             [one.candidate.number for one in best],
             search,
             sound=sound,
-            predicates=read.respects,
             apart=[
                 one.candidate.number for one in best if are_said and _is_of_another(one.candidate)
             ],

@@ -278,6 +278,7 @@ def _by_meaning(question: str, model: str, vector: bytes, *, vectors: int) -> Se
         names=frozenset(),
         tags=frozenset(),
         predicates={},
+        respects=frozenset(),
         period=None,
         pool=_TOP,
         now=datetime.now(UTC),

@@ -4,7 +4,7 @@ It stands apart from what finds the parts, and is pure: which parts come first, 
 rule for all contexts.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -135,9 +135,12 @@ def summary_tier(summaries: Iterable[CategorySummary]) -> Tier:
     return Tier(name="summaries", pieces=tuple(pieces), share=_SHARES["summaries"])
 
 
-def fact_tier(facts: Iterable[Fact]) -> Tier:
-    """What is so of whom the question names, what began last first."""
-    newest = sorted(facts, key=lambda fact: (-fact.valid_from.timestamp(), fact.id))
+def fact_tier(facts: Iterable[Fact], *, asked: Collection[str] = ()) -> Tier:
+    """What is so of whom the question names: first what it asks for, by predicate, then what began last."""
+    newest = sorted(
+        facts,
+        key=lambda fact: (fact.predicate not in asked, -fact.valid_from.timestamp(), fact.id),
+    )
     pieces = tuple(
         Piece(
             kind="fact",

@@ -95,21 +95,19 @@ class SearchStore(Protocol):
         search: Search,
         *,
         sound: AbstractSet[int],
-        predicates: Collection[str],
         apart: Sequence[int],
         told: int,
     ) -> Judgement:
         """Which of the best do not answer the question, whatever they score; and what the first are.
 
         Those do not whose messages claimed something of which nothing holds now, or held at the question's
-        moment; those which claim something by these predicates, but of nobody whom it names; and what others
+        moment; those which claim something in the respects that it is about, but of nobody whom it names; and what others
         said in a session in which nobody whom it names spoke or was mentioned.
 
         Args:
             numbers: The best ones, in their order.
             search: The question.
             sound: Those of which it is known that something they claimed holds.
-            predicates: What it is about, as facts say it.
             apart: Those that others said.
             told: How many answers are told: so many of the best, at least, come back whole.
         """

@@ -101,8 +101,8 @@ class Search:
     """What sources are asked: a question as the agent's memory understands it.
 
     `called` are words of names, `names` and `tags` what it names, by key; `persons` are the names of each, where
-    it asks what is between several; `predicates` what it asks about whom it names. `model` and `vector` are what
-    it means, `vectors` how many of the model there are, `pool` how many entries a source brings; of those that
+    it asks what is between several; `predicates` what it asks about whom it names, and `respects` those that it
+    has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are, `pool` how many entries a source brings; of those that
     the question rules out too, unless it is strict. `now` and `knowledge` are those of `Known`.
     """
 
@@ -112,6 +112,7 @@ class Search:
     names: frozenset[str]
     tags: frozenset[str]
     predicates: Mapping[str, float]
+    respects: frozenset[str]
     period: Period | None
     pool: int
     now: datetime

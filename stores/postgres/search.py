@@ -110,9 +110,12 @@ _HOLDS = " OR ".join(
     for one in get_args(Cardinality)
 )
 _HELD = _FACT.format(condition="f.status <> 'deleted' AND f.valid_from <= :as_of", moment=":as_of")
-# Whether something was claimed by what an entry heard, but nothing of it holds, or held.
+# Whether something was claimed by what an entry heard, but nothing of it holds, or held; of what is asked about,
+# where it claimed something of that.
 _IS_OVER = """
-(SELECT bool_and(NOT ({holds})) FROM mnestic.claim AS c
+(SELECT COALESCE(bool_and(NOT ({holds})) FILTER (WHERE c.predicate = ANY(CAST(:respects AS text[]))),
+                 bool_and(NOT ({holds})))
+   FROM mnestic.claim AS c
   WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
     AND c.session_id = t.session_id AND c.source_id = t.source_id AND c.kind IN ('affirmed', 'corrected'))"""
 _OVER = f"SELECT number FROM mnestic.entry AS t WHERE {_AMONG} AND {_IS_OVER}"  # noqa: S608
@@ -273,14 +276,13 @@ class PostgresSearchStore:
         search: Search,
         *,
         sound: AbstractSet[int],
-        predicates: Collection[str],
         apart: Sequence[int],
         told: int,
     ) -> Judgement:
         """See the port."""
         if not numbers:
             return Judgement(frozenset(), {})
-        of_others = KnownFacts(self._unit).others(numbers, search.names, predicates)
+        of_others = KnownFacts(self._unit).others(numbers, search.names, search.respects)
         first = {"numbers": list(numbers[: told + _SPARE])}
         *found, rows = await self._unit.rows_of(
             of_others,
@@ -319,6 +321,7 @@ class PostgresSearchStore:
     def _of_what_holds(self, statement: str, numbers: Sequence[int], search: Search) -> Asked:
         as_of = search.query.as_of
         values: dict[str, Any] = {**self._unit.owner, "numbers": list(numbers)}
+        values["respects"] = sorted(search.respects)
         if as_of is None:
             return statement_of(statement.format(holds=_HOLDS)), values
         return statement_of(statement.format(holds=_HELD)), {**values, "as_of": as_of}

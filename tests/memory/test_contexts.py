@@ -1,6 +1,6 @@
 """Whatever a context is made of, its whole block is within the budget."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -76,6 +76,16 @@ def test_a_context_is_within_its_budget_whatever_it_is_made_of(
     assert context.tokens == (count_tokens(context.text) if context.text else 0) <= max_tokens
     assert len(context.kept) + len(context.dropped) == len(summaries) + len(facts) + len(found)
     assert len(context.text.splitlines()) == (len(context.kept) + 3 if context.kept else 0)
+
+
+def test_facts_that_the_question_asks_for_are_told_first() -> None:
+    lives = fact("Porto", 1).model_copy(
+        update={"predicate": "lives_in", "valid_from": NOW - timedelta(days=300)}
+    )
+
+    tier = fact_tier([fact("tea"), lives], asked={"lives_in"})
+
+    assert [piece.name for piece in tier.pieces] == ["f1", "f0"]
 
 
 @pytest.mark.parametrize(("frame", "first"), [(QUERY, "new"), (CONVERSATION, "old")])
