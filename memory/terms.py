@@ -25,7 +25,7 @@ STOP_WORDS = frozenset(
     too totally under until up us very want was way we well were what when where which while who whom whose
     why will with would wow yeah yep yes yet you your yours yourself
     good great nice cool awesome amazing glad see sound sounds agree hope wonder
-    im ive ill id youre youve youll youd hes shes theyre theyve were weve thats its whats lets dont doesnt
+    im ive id youre youve youll youd hes shes theyre theyve were weve thats its whats lets dont doesnt
     didnt isnt arent wasnt werent wont wouldnt couldnt shouldnt cant havent hasnt hadnt
     """.split()
 )
@@ -42,7 +42,7 @@ def terms_of(text: str) -> tuple[str, ...]:
 
     Scripts that put no space between words give pairs of characters instead.
     """
-    folded = re.sub(r"['’]s\b", "", fold(text)).translate(_APOSTROPHES)
+    folded = re.sub(r"['’](?:s|ll)\b", "", fold(text)).translate(_APOSTROPHES)
     words = _words(folded)
     return tuple(term for word in words if word not in STOP_WORDS for term in _parts(word))
 

@@ -9,6 +9,7 @@ from mnestic.memory.terms import cosine, rarity, term_vector, terms_of
     ("text", "terms"),
     [
         ("The Dogs don't like Mara's buses", ("dog", "mara", "buse")),
+        ("I'll be ill if you’ll bring nuts", ("ill", "bring", "nut")),
         ("Straße ＡＢＣ", ("strasse", "abc")),
         ("मैं ओस्लो में", ("मैं", "ओस्लो", "में")),
         ("上海很大", ("上海", "海很", "很大")),

@@ -56,12 +56,33 @@ _ASKED = re.compile(r"[?？؟][\"'”’»)\]\s\W]*$")
 
 
 _LEADS = (
-    *("ound out", "urns out", "eali", "iscovered", "oticed", "to say", "to announce", "to report"),
-    *("to share", "to tell you", "to mention", "ust say", "admit", "confess", "know"),
+    *(
+        "ound out",
+        "urns out",
+        "urned out",
+        "onfirmed",
+        "eali",
+        "iscovered",
+        "oticed",
+        "admit",
+        "confess",
+    ),
+    *(
+        "to say",
+        "to announce",
+        "to report",
+        "to share",
+        "to tell you",
+        "to mention",
+        "ust say",
+        "know",
+    ),
 )
 _LEAD_IN = re.compile(
     r"(?:\bI(?:'ve| have)? (?:just |recently |finally |also )?(?:found out|realised|realized|discovered|noticed)"
-    r"|\b(?:it |so it )?turns out|\bI(?:'m| am) (?:so |very |really |just )?(?:happy|glad|proud|sad|sorry|excited|thrilled|pleased)"
+    r"|(?:^|(?<=[.!?;,\n] )|(?<=\band )|(?<=\bbut ))(?:the|my|our) [a-z]+(?: has| have)?(?: just| recently| finally| also)?"
+    r" (?:found out|discovered|confirmed)"
+    r"|\b(?:it |so it )?turn(?:s|ed) out|\bI(?:'m| am) (?:so |very |really |just )?(?:happy|glad|proud|sad|sorry|excited|thrilled|pleased)"
     r" to (?:say|announce|report|share|tell you)|\bI (?:must|have to|gotta) (?:say|admit|confess)"
     r"|\bI forgot to (?:say|mention|tell you)|(?<!do )(?<!did )(?<!if )\b(?:as )?you (?:already |may |probably )?know)"
     r",? (?:that )?(?=(?:I|I'm|I've|I'd|my|we|we're|we've|our)\b)",
