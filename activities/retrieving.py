@@ -19,12 +19,12 @@ from mnestic.activities.alike_words import liken
 from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
 from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.asked_facts import asked_predicates, asked_tags, touched_predicates
+from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Entry
-from mnestic.memory.persons import set_apart
+from mnestic.memory.persons import persons_of, set_apart
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import (
-    Named,
     is_english,
     possible_names,
     read_question,
@@ -76,7 +76,10 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """A question as the agent's memory understands it; `called` are the words of names in it."""
+    """A question as the agent's memory understands it; `called` are the words of names in it.
+
+    `is_by_words`: what has no word of it is not near it, as the embedder knows its language too little.
+    """
 
     query: RetrievalQuery
     asked: Asked
@@ -89,6 +92,7 @@ class _Read:
     respects: frozenset[str]
     text: str
     foreign: NDArray[np.float32] | None
+    is_by_words: bool
     fresh: tuple[FreshEntry, ...]
     known: Known
     policy: RetrievalPolicy
@@ -222,7 +226,9 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
     named = without_names(question.words, known.names)  # whom it is about is no word of it
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
     telling = telling_words(named.words)
-    slips = [word for word in telling if asking.may_be_misspelt(word)]
+    is_english_asked = is_english(named.words)
+    is_foreign = not is_english_asked and LANGUAGE not in known.languages
+    slips = [word for word in telling if is_foreign or asking.may_be_misspelt(word)]
     quiet = set(named.words).difference(telling)
     vocabulary = await search.look_up(named.words, known, slips=slips, quiet=quiet)
     weights = vocabulary.weights
@@ -234,9 +240,9 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
         period = await search.find_period((period, *question.earlier)) or period
     by_meaning = query.mode != "text" and weights
     text, foreign = " ".join(named.words), None
-    if asking.words is not None and not is_english(named.words):
+    if asking.words is not None and not is_english_asked:
         said = " ".join(word for word in named.words if word not in vocabulary.silent)
-        foreign = asking.words.embed_foreign(text, telling=said)
+        foreign = asking.words.embed_foreign(text, telling=said, is_sure=is_foreign)
     return _Read(
         query=query,
         asked=Asked(
@@ -250,27 +256,18 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
         vocabulary=vocabulary,
         called=await search.look_up(called, known),
         names=names,
-        persons=_persons(named, known) if named.is_between else (),
+        persons=persons_of(named, known.names) if named.is_between else (),
         tags=keys | asked_tags(named.words),
         predicates=asked_predicates(telling, number=len(weights)),
         respects=touched_predicates(telling, number=len(weights)),
         text=text,
         foreign=foreign,
+        is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
         fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else (),
         known=known,
         policy=asking.policy or settings_of(known.settings).policy,
         words=None if foreign is not None else asking.words,
     )
-
-
-def _persons(named: Named, known: Known) -> tuple[frozenset[str], ...]:
-    """The names of each of several who are named; several names may be of one."""
-    persons: list[frozenset[str]] = []
-    for name in named.names:
-        keys = known.names[name].keys
-        same = [one for one in persons if not one.isdisjoint(keys)]
-        persons = [one for one in persons if one not in same] + [keys.union(*same)]
-    return tuple(persons) if len(persons) > 1 else ()
 
 
 async def _embed(embedder: Embedder, read: _Read) -> tuple[_Meanings | None, dict[str, str]]:
@@ -321,7 +318,8 @@ async def _ranked(
     for one in candidates.values():
         hit = hits.words.get(one.number)
         one.words, one.lexemes = (hit.score, hit.lexemes) if hit else (0.0, 0)
-        one.cosine = hits.near.get(one.number, 0.0)
+        is_near = not read.is_by_words or bool(one.lexemes)
+        one.cosine = hits.near.get(one.number, 0.0) if is_near else 0.0
         one.learned = hits.learned.get(one.entry_id, 0.0)
     if read.words is not None:
         liken(candidates.values(), read.vocabulary, words=read.words)

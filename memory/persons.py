@@ -5,9 +5,21 @@ who spoke there, whoever is named in it.
 """
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
+from mnestic.memory.questions import Named
 from mnestic.memory.ranking import Candidate
+from mnestic.memory.search import KnownName
+
+
+def persons_of(named: Named, known: Mapping[str, KnownName]) -> tuple[frozenset[str], ...]:
+    """The names of each of several who are named; several names may be of one."""
+    persons: list[frozenset[str]] = []
+    for name in named.names:
+        keys = known[name].keys
+        same = [one for one in persons if not one.isdisjoint(keys)]
+        persons = [one for one in persons if one not in same] + [keys.union(*same)]
+    return tuple(persons) if len(persons) > 1 else ()
 
 
 def set_apart(candidates: Collection[Candidate], *, number: int) -> None:

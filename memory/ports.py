@@ -298,7 +298,9 @@ class WordEmbedder(Protocol):
         """
         ...
 
-    def embed_foreign(self, text: str, *, telling: str) -> NDArray[np.float32] | None:
+    def embed_foreign(
+        self, text: str, *, telling: str, is_sure: bool = False
+    ) -> NDArray[np.float32] | None:
         """The vector of a question in a language that the model hardly knows; None where it knows the language.
 
         What the vectors of all texts in such languages have in common is taken out, since it would make them
@@ -307,6 +309,7 @@ class WordEmbedder(Protocol):
         Args:
             text: The question.
             telling: Its words without those that say nothing.
+            is_sure: Whether it is known to be in such a language.
         """
         ...
 

@@ -50,11 +50,13 @@ class TokenVectorEmbedder:
         """See `mnestic.memory.ports.WordEmbedder`."""
         return _KEPT.vectors(words)
 
-    def embed_foreign(self, text: str, *, telling: str) -> NDArray[np.float32] | None:
+    def embed_foreign(
+        self, text: str, *, telling: str, is_sure: bool = False
+    ) -> NDArray[np.float32] | None:
         """See `mnestic.memory.ports.WordEmbedder`."""
         shared = _shared()
         whole, said = self.embed_words([text, telling])
-        if shared[0] @ whole < _FOREIGN:
+        if not is_sure and shared[0] @ whole < _FOREIGN:
             return None
         return np.asarray(said - (shared @ said) @ shared, dtype="<f4")
 

@@ -3,8 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from mnestic.memory.persons import set_apart
+from mnestic.memory.persons import persons_of, set_apart
+from mnestic.memory.questions import Named
 from mnestic.memory.ranking import Candidate
+from mnestic.memory.search import KnownName
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 ANN, BEN = 1, 2
@@ -52,3 +54,17 @@ def test_what_was_kept_concerns_whom_it_names_itself() -> None:
         said(4, None, persons=0, concern="open", **kept),
     )
     assert told == {1: "named", 2: "apart", 3: "apart", 4: "open"}
+
+
+def test_several_names_may_be_of_one() -> None:
+    known = {
+        "ann": KnownName(frozenset({"ann", "ann lee"}), speaks=True),
+        "ann lee": KnownName(frozenset({"ann lee"}), speaks=True),
+        "ben": KnownName(frozenset({"ben"}), speaks=True),
+    }
+
+    both = persons_of(Named(words=(), names=("ann", "ben", "ann lee")), known)
+    one = persons_of(Named(words=(), names=("ann", "ann lee")), known)
+
+    assert set(both) == {frozenset({"ann", "ann lee"}), frozenset({"ben"})}
+    assert one == ()
