@@ -19,10 +19,16 @@ from mnestic.memory.terms import terms_of
 
 _MOST = 100  # candidates, those that say most by themselves
 _LEAST = 0.3  # cosine from which words are alike; most words that have nothing in common are below
+_FORM = 0.5  # what a form of the same word adds, where no index tells which entries have it
+_SHORTEST, _ENDING = 4, 3  # letters of a stem that begins a word, and of what may follow it
 
 
 def liken(
-    candidates: Collection[Candidate], vocabulary: Vocabulary, *, words: WordEmbedder
+    candidates: Collection[Candidate],
+    vocabulary: Vocabulary,
+    *,
+    words: WordEmbedder,
+    by_meaning: bool = False,
 ) -> None:
     """Tells the best candidates how near they come to the words that they lack.
 
@@ -30,6 +36,7 @@ def liken(
         candidates: With their words and meanings; `alike` is set.
         vocabulary: The words of the question.
         words: Has their vectors.
+        by_meaning: Whether meaning alone is asked, so that nothing has told which words they have.
     """
     whole = sum(vocabulary.weights)
     if not whole:
@@ -39,14 +46,18 @@ def liken(
     if not of:
         return
     starts = np.cumsum([0, *(len(terms) for _, terms in of[:-1])])
-    of_entries = words.embed_words([term for _, terms in of for term in terms])
+    said = [term for _, terms in of for term in terms]
+    of_entries = words.embed_words(said)
     with _blas().limit(limits=1, user_api="blas"):  # other cores would wait for it, busily
         cosines = _asked(vocabulary, words) @ of_entries.T
     nearest = np.maximum.reduceat(cosines, starts, axis=1)
     lexemes = np.array([one.lexemes for one, _ in of])
     lacks = ~lexemes >> np.arange(len(vocabulary.weights))[:, None] & 1
     weights = np.array(vocabulary.weights)[:, None]
-    alike = (weights * nearest * (nearest >= _LEAST) * lacks).sum(axis=0) / whole
+    near = nearest * (nearest >= _LEAST)
+    if by_meaning:
+        near += _FORM * np.maximum.reduceat(_are_forms(said, vocabulary), starts, axis=1)
+    alike = (weights * near * lacks).sum(axis=0) / whole
     for (one, _), share in zip(of, alike.tolist(), strict=True):
         one.alike = share
 
@@ -54,6 +65,22 @@ def liken(
 def _asked(vocabulary: Vocabulary, words: WordEmbedder) -> NDArray[np.float32]:
     """The vectors of the words of a question; 0 of one that says nothing or is no word."""
     return words.embed_words([" ".join(terms_of(one.word)) for one in vocabulary.asked])
+
+
+def _are_forms(said: Collection[str], vocabulary: Vocabulary) -> NDArray[np.bool_]:
+    """Which of the words that are said are forms of each word that is asked: shape `(asked, said)`."""
+    known = set(said)
+    forms = [
+        {word for word in known for stem in one.lexemes if _is_form(word, stem)}
+        for one in vocabulary.asked
+    ]
+    return np.array([[word in each for word in said] for each in forms])
+
+
+def _is_form(word: str, stem: str) -> bool:
+    if len(stem) < _SHORTEST:
+        return word == stem
+    return word.startswith(stem) and len(word) - len(stem) <= _ENDING
 
 
 @cache

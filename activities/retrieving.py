@@ -322,7 +322,8 @@ async def _ranked(
         one.cosine = hits.near.get(one.number, 0.0) if is_near else 0.0
         one.learned = hits.learned.get(one.entry_id, 0.0)
     if read.words is not None:
-        liken(candidates.values(), read.vocabulary, words=read.words)
+        by_meaning = query.mode == "semantic"
+        liken(candidates.values(), read.vocabulary, words=read.words, by_meaning=by_meaning)
     lending = strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
     tied = await store.list_ties(lending, search)
     more = await store.describe(tied.numbers - hits.numbers - candidates.keys(), (), search)

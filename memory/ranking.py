@@ -245,7 +245,7 @@ class _Weighed:
         reach = policy.full_cosine - policy.least_cosine
         meaning = np.clip((cosine - policy.least_cosine) / reach, 0, 1)
         if asked.mode == "semantic":
-            meaning = 1 - (1 - meaning) * (1 - alike)
+            meaning = 1 - (1 - meaning) * (1 - np.minimum(1, alike))
         return (
             words * (asked.mode != "semantic"),
             meaning * (asked.mode != "text"),
