@@ -39,6 +39,7 @@ async def find(transaction: Transaction, *words: str, **asked: Any) -> set[str]:
         names=frozenset(),
         tags=frozenset(),
         predicates={},
+        respects=frozenset(),
         period=None,
         pool=10,
         now=known.now,
