@@ -70,17 +70,17 @@ def _asked(vocabulary: Vocabulary, words: WordEmbedder) -> NDArray[np.float32]:
 def _are_forms(said: Collection[str], vocabulary: Vocabulary) -> NDArray[np.bool_]:
     """Which of the words that are said are forms of each word that is asked: shape `(asked, said)`."""
     known = set(said)
-    forms = [
-        {word for word in known for stem in one.lexemes if _is_form(word, stem)}
-        for one in vocabulary.asked
-    ]
+    forms = [_forms(known, one.lexemes) for one in vocabulary.asked]
     return np.array([[word in each for word in said] for each in forms])
 
 
-def _is_form(word: str, stem: str) -> bool:
-    if len(stem) < _SHORTEST:
-        return word == stem
-    return word.startswith(stem) and len(word) - len(stem) <= _ENDING
+def _forms(known: Collection[str], stems: Collection[str]) -> set[str]:
+    found = set(stems).intersection(known)
+    for stem in stems:
+        if len(stem) >= _SHORTEST:
+            begun = [word for word in known if word.startswith(stem)]
+            found.update(word for word in begun if len(word) - len(stem) <= _ENDING)
+    return found
 
 
 @cache

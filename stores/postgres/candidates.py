@@ -119,7 +119,8 @@ def candidate(line: EntryLine, search: Search) -> Candidate:
         persons=sum(
             1 << place
             for place, person in enumerate(search.persons)
-            if (is_turn and line.speaker in person) or _is_about(line, person)
+            if concern in {"named", "mentioned"}
+            and ((is_turn and line.speaker in person) or _is_about(line, person))
         ),
         is_said=is_said,
         is_tagged=not (search.tags.isdisjoint(line.tags) and search.tags.isdisjoint(line.aliases)),
