@@ -25,6 +25,7 @@ from mnestic.memory.entries import Entry
 from mnestic.memory.persons import persons_of, set_apart
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import (
+    Question,
     is_english,
     possible_names,
     read_question,
@@ -49,9 +50,11 @@ _OF_OTHERS = 4  # times as many are looked at, before what others said than who 
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """What `retrieve` was asked."""
+    """What `retrieve` was asked, and how it reads now."""
 
     query: RetrievalQuery
+    asked_at: datetime
+    question: Question
     model: str
     count_tokens: TokenCounter | None
     policy: RetrievalPolicy | None
@@ -67,7 +70,8 @@ class _Asking:
         """All that an answer depends on, beside the agent's memory and the time."""
         query = self.query.model_dump(mode="json") | {"excluded": sorted(self.query.excluded)}
         policy = self.policy and self.policy.model_dump(mode="json")
-        return json.dumps([query, policy, self.model, self.count_tokens is None])
+        of_times = repr((self.question.period, self.question.earlier))  # such as of last week
+        return json.dumps([query, policy, self.model, self.count_tokens is None, of_times])
 
     def may_be_misspelt(self, word: str) -> bool:
         """Whether a word is not among the common ones."""
@@ -131,9 +135,8 @@ class _Read:
 
     @property
     def may_be_kept(self) -> bool:
-        """Whether the answer depends on nothing but memory."""
-        is_of_now = self.asked.period is not None and self.query.as_of is None
-        return not is_of_now and self.rerank != "remote"
+        """Whether it is memory alone that answers."""
+        return self.rerank != "remote"
 
     @property
     def is_answerable(self) -> bool:
@@ -172,8 +175,11 @@ async def retrieve(
         count_tokens: Tells words that may be misspelt, since common ones are a single token.
         policy: The weights; the agent's own without one.
     """
+    asked_at = query.asked_at or query.as_of or datetime.now(UTC)
     asking = _Asking(
         query,
+        asked_at=asked_at,
+        question=read_question(query.text, asked_at=asked_at),
         model=embedder.name,
         count_tokens=count_tokens,
         policy=policy,
@@ -217,9 +223,7 @@ def _answer(read: _Read, best: _Best, *, skipped: Mapping[str, str]) -> Retrieva
 
 
 async def _read(transaction: Transaction, asking: _Asking) -> _Read:
-    query, search = asking.query, transaction.search
-    asked_at = query.asked_at or query.as_of or datetime.now(UTC)
-    question = read_question(query.text, asked_at=asked_at)
+    query, question, search = asking.query, asking.question, transaction.search
     keys = possible_names(question.words)
     words = {word.text for word in question.words}
     known = await search.recognise(keys, words, model=asking.model)
@@ -246,7 +250,7 @@ async def _read(transaction: Transaction, asking: _Asking) -> _Read:
     return _Read(
         query=query,
         asked=Asked(
-            asked_at=asked_at,
+            asked_at=asking.asked_at,
             weights=weights,
             names=tuple(sorted(names)),
             period=period,

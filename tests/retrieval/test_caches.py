@@ -51,13 +51,14 @@ def told(found: Retrieval) -> list[tuple[str, str, float]]:
     return [(one.entry.id, one.entry.content, one.score) for one in found.found]
 
 
+@pytest.mark.parametrize("question", [QUESTION, "What was said of the ferry today?"])
 async def test_a_question_that_is_asked_again_is_answered_from_what_is_kept(
-    here: MemoryClient, memory: PostgresMemory
+    here: MemoryClient, memory: PostgresMemory, question: str
 ) -> None:
     await fill(here)
 
-    first = await here.retrieve(QUESTION)
-    second = await here.retrieve(QUESTION)
+    first = await here.retrieve(question)
+    second = await here.retrieve(question)
 
     answers = memory.cache_counts().answers
     assert told(first) == told(second) != []
