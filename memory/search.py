@@ -102,8 +102,9 @@ class Search:
 
     `called` are words of names, `names` and `tags` what it names, by key; `persons` are the names of each, where
     it asks what is between several; `predicates` what it asks about whom it names, and `respects` those that it
-    has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are, `pool` how many entries a source brings; of those that
-    the question rules out too, unless it is strict. `now` and `knowledge` are those of `Known`.
+    has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are, `pool` how
+    many entries a source brings; of those that the question rules out too, unless it is strict. `now` and
+    `knowledge` are those of `Known`.
     """
 
     query: RetrievalQuery
