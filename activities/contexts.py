@@ -31,8 +31,9 @@ from mnestic.memory.contexts import (
 )
 from mnestic.memory.entries import EntryQuery, EntryType
 from mnestic.memory.facts import Fact, FactStatus
-from mnestic.memory.ports import SummarySource, TokenCounter, Transaction
+from mnestic.memory.ports import TokenCounter, Transaction
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery
+from mnestic.memory.summaries import summaries_of
 from mnestic.memory.world import world_of
 
 LEARNED: tuple[EntryType, ...] = ("pattern", "learning", "insight")
@@ -52,16 +53,14 @@ class ContextBuilder:
         *,
         models: QueryModels,
         count_tokens: TokenCounter,
-        summaries: SummarySource | None = None,
     ) -> None:
         """Prepares the builder.
 
         Args:
             models: Those that questions ask.
             count_tokens: Counts exactly.
-            summaries: The living summaries of categories; without it, a context has none.
         """
-        self._models, self._count_tokens, self._summaries = models, count_tokens, summaries
+        self._models, self._count_tokens = models, count_tokens
 
     async def for_query(
         self,
@@ -73,7 +72,7 @@ class ContextBuilder:
         policy: RetrievalPolicy | None = None,
         frame: Frame = QUERY,
     ) -> Context:
-        """What is known about a question: summaries, facts about whom it names, and what search finds.
+        """What is known about a question: of whom it names, summaries and facts, and what search finds.
 
         Args:
             asker: Whose memory it is.
@@ -96,12 +95,13 @@ class ContextBuilder:
             policy=policy,
         )
         wanted = []
-        async with asker() as transaction:
-            if "summaries" in tiers and self._summaries is not None:
-                wanted.append(summary_tier(await self._summaries.list_summaries(transaction)))
-            if "facts" in tiers:
+        if not {"summaries", "facts"}.isdisjoint(tiers):
+            async with asker() as transaction:
                 facts = await _facts_about(transaction, found, now=now, known_at=query.as_of)
-                asked = asked_predicates([query.text], number=1)
+            asked = asked_predicates([query.text], number=1) if "facts" in tiers else ()
+            if "summaries" in tiers:
+                wanted.append(summary_tier(summaries_of(facts, asked=asked)))
+            if "facts" in tiers:
                 wanted.append(fact_tier(facts, asked=asked))
         if "search" in tiers:
             wanted.append(search_tier(found.found, min_score=least, now=now))

@@ -16,7 +16,8 @@ _WORDS = re.compile(r"\w+")
 class Piece(BaseModel):
     """Something to be told: one line, as it is quoted, and the words by which it is known again.
 
-    `name` names it in the ledger. A `score` below `min_score` keeps it out.
+    `name` names it in the ledger. `tells` are the words of others that it tells as well. A `score` below `min_score`
+    keeps it out.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -25,6 +26,7 @@ class Piece(BaseModel):
     name: str
     line: str
     words: str
+    tells: tuple[str, ...] = ()
     score: float | None = None
     min_score: float = 0.0
 
@@ -108,15 +110,17 @@ class _Packing:
             why = self._refusal(place, piece, up_to)
             if why is None:
                 self._kept[place] = piece
-                self._told[_key(piece)] = piece.name
+                for key in (_key(piece.words), *map(_key, piece.tells)):
+                    self._told.setdefault(key, piece.name)
             else:
                 self._why[place] = why
 
     def _refusal(self, place: _Place, piece: Piece, up_to: float) -> str | None:
         if piece.score is not None and piece.score < piece.min_score:
             return f"below threshold: {piece.score:.2f}, and it takes {piece.min_score:g}"
-        if _key(piece) in self._told:
-            return f"duplicate of {self._told[_key(piece)]}"
+        by = [self._told.get(key) for key in map(_key, piece.tells or (piece.words,))]
+        if all(by):
+            return f"duplicate of {by[0]}"
         if self._count(self._block({**self._kept, place: piece})) > up_to:
             return f"over budget: it has {self._count(piece.line)} tokens"
         return None
@@ -139,7 +143,7 @@ class _Packing:
         return self._render([pieces[place].line for place in sorted(pieces)])
 
 
-def _key(piece: Piece) -> str:
-    """What a piece says, however it is written."""
-    folded = unicodedata.normalize("NFKC", piece.words).casefold()
+def _key(words: str) -> str:
+    """What words say, however they are written."""
+    folded = unicodedata.normalize("NFKC", words).casefold()
     return " ".join(_WORDS.findall(folded)) or folded

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.caches import CacheCounts
-from mnestic.memory.contexts import CategorySummary
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.forgetting_ports import ForgettingStore
 from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore, SignalStore
@@ -335,12 +334,4 @@ class Reranker(Protocol):
             ModelMisconfiguredError: likewise.
             ModelRefusedError: likewise; also for relevances that are too few, too many, or not from 0 to 1.
         """
-        ...
-
-
-class SummarySource(Protocol):
-    """The living summaries of an agent's categories, where somebody keeps them."""
-
-    async def list_summaries(self, transaction: Transaction) -> tuple[CategorySummary, ...]:
-        """The summaries, what changed last first."""
         ...

@@ -108,9 +108,8 @@ class ContextClient(RetrievalClient):
     ) -> Context:
         """What is known about a question, as one block of at most `max_tokens`, and what was left out.
 
-        Summaries of categories come first, where they are kept, then what is so now of whom the question
-        names, the latest first, then what search finds. A tier that would fill the block leaves room for
-        the next ones.
+        Summaries of categories come first, then facts, both of what is so now of whom the question names, then
+        what search finds. A tier that would fill the block leaves room for the next ones.
 
         Args:
             query: The question, 1 to 10,000 characters.

@@ -6,15 +6,11 @@ from typing import Any
 
 import pytest
 
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.activities.contexts import ContextBuilder
-from mnestic.activities.query_models import QueryModels
-from mnestic.memory.contexts import CategorySummary, Context
+from mnestic.memory.contexts import Context
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.ports import Transaction
+from mnestic.memory.facts import Fact
 from mnestic.memory.resources import Resource
-from mnestic.memory.retrieval import RetrievalQuery
 from mnestic.starter.memory_client import MemoryClient
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -25,6 +21,11 @@ RIVER = "Mara lives in Turin, near the river."
 
 def lines(context: Context) -> list[dict[str, Any]]:
     return [json.loads(line) for line in context.text.splitlines()[2:-1]]
+
+
+async def all_facts(memory: MemoryClient) -> tuple[Fact, ...]:
+    found, _ = await memory.list_facts()
+    return found
 
 
 @pytest.fixture
@@ -73,22 +74,48 @@ async def test_each_tier_is_wanted_or_not(known: MemoryClient) -> None:
     assert (none.text, none.tokens, none.kept) == ("", 0, ())
 
 
-async def test_summaries_come_first_where_somebody_keeps_them(known: MemoryClient) -> None:
-    class Kept:
-        """Summaries that somebody keeps."""
+@pytest.fixture
+async def much_known(known: MemoryClient) -> MemoryClient:
+    for day, tea in enumerate(["Assam", "sencha", "chai", "oolong"]):
+        await known.add_fact("Mara", "drinks", tea, valid_from=NOON - (200 - day) * DAY)
+    return known
 
-        async def list_summaries(self, transaction: Transaction) -> tuple[CategorySummary, ...]:
-            assert await transaction.now()
-            return (CategorySummary(category="profile", text="Mara moves often."),)
 
-    builder = ContextBuilder(
-        models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens, summaries=Kept()
-    )
+async def test_summaries_of_categories_come_first_and_what_they_tell_is_told_once(
+    much_known: MemoryClient,
+) -> None:
+    context = await much_known.context_for_query(QUESTION)
 
-    context = await builder.for_query(known._asker, RetrievalQuery(text=QUESTION), max_tokens=2000)
-
-    assert lines(context)[0] == {"category": "profile", "summary": "Mara moves often."}
+    summary, home, work, _ = lines(context)
+    assert summary == {
+        "category": "preferences",
+        "summary": "Mara: drinks oolong and chai and sencha and Assam",
+    }
+    assert (home["object"], work["object"]) == ("Turin", "Tidal Atlas")
     assert [part.kind for part in context.kept] == ["summary", "fact", "fact", "memory"]
+    assert {one.why for one in context.dropped if one.kind == "fact"} == {
+        "duplicate of preferences"
+    }
+
+
+async def test_a_summary_tells_nothing_that_was_deleted(
+    much_known: MemoryClient,
+) -> None:
+    chai = next(fact for fact in await all_facts(much_known) if fact.object == "chai")
+    await much_known.delete_fact(chai.id)
+
+    context = await much_known.context_for_query(QUESTION)
+
+    assert lines(context)[0]["summary"] == "Mara: drinks oolong and sencha and Assam"
+
+
+async def test_what_is_asked_for_is_told_in_full_beside_a_summary(much_known: MemoryClient) -> None:
+    context = await much_known.context_for_query("What does Mara drink?")
+    alone = await much_known.context_for_query("What does Mara drink?", tiers=["summaries"])
+
+    told = [line for line in lines(context) if line.get("predicate") == "drinks"]
+    assert [line["object"] for line in told] == ["oolong", "chai", "sencha", "Assam"]
+    assert [part.kind for part in alone.kept] == ["summary"]
 
 
 @pytest.mark.parametrize("max_tokens", [0, 1])

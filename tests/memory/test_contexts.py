@@ -12,7 +12,6 @@ from mnestic.memory.contexts import (
     HISTORY,
     LEARNING,
     QUERY,
-    CategorySummary,
     Frame,
     context_of,
     fact_tier,
@@ -23,6 +22,7 @@ from mnestic.memory.contexts import (
 from mnestic.memory.entries import Entry
 from mnestic.memory.facts import Fact
 from mnestic.memory.retrieval import RetrievedEntry
+from mnestic.memory.summaries import CategorySummary
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=300)

@@ -1,0 +1,64 @@
+"""Summaries of categories: what is so of somebody, many facts in a line.
+
+They stand apart from contexts because they are worked out of the facts that hold, each time anew: a summary
+that is kept would go on telling what has ended since, or was to be forgotten.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+
+from pydantic import BaseModel, ConfigDict
+
+from mnestic.memory.facts import Fact
+from mnestic.memory.predicates import Category
+
+FEWEST_FACTS = 3  # of a category; fewer are told one by one
+LONGEST = 400  # characters of a summary
+
+
+class CategorySummary(BaseModel):
+    """What is so in one category, as a line; `facts` are those that it tells, the latest first."""
+
+    model_config = ConfigDict(frozen=True)
+
+    category: Category
+    text: str
+    facts: tuple[Fact, ...] = ()
+
+
+def summaries_of(
+    facts: Iterable[Fact], *, asked: Collection[str] = ()
+) -> tuple[CategorySummary, ...]:
+    """A summary for each category of which there is enough to tell, the one that changed last first.
+
+    Args:
+        facts: What holds; what began last is told first, and what is too much for a line is not.
+        asked: Predicates that the question asks for. Their facts are in no summary, as they are to be told in full.
+    """
+    by_category: defaultdict[Category, list[Fact]] = defaultdict(list)
+    for fact in sorted(facts, key=lambda fact: (-fact.valid_from.timestamp(), fact.id)):
+        if fact.predicate not in asked:
+            by_category[fact.category].append(fact)
+    told = (_summary(*of_it) for of_it in by_category.items() if len(of_it[1]) >= FEWEST_FACTS)
+    return tuple(summary for summary in told if summary.facts)
+
+
+def _summary(category: Category, facts: list[Fact]) -> CategorySummary:
+    told: list[Fact] = []
+    for fact in facts:
+        if len(_text([*told, fact])) > LONGEST:
+            break
+        told.append(fact)
+    return CategorySummary(category=category, text=_text(told), facts=tuple(told))
+
+
+def _text(facts: Iterable[Fact]) -> str:
+    """Such as `Mara: lives in Ghent, likes tea and jazz; Tom: lives in Bergen`."""
+    objects: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for fact in facts:
+        objects[fact.subject][fact.predicate.replace("_", " ")].append(fact.object)
+    return "; ".join(
+        f"{subject}: "
+        + ", ".join(f"{predicate} {' and '.join(each)}" for predicate, each in said.items())
+        for subject, said in objects.items()
+    )
