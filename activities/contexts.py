@@ -32,6 +32,7 @@ from mnestic.memory.contexts import (
 from mnestic.memory.entries import EntryQuery, EntryType
 from mnestic.memory.facts import Fact, FactStatus
 from mnestic.memory.ports import TokenCounter, Transaction
+from mnestic.memory.questions import read_question, without_names
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.summaries import summaries_of
 from mnestic.memory.world import world_of
@@ -98,7 +99,7 @@ class ContextBuilder:
         if not {"summaries", "facts"}.isdisjoint(tiers):
             async with asker() as transaction:
                 facts = await _facts_about(transaction, found, now=now, known_at=query.as_of)
-            asked = asked_predicates([query.text], number=1) if "facts" in tiers else ()
+            asked = _asked(query, found.names, now=now) if "facts" in tiers else ()
             if "summaries" in tiers:
                 wanted.append(summary_tier(summaries_of(facts, asked=asked)))
             if "facts" in tiers:
@@ -148,6 +149,12 @@ class ContextBuilder:
             max_tokens=max_tokens,
             count_tokens=self._count_tokens,
         )
+
+
+def _asked(query: RetrievalQuery, names: Collection[str], *, now: datetime) -> Collection[str]:
+    """The predicates that a question asks for, of whom it names."""
+    words = read_question(query.text, asked_at=now).words
+    return asked_predicates(without_names(words, names).words, number=1)
 
 
 async def _facts_about(

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from mnestic.memory.predicates import DEFAULTS
 from mnestic.memory.terms import terms_of
 
+_LIKING = "enjoy"
 # Beside the words of the predicate's own name.
 _ASKED_BY = {
     "age": "old",
@@ -88,7 +89,7 @@ def asked_predicates(
         number: How many of them say what is asked.
         known: Predicates beside the defaults; they are asked for by the words of their names.
     """
-    terms = set(terms_of(" ".join(words)))
+    terms = _terms(words)
     if not terms:
         return {}
     whole = max(number, len(terms))
@@ -122,13 +123,19 @@ def touched_predicates(words: Collection[str], *, number: int) -> frozenset[str]
 
     What somebody else is believed to be in that respect is no answer.
     """
-    terms = set(terms_of(" ".join(words)))
+    terms = _terms(words)
     least = max(number, len(terms), 1) / 2
     return frozenset(
         name
         for name, groups in _defaults().items()
         if len(terms & frozenset().union(*groups)) >= least
     )
+
+
+def _terms(words: Collection[str]) -> set[str]:
+    """What words say; *like*, which mostly says nothing, where it is all that is asked."""
+    said = set(terms_of(" ".join(words)))
+    return said or {_LIKING for word in words if word.casefold() == "like"}
 
 
 @cache
