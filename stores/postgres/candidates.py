@@ -7,9 +7,10 @@ import json
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any
 
 from mnestic.memory.claims import name_key
@@ -64,9 +65,12 @@ class EntryLine:
         return self.content.casefold()
 
     @cached_property
+    def _terms(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(terms_of(self.content[:_BEGINNING])))
+
     def terms(self) -> tuple[str, ...]:
         """The words that it begins with, each once."""
-        return tuple(dict.fromkeys(terms_of(self.content[:_BEGINNING])))
+        return self._terms
 
     def holds_at(self, moment: datetime) -> bool:
         """Whether it is neither archived nor expired."""
@@ -116,16 +120,20 @@ def candidate(line: EntryLine, search: Search) -> Candidate:
         names_time=bool(line.times),
         times=line.times if search.period is not None else (),
         concern=concern,
-        persons=sum(
-            1 << place
-            for place, person in enumerate(search.persons)
-            if concern in {"named", "mentioned"}
-            and ((is_turn and line.speaker in person) or _is_about(line, person))
-        ),
+        persons=_persons(line, search.persons) if concern in {"named", "mentioned"} else 0,
         is_said=is_said,
         is_tagged=not (search.tags.isdisjoint(line.tags) and search.tags.isdisjoint(line.aliases)),
         importance=line.importance,
-        terms=partial(getattr, line, "terms"),
+        terms=line.terms,
+    )
+
+
+def _persons(line: EntryLine, persons: Sequence[frozenset[str]]) -> int:
+    """A bit for each of those between whom something is asked for that it has to do with."""
+    return sum(
+        1 << place
+        for place, person in enumerate(persons)
+        if (line.is_turn and line.speaker in person) or _is_about(line, person)
     )
 
 

@@ -4,20 +4,23 @@ A transaction has many small statements, and each waits for its own way there an
 """
 
 import select
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
+from types import MethodType
 from typing import Any
 
 from psycopg import AsyncConnection as DriverConnection
-from psycopg import Error
+from psycopg import AsyncCursor, Error
 from psycopg.pq import TransactionStatus
 from psycopg.rows import namedtuple_row
 from sqlalchemy import TextClause, event
 from sqlalchemy.dialects.postgresql import psycopg
-from sqlalchemy.exc import DBAPIError, InvalidatePoolError
+from sqlalchemy.exc import DataError, DBAPIError, InvalidatePoolError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+# A statement that reads, and its values. As text it is written as psycopg takes it.
+Asked = tuple[TextClause | str, Mapping[str, Any]]
 _DIALECT = psycopg.dialect()  # type: ignore[no-untyped-call]
 
 
@@ -29,6 +32,14 @@ def drop_closed(engine: AsyncEngine) -> None:
     event.listen(engine.sync_engine, "checkout", _refuse_closed)
 
 
+class OpeningError(Exception):
+    """A transaction's first statement was refused."""
+
+    def __init__(self, refusal: DBAPIError) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
+
 @asynccontextmanager
 async def pipelined(connection: AsyncConnection) -> AsyncIterator[DriverConnection[Any]]:
     """Sends the statements of the block together, and waits once; nobody may read their results in it.
@@ -36,12 +47,56 @@ async def pipelined(connection: AsyncConnection) -> AsyncIterator[DriverConnecti
     Raises:
         DBAPIError: one of them failed; those after it have not run.
     """
+    async with _driver_of(connection) as driver, driver.pipeline():
+        yield driver
+
+
+async def read_together(
+    connection: AsyncConnection, asked: Sequence[Asked], *, opening: Asked | None = None
+) -> list[list[Any]]:
+    """The rows of statements that do not wait for each other, as named tuples, in one round trip.
+
+    Args:
+        connection: Where they are sent.
+        asked: The statements, with their values.
+        opening: What goes before them; its rows are not returned.
+
+    Raises:
+        DBAPIError: one of them failed.
+        OpeningError: what goes before them was refused.
+    """
+    statements = [*asked] if opening is None else [opening, *asked]
+    cursors: list[AsyncCursor[Any]] = []
+    try:
+        async with _driver_of(connection) as driver:
+            cursors += (driver.cursor(row_factory=_named) for _ in statements)
+            if len(statements) == 1:  # a pipeline takes twice as long
+                await _execute(cursors[0], *statements[0])
+            else:
+                async with driver.pipeline():
+                    for cursor, (statement, values) in zip(cursors, statements, strict=True):
+                        await _execute(cursor, statement, values)
+    except (ProgrammingError, DataError) as error:
+        if opening is not None and not (cursors and cursors[0].rowcount == 1):
+            raise OpeningError(error) from error
+        raise
+    return [await cursor.fetchall() for cursor in cursors[len(statements) - len(asked) :]]
+
+
+async def _execute(
+    cursor: AsyncCursor[Any], statement: TextClause | str, values: Mapping[str, Any]
+) -> None:
+    await cursor.execute(statement if isinstance(statement, str) else written(statement), values)
+
+
+@asynccontextmanager
+async def _driver_of(connection: AsyncConnection) -> AsyncIterator[DriverConnection[Any]]:
+    """Psycopg's connection, whose errors are told as SQLAlchemy tells them."""
     raw = await connection.get_raw_connection()
     driver = raw.driver_connection
     assert driver is not None
     try:
-        async with driver.pipeline():
-            yield driver
+        yield driver
     except Error as error:
         raise DBAPIError.instance(None, None, error, Error, dialect=connection.dialect) from error
     finally:
@@ -50,21 +105,16 @@ async def pipelined(connection: AsyncConnection) -> AsyncIterator[DriverConnecti
             await driver.rollback()
 
 
-async def read_together(
-    connection: AsyncConnection, asked: Sequence[tuple[TextClause | str, Mapping[str, Any]]]
-) -> list[list[Any]]:
-    """The rows of statements that do not wait for each other, as named tuples, in one round trip.
+def _named(cursor: Any) -> Any:
+    """Makes rows named tuples without counting the columns of each, which takes half of the time."""
+    make: Any = namedtuple_row(cursor)
+    new: Any = tuple.__new__
+    return partial(new, make.__self__) if isinstance(make, MethodType) else make
 
-    Raises:
-        DBAPIError: one of them failed.
-    """
-    async with pipelined(connection) as driver:
-        cursors = [driver.cursor(row_factory=namedtuple_row) for _ in asked]
-        for cursor, (statement, values) in zip(cursors, asked, strict=True):
-            await cursor.execute(
-                statement if isinstance(statement, str) else written(statement), values
-            )
-    return [await cursor.fetchall() for cursor in cursors]
+
+def array_of(numbers: Iterable[int]) -> str:
+    """Numbers as Postgres writes an array of them; the driver would look at each."""
+    return "{" + ",".join(map(str, numbers)) + "}"
 
 
 @lru_cache(1000)

@@ -11,7 +11,8 @@ from sqlalchemy import text
 
 from mnestic.memory.learning import entry_id_at
 from mnestic.memory.search import Search
-from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
+from mnestic.stores.postgres.connections import Asked, array_of
+from mnestic.stores.postgres.unit import NOTHING, Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _SAID = text(f"""
@@ -82,7 +83,7 @@ class KnownFacts:
             return NOTHING
         return _OTHERS, {
             **self._unit.owner,
-            "numbers": sorted(numbers),
+            "numbers": array_of(numbers),
             "names": sorted(names),
             "predicates": sorted(predicates),
         }

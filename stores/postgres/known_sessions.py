@@ -9,7 +9,8 @@ from sqlalchemy import text
 
 from mnestic.memory.dates import Period
 from mnestic.memory.search import Search
-from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
+from mnestic.stores.postgres.connections import Asked, array_of
+from mnestic.stores.postgres.unit import NOTHING, Unit
 
 _FIRST = text("""
 SELECT place FROM unnest(CAST(:since AS timestamptz[]), CAST(:until AS timestamptz[]))
@@ -55,7 +56,7 @@ class KnownSessions:
             return NOTHING
         return _APART, {
             **self._unit.owner,
-            "numbers": list(numbers),
+            "numbers": array_of(numbers),
             "names": sorted(search.names),
             "pattern": _pattern(search.names),
         }

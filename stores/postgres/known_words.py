@@ -5,7 +5,7 @@ They stand apart from the search, since words are found by what they look like.
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from rapidfuzz.distance import OSA
@@ -14,6 +14,7 @@ from sqlalchemy import text
 from mnestic.memory.asked_languages import LANGUAGE, ReadWord, tells
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.search import AskedLexeme, Known, KnownLexeme, KnownName, Vocabulary
+from mnestic.stores.postgres.connections import Asked
 from mnestic.stores.postgres.unit import Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
@@ -132,15 +133,17 @@ class KnownWords:
             return Vocabulary()
         asked: list[AskedLexeme] = []
         misspelt: dict[str, str] = {}
-        looked_for = 0
         telling = list(_telling(words, known, quiet=quiet))
+        unknown = [
+            tuple(found) for word, found in telling if word in slips and not any(found.values())
+        ]
+        slipped = await self._alike([each for found in unknown[:_MOST_SLIPS] for each in found])
         for word, entries_of in telling:
             lexemes, entries, share = tuple(entries_of), sum(entries_of.values()), 1.0
             if any(set(lexemes) & set(other.lexemes) for other in asked):
                 continue
-            if not entries and word in slips and looked_for < _MOST_SLIPS:
-                looked_for += 1
-                alike = await self._alike(lexemes)
+            if not entries and word in slips:
+                alike = next((slipped[each] for each in lexemes if slipped.get(each)), {})
                 if any(set(alike) & set(other.lexemes) for other in asked):
                     continue
                 if alike:
@@ -164,32 +167,44 @@ class KnownWords:
             average_length=average,
         )
 
-    async def _alike(self, lexemes: Sequence[str]) -> dict[str, int]:
-        """The lexemes that a word may be meant as: those it begins, else those a slip or two away."""
-        for lexeme in lexemes:
-            if alike := await self._alike_one(lexeme):
-                return alike
-        return {}
+    async def _alike(self, unknown: Collection[str]) -> dict[str, dict[str, int]]:
+        """The lexemes that each may be meant as: those it begins, else the one a slip or two away."""
+        asked = {each for each in unknown if len(each) >= _SHORTEST_MISSPELT}
+        rows = await self._unit.rows_of(*(self._like(lexeme) for lexeme in asked))
+        return {
+            lexeme: _nearest(lexeme, {row.lexeme: row.entries for row in found})
+            for lexeme, found in zip(asked, rows, strict=True)
+        }
 
-    async def _alike_one(self, lexeme: str) -> dict[str, int]:
-        if len(lexeme) < _SHORTEST_MISSPELT:
-            return {}
-        first, slips = lexeme[0], 2 if len(lexeme) >= _LONG else 1
+    def _like(self, lexeme: str) -> Asked:
+        """Those that begin with a lexeme, or are about as long."""
+        first = lexeme[0]
         between = {"first": first, "next": _BETWEEN.get(first)}
         statement = _ALIKE_BETWEEN if first in _BETWEEN else _ALIKE_ANYWHERE
-        asked = {**self._unit.owner, **between, "word": lexeme, "slips": slips}
-        (rows,) = await self._unit.rows_of((statement, asked))
-        entries = {row.lexeme: row.entries for row in rows}
-        begun = sorted((one for one in entries if one.startswith(lexeme)), key=len)
-        if begun:
-            return {one: entries[one] for one in begun[:_MOST_BEGUN]}
-        near = [
-            (slip, -entries[one], one)
-            for one in entries
-            if len(one) >= _SHORTEST_MISSPELT
-            and (slip := OSA.distance(lexeme, one, score_cutoff=slips)) <= slips
-        ]
-        return {one: entries[one] for _, _, one in sorted(near)[:1]}
+        return statement, {
+            **self._unit.owner,
+            **between,
+            "word": lexeme,
+            "slips": _slips(lexeme),
+        }
+
+
+def _slips(lexeme: str) -> int:
+    return 2 if len(lexeme) >= _LONG else 1
+
+
+def _nearest(lexeme: str, entries: Mapping[str, int]) -> dict[str, int]:
+    begun = sorted((one for one in entries if one.startswith(lexeme)), key=len)
+    if begun:
+        return {one: entries[one] for one in begun[:_MOST_BEGUN]}
+    most = _slips(lexeme)
+    near = [
+        (slip, -entries[one], one)
+        for one in entries
+        if len(one) >= _SHORTEST_MISSPELT
+        and (slip := OSA.distance(lexeme, one, score_cutoff=most)) <= most
+    ]
+    return {one: entries[one] for _, _, one in sorted(near)[:1]}
 
 
 def _telling(

@@ -5,24 +5,20 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from typing import Any
 
-from psycopg.errors import InvalidParameterValue
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.exc import (
-    DataError,
     DBAPIError,
     InterfaceError,
     OperationalError,
-    ProgrammingError,
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.caches import CACHE_BYTES, CacheCounts
-from mnestic.memory.errors import ConfigurationError, InvalidInputError
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.accesses import AccessCounts, Owner
 from mnestic.stores.postgres.agent_settings import PostgresSettingStore
-from mnestic.stores.postgres.connections import drop_closed, pipelined
+from mnestic.stores.postgres.connections import OpeningError, drop_closed
 from mnestic.stores.postgres.entries import PostgresEntryStore
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.facts import PostgresFactStore
@@ -32,6 +28,7 @@ from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.listening import Listener
+from mnestic.stores.postgres.opening import not_opened, open_for
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.records import PostgresRecordStore
 from mnestic.stores.postgres.resources import PostgresResourceStore
@@ -40,8 +37,6 @@ from mnestic.stores.postgres.schema import (
     describe_url,
     driver_url,
     found_version,
-    never_migrated,
-    reason_of,
     unavailable,
 )
 from mnestic.stores.postgres.search import PostgresSearchStore
@@ -53,13 +48,6 @@ from mnestic.stores.postgres.unit import Change, Unit
 from mnestic.stores.postgres.usage import PostgresUsageStore
 from mnestic.stores.postgres.waits import PostgresWaitStore
 from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
-
-# Both are settings of the transaction alone, so they hold behind a connection pooler too. The role
-# owns nothing and cannot bypass row-level security, whoever the connection belongs to.
-_BEGIN = "SELECT set_config('role', 'mnestic_app', true), set_config('mnestic.tenant_id', :tenant_id, true)"
-_BEGIN_WRITING = text(_BEGIN)
-# What a reading transaction leaves behind, who read what, is on disk within a second; nobody waits for that.
-_BEGIN_READING = text(f"{_BEGIN}, set_config('synchronous_commit', 'off', true)")
 
 
 class PostgresTransaction:
@@ -155,7 +143,6 @@ class PostgresMemory:
         """See the port."""
         try:
             async with self._engine.connect() as connection:
-                await _become_application(connection, tenant_id, write=write)
                 if self._kept.is_of_use:
                     self._listener.begin()
                 unit = Unit(
@@ -163,6 +150,8 @@ class PostgresMemory:
                 )
                 yield PostgresTransaction(unit, self._kept)
                 self._tell(await unit.finish())
+        except OpeningError as error:
+            raise not_opened(error) from error
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise unavailable(error, where=self._where) from error
 
@@ -192,7 +181,7 @@ class PostgresMemory:
         )
         try:
             async with self._engine.begin() as connection:
-                await _become_application(connection, tenant_id)
+                await open_for(connection, tenant_id)
                 found: str | None = (await connection.execute(owner.limit(1))).scalar_one_or_none()
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise unavailable(error, where=self._where) from error
@@ -208,7 +197,7 @@ class PostgresMemory:
         """
         try:
             async with self._engine.connect() as connection:
-                await _become_application(connection, "")
+                await open_for(connection, "")
                 check_version(await connection.run_sync(found_version))
         except DBAPIError as error:
             raise unavailable(error, where=self._where) from error
@@ -221,21 +210,3 @@ class PostgresMemory:
             await self._teller.close()
             await self._listener.close()
             await self._engine.dispose()
-
-
-async def _become_application(
-    connection: AsyncConnection, tenant_id: str, *, write: bool = False
-) -> None:
-    try:
-        async with pipelined(connection):  # with the BEGIN before it
-            begin = _BEGIN_WRITING if write else _BEGIN_READING
-            await connection.execute(begin, {"tenant_id": tenant_id})
-    except ProgrammingError as error:
-        raise ConfigurationError(
-            setting="MNESTIC_DATABASE_URL",
-            why=f"is of a role that may not run as mnestic_app ({reason_of(error)}); grant it mnestic_app",
-        ) from error
-    except DataError as error:
-        if isinstance(error.orig, InvalidParameterValue):  # there is no such role yet
-            raise never_migrated() from error
-        raise InvalidInputError(what="tenant", why=reason_of(error)) from error

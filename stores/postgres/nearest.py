@@ -7,9 +7,9 @@ import numpy as np
 from sqlalchemy import text
 
 from mnestic.memory.search import Search
-from mnestic.stores.postgres.connections import written
+from mnestic.stores.postgres.connections import Asked, written
 from mnestic.stores.postgres.search_filters import Filter, statement_of
-from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
+from mnestic.stores.postgres.unit import NOTHING, Unit
 from mnestic.stores.postgres.vector_indexes import (
     INDEXED_FROM,
     VectorIndex,

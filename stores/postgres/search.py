@@ -17,6 +17,7 @@ from mnestic.memory.ranking import SATURATION, Candidate, Tie
 from mnestic.memory.retrieval import Retrieval
 from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Tied, Vocabulary
 from mnestic.stores.postgres.candidates import COLUMNS, EntryLine, candidate, line_of
+from mnestic.stores.postgres.connections import Asked, array_of
 from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.kept import Kept, Reading
 from mnestic.stores.postgres.known_facts import KnownFacts
@@ -24,7 +25,7 @@ from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.known_words import KnownWords
 from mnestic.stores.postgres.nearest import by_meaning
 from mnestic.stores.postgres.search_filters import Filter, statement_of
-from mnestic.stores.postgres.unit import NOTHING, Asked, Unit
+from mnestic.stores.postgres.unit import NOTHING, Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _AMONG = """
@@ -242,13 +243,15 @@ class PostgresSearchStore:
             return ()
         reading = self._reading(search)
         lines = reading.lines(numbers) if reading else {}
-        lacking = {"numbers": sorted(numbers - lines.keys()), "ids": sorted(ids)}
-        all_of_them = {"numbers": sorted(numbers), "ids": sorted(ids)}
-        narrow, owner = Filter.of(search), self._unit.owner
-        let_through = statement_of(f"SELECT e.number {_THESE} {narrow.conditions}")
+        lacking, narrow = numbers - lines.keys(), Filter.of(search)
+        these = {**self._unit.owner, "ids": sorted(ids)}
+        let_through = f"SELECT e.number {_THESE} {narrow.conditions}"
         rows, allowed = await self._unit.rows_of(
-            (_LINES, {**owner, **lacking}) if any(lacking.values()) else NOTHING,
-            (let_through, {**owner, **narrow.values, **all_of_them})
+            (_LINES, {**these, "numbers": array_of(lacking)}) if lacking or ids else NOTHING,
+            (
+                statement_of(let_through),
+                {**these, **narrow.values, "numbers": array_of(numbers)},
+            )
             if narrow.is_narrow
             else NOTHING,
         )
@@ -283,19 +286,19 @@ class PostgresSearchStore:
         if not numbers:
             return Judgement(frozenset(), {})
         of_others = KnownFacts(self._unit).others(numbers, search.names, search.respects)
-        first = {"numbers": list(numbers[: told + _SPARE])}
+        first = numbers[: told + _SPARE]
         *found, rows = await self._unit.rows_of(
             of_others,
             self._over([number for number in numbers if number not in sound], search),
             KnownSessions(self._unit).apart(apart, search),
-            (_WHOLE, {**self._unit.owner, **first}),
+            self._whole(first),
         )
         wrong = frozenset(row.number for each in found for row in each)
         whole = {row.number: row for row in rows if row.number not in wrong}
         left = [number for number in numbers if number not in wrong][:told]
-        missing = [number for number in left if number not in first["numbers"]]
+        missing = [number for number in left if number not in first]
         if missing:
-            (rows,) = await self._unit.rows_of((_WHOLE, {**self._unit.owner, "numbers": missing}))
+            (rows,) = await self._unit.rows_of(self._whole(missing))
             whole |= {row.number: row for row in rows}
         return Judgement(wrong, {n: stored_entry(whole[n]) for n in left if n in whole})
 
@@ -312,6 +315,9 @@ class PostgresSearchStore:
             reading.keep(lines.values())
         return lines
 
+    def _whole(self, numbers: Sequence[int]) -> Asked:
+        return _WHOLE, {**self._unit.owner, "numbers": array_of(numbers)}
+
     def _over(self, numbers: Sequence[int], search: Search) -> Asked:
         """Those of which nothing that was claimed holds."""
         if not numbers or not _asks_what_holds(search):
@@ -320,7 +326,7 @@ class PostgresSearchStore:
 
     def _of_what_holds(self, statement: str, numbers: Sequence[int], search: Search) -> Asked:
         as_of = search.query.as_of
-        values: dict[str, Any] = {**self._unit.owner, "numbers": list(numbers)}
+        values: dict[str, Any] = {**self._unit.owner, "numbers": array_of(numbers)}
         values["respects"] = sorted(search.respects)
         if as_of is None:
             return statement_of(statement.format(holds=_HOLDS)), values

@@ -14,7 +14,6 @@ from sqlalchemy import (
     Executable,
     Row,
     Text,
-    TextClause,
     bindparam,
     func,
     select,
@@ -28,13 +27,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.signals import Signal
 from mnestic.stores.postgres.bulk import insert_rows, packed
-from mnestic.stores.postgres.connections import pipelined, read_together
+from mnestic.stores.postgres.connections import Asked, pipelined, read_together, written
+from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
 
 Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
-# A statement that reads, and its values. As text it is written as psycopg takes it.
-Asked = tuple[TextClause | str, Mapping[str, Any]]
 NOTHING: Asked = (text(""), {})  # asks nothing, and has no rows
 REVISION = table(RevisionRow)
 AUDIT = table(AuditRow)
@@ -90,7 +88,7 @@ class Change:
 
 
 class Unit:
-    """One transaction of one actor on one agent's memory."""
+    """One transaction of one actor on one agent's memory; it begins with its first statement."""
 
     def __init__(
         self, connection: AsyncConnection, *, tenant_id: str, agent_id: str, actor: str, write: bool
@@ -101,6 +99,7 @@ class Unit:
         self.operation_key: str | None = None
         self.actor = actor
         self.may_write = write
+        self._opening: Asked | None = opening(tenant_id, write=write)
         self._wrote = False
         self._knows_more = False
         self._changed: set[int] | None = set()
@@ -140,9 +139,12 @@ class Unit:
             InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
             SchemaVersionError: the tables are not there.
         """
+        statements = [one for one in asked if one is not NOTHING]
+        if not statements:
+            return [() for _ in asked]
         with _told():
             found = iter(
-                await read_together(self.connection, [one for one in asked if one is not NOTHING])
+                await read_together(self.connection, statements, opening=self._take_opening())
             )
         return [() if one is NOTHING else next(found) for one in asked]
 
@@ -176,7 +178,7 @@ class Unit:
 
     async def now(self) -> datetime:
         """The time at which the transaction began, by the database's clock."""
-        moment: datetime = (await self.connection.execute(_NOW)).scalar_one()
+        moment: datetime = (await self._execute(_NOW)).scalar_one()
         return moment
 
     async def revision(self) -> int:
@@ -185,7 +187,7 @@ class Unit:
         It is the last lock that a transaction takes, so writers of one agent cannot lock each other out.
         """
         if self._revision is None:
-            raised = await self.connection.execute(_READ_REVISION, self.owner)
+            raised = await self._execute(_READ_REVISION, self.owner)
             self._revision = raised.scalar_one()
         return self._revision
 
@@ -198,21 +200,22 @@ class Unit:
 
         Returns what others are to hear of, now that it is committed.
         """
+        await self._open()
         last = [*self._at_end]
         if self._wrote and self._revision is None:
             last.append((_RAISE_REVISION, self.owner))
         if self._signals:
             last.append((_SEND, self._told_signals()))
-        if self._trail:
-            last.append((_INSERT_AUDIT, self._audit_rows()))
         with _told():
             async with pipelined(self.connection) as driver:
                 for statement, values in last:
                     await self.connection.execute(statement, values)
+                if self._trail:
+                    await driver.execute(written(_INSERT_AUDIT), self._audit_rows())
                 counting = driver.cursor()
                 if self._knows_more:
                     await counting.execute(_COUNT_KNOWLEDGE, self.owner)
-                await self.connection.commit()
+                await (self.connection if self.connection.in_transaction() else driver).commit()
         counted = await counting.fetchone() if self._knows_more else None
         if counted is None:
             return None
@@ -227,7 +230,7 @@ class Unit:
         told = _SIGNALS.dump_json(self._signals).decode()
         return {**self.owner, "count": len(self._signals), "signals": told}
 
-    def _audit_rows(self) -> Rows:
+    def _audit_rows(self) -> dict[str, str]:
         rows = [
             {
                 "actor": self.actor,
@@ -247,8 +250,18 @@ class Unit:
             InvalidInputError: Postgres or UTF-8 cannot hold one of its values.
             SchemaVersionError: the tables are not there.
         """
+        await self._open()
         with _told():
             return await self.connection.execute(statement, rows)
+
+    async def _open(self) -> None:
+        """Begins the transaction, unless a statement has done so."""
+        if (first := self._take_opening()) is not None:
+            await read_together(self.connection, (), opening=first)
+
+    def _take_opening(self) -> Asked | None:
+        first, self._opening = self._opening, None
+        return first
 
 
 @contextmanager

@@ -101,9 +101,9 @@ async def test_no_question_reads_all_entries_of_everybody(
 ) -> None:
     statements: list[tuple[str, Any]] = []
 
-    async def noted(connection: AsyncConnection, reads: Any) -> Any:
+    async def noted(connection: AsyncConnection, reads: Any, **before: Any) -> Any:
         statements.extend((written(statement), values) for statement, values in reads)
-        return await read_together(connection, reads)
+        return await read_together(connection, reads, **before)
 
     monkeypatch.setattr("mnestic.stores.postgres.unit.read_together", noted)
     await asked.retrieve(text, **fields)
@@ -111,6 +111,7 @@ async def test_no_question_reads_all_entries_of_everybody(
 
     scans = []
     async with asked._transaction(write=False) as transaction:
+        await transaction.now()  # from then on it is the application's role that asks
         for statement, values in statements:
             found = await transaction._unit.connection.exec_driver_sql(
                 f"EXPLAIN (FORMAT JSON) {statement}", values

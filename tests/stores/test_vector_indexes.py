@@ -97,11 +97,11 @@ async def test_a_search_of_a_large_memory_goes_through_its_index(
     monkeypatch.setattr("mnestic.stores.postgres.nearest.searched", lambda _: ENTRIES)
     statements: list[tuple[str, Any]] = []
 
-    async def noted(connection: AsyncConnection, reads: Any) -> Any:
+    async def noted(connection: AsyncConnection, reads: Any, **before: Any) -> Any:
         for statement, values in reads:
             text = statement if isinstance(statement, str) else written(statement)
             statements.append((text, values))
-        return await read_together(connection, reads)
+        return await read_together(connection, reads, **before)
 
     monkeypatch.setattr("mnestic.stores.postgres.unit.read_together", noted)
     by_index = await client.retrieve(question, mode="semantic", min_score=0)
