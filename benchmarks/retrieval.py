@@ -259,12 +259,12 @@ async def _beside_brute_force(
         cosines = _nearest(matrix, vector)
         taken.append((time.perf_counter() - began) * 1000)
         async with memory._transaction(write=False) as transaction:  # noqa: SLF001 - the store alone
-            hits = await transaction.search.find(
+            near = await transaction.search.find_near(
                 _by_meaning(question, embedder.name, told, vectors=len(numbers))
             )
         # Of entries with the same cosine any may be among the first.
         least = cosines.min() - 1e-3
-        held = matrix[np.searchsorted(numbers, list(hits.near))] @ vector
+        held = matrix[np.searchsorted(numbers, list(near))] @ vector
         shares.append(np.count_nonzero(held >= least) / min(_TOP, len(numbers)))
     return tail(taken), round(float(np.mean(shares)), 4)
 

@@ -64,22 +64,29 @@ class SearchStore(Protocol):
         ...
 
     async def find(self, search: Search) -> Hits:
-        """What each source brings.
+        """What each source but meaning brings.
 
-        Those with the highest BM25, those with the largest cosine, the newest about each name and with each
-        tag or alias, those that what is believed of the names follows from, with the value of its predicate,
-        and the last of the period.
+        Those with the highest BM25, the newest about each name and with each tag or alias, those that what is
+        believed of the names follows from, with the value of its predicate, and the last of the period.
         """
+        ...
+
+    async def find_near(self, search: Search) -> dict[int, float]:
+        """The entries with the largest cosine, with that; none where meaning is not asked."""
         ...
 
     async def find_period(self, periods: Sequence[Period]) -> Period | None:
         """The first of these periods that an entry is of."""
         ...
 
+    def recall(self, numbers: AbstractSet[int], search: Search) -> dict[int, Candidate | None]:
+        """Those of these entries that the process has at hand, as `describe` tells them."""
+        ...
+
     async def describe(
         self, numbers: AbstractSet[int], ids: Collection[str], search: Search
-    ) -> tuple[Candidate, ...]:
-        """These entries, as far as scores need them; without those that the question rules out."""
+    ) -> dict[int, Candidate | None]:
+        """These entries by number, as far as scores need them; None for one that the question rules out."""
         ...
 
     async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:

@@ -44,7 +44,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry that a source brought: its BM25 or its cosine, and a bit for each word that it has."""
+    """An entry that was found by words: its BM25, and a bit for each word that it has."""
 
     number: int
     score: float
@@ -127,17 +127,16 @@ class Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hits:
-    """What sources have brought: by words and by meaning, by number; otherwise; and by facts, by id."""
+    """What sources but meaning have brought: by words, by number; otherwise; and by facts, by id."""
 
     words: Mapping[int, Hit]
-    near: Mapping[int, float]
     others: frozenset[int]
     learned: Mapping[str, float]
 
     @property
     def numbers(self) -> frozenset[int]:
         """Those that are known by number."""
-        return frozenset(self.words) | frozenset(self.near) | self.others
+        return frozenset(self.words) | self.others
 
 
 @dataclass(frozen=True, slots=True)

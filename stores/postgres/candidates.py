@@ -7,7 +7,8 @@ import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -98,7 +99,20 @@ def line_of(row: Any) -> EntryLine:
     )
 
 
-def candidate(line: EntryLine, search: Search) -> Candidate:
+def candidates_of(
+    lines: Iterable[EntryLine], search: Search, *, held: AbstractSet[int] | None = None
+) -> dict[int, Candidate | None]:
+    """Candidates by number; None for lines that do not hold, or are not among those that were let through."""
+    now = search.now
+    return {
+        line.number: _candidate(line, search)
+        if (line.holds_at(now) if held is None else line.number in held)
+        else None
+        for line in lines
+    }
+
+
+def _candidate(line: EntryLine, search: Search) -> Candidate:
     """What an entry is, as far as the question is concerned."""
     names, is_turn = search.names, line.is_turn
     is_said = is_turn and line.speaker in names

@@ -4,7 +4,7 @@ It reads what the stores of entries and facts write, and writes nothing. Row-lev
 comparisons that cannot leak use an index, so words and names are looked up by equality.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from typing import Any, get_args
@@ -16,7 +16,7 @@ from mnestic.memory.dates import Period
 from mnestic.memory.ranking import SATURATION, Candidate, Tie
 from mnestic.memory.retrieval import Retrieval
 from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Tied, Vocabulary
-from mnestic.stores.postgres.candidates import COLUMNS, EntryLine, candidate, line_of
+from mnestic.stores.postgres.candidates import COLUMNS, candidates_of, line_of
 from mnestic.stores.postgres.connections import Asked, array_of
 from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.kept import Kept, Reading
@@ -216,52 +216,53 @@ class PostgresSearchStore:
     async def find(self, search: Search) -> Hits:
         """See the port."""
         facts = KnownFacts(self._unit)
-        words, called, _, near, named, timed, said = await self._unit.rows_of(
+        words, called, named, timed, said = await self._unit.rows_of(
             self._by_words(search, search.vocabulary, limit=search.pool),
             self._by_words(search, search.called, limit=_NAMED),
-            *by_meaning(self._unit, search),
             self._by_names(search),
             self._by_time(search),
             facts.said(search, limit=_LEARNED),
         )
         return Hits(
             words={row.number: Hit(row.number, row.score, row.lexemes) for row in words},
-            near={row.number: row.score for row in near},
             others=frozenset(row.number for rows in (called, named, timed) for row in rows),
             learned=facts.learned(said, search.predicates),
         )
+
+    async def find_near(self, search: Search) -> dict[int, float]:
+        """See the port."""
+        _, near = await self._unit.rows_of(*by_meaning(self._unit, search))
+        return dict(near)
 
     async def find_period(self, periods: Sequence[Period]) -> Period | None:
         """See the port."""
         return await KnownSessions(self._unit).period(periods)
 
+    def recall(self, numbers: AbstractSet[int], search: Search) -> dict[int, Candidate | None]:
+        """See the port."""
+        reading = self._reading(search)
+        if reading is None or Filter.of(search).is_narrow:
+            return {}
+        return candidates_of(reading.lines(numbers).values(), search)
+
     async def describe(
         self, numbers: AbstractSet[int], ids: Collection[str], search: Search
-    ) -> tuple[Candidate, ...]:
+    ) -> dict[int, Candidate | None]:
         """See the port."""
         if not numbers and not ids:
-            return ()
-        reading = self._reading(search)
-        lines = reading.lines(numbers) if reading else {}
-        lacking, narrow = numbers - lines.keys(), Filter.of(search)
-        these = {**self._unit.owner, "ids": sorted(ids)}
+            return {}
+        narrow = Filter.of(search)
+        these = {**self._unit.owner, "numbers": array_of(numbers), "ids": sorted(ids)}
         let_through = f"SELECT e.number {_THESE} {narrow.conditions}"
         rows, allowed = await self._unit.rows_of(
-            (_LINES, {**these, "numbers": array_of(lacking)}) if lacking or ids else NOTHING,
-            (
-                statement_of(let_through),
-                {**these, **narrow.values, "numbers": array_of(numbers)},
-            )
-            if narrow.is_narrow
-            else NOTHING,
+            (_LINES, these),
+            (statement_of(let_through), these | narrow.values) if narrow.is_narrow else NOTHING,
         )
-        lines |= self._read(rows, reading)
-        held = {row.number for row in allowed}
-        return tuple(
-            candidate(line, search)
-            for line in lines.values()
-            if (line.number in held if narrow.is_narrow else line.holds_at(search.now))
-        )
+        lines = [line_of(row) for row in rows]
+        if (reading := self._reading(search)) is not None:
+            reading.keep(lines)
+        held = {row.number for row in allowed} if narrow.is_narrow else None
+        return candidates_of(lines, search, held=held)
 
     async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:
         """See the port."""
@@ -307,13 +308,6 @@ class PostgresSearchStore:
         if self._unit.may_write:
             return None
         return self._kept.read_at(self._owner, search.knowledge)
-
-    def _read(self, rows: Iterable[Any], reading: Reading | None) -> dict[int, EntryLine]:
-        """The lines of rows, which are kept."""
-        lines = {row.number: line_of(row) for row in rows}
-        if reading is not None:
-            reading.keep(lines.values())
-        return lines
 
     def _whole(self, numbers: Sequence[int]) -> Asked:
         return _WHOLE, {**self._unit.owner, "numbers": array_of(numbers)}

@@ -1,0 +1,189 @@
+"""A question as an agent's memory understands it: what it names, its words as they are stored, its time.
+
+It stands apart from the search, which begins once all of this is known.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnestic.memory.agent_settings import settings_of
+from mnestic.memory.asked_facts import asked_predicates, asked_tags, touched_predicates
+from mnestic.memory.asked_languages import LANGUAGE
+from mnestic.memory.claims import name_key
+from mnestic.memory.persons import persons_of
+from mnestic.memory.ports import TokenCounter, Transaction, WordEmbedder
+from mnestic.memory.questions import (
+    Question,
+    is_english,
+    possible_names,
+    telling_words,
+    without_names,
+)
+from mnestic.memory.ranking import Asked
+from mnestic.memory.retrieval import Rerank, RetrievalPolicy, RetrievalQuery
+from mnestic.memory.search import FreshEntry, Known, Search, Vocabulary
+
+_FRESH = 1000  # entries without a vector that are embedded with the question
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What `retrieve` was asked, and how it reads now."""
+
+    query: RetrievalQuery
+    asked_at: datetime
+    question: Question
+    model: str
+    count_tokens: TokenCounter | None
+    policy: RetrievalPolicy | None
+    words: WordEmbedder | None
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether it may be asked again: a moment comes once."""
+        return self.query.asked_at is None
+
+    @property
+    def key(self) -> str:
+        """All that an answer depends on, beside the agent's memory and the time."""
+        query = self.query.model_dump(mode="json") | {"excluded": sorted(self.query.excluded)}
+        policy = self.policy and self.policy.model_dump(mode="json")
+        of_times = repr((self.question.period, self.question.earlier))  # such as of last week
+        return json.dumps([query, policy, self.model, self.count_tokens is None, of_times])
+
+    def may_be_misspelt(self, word: str) -> bool:
+        """Whether a word is not among the common ones."""
+        return self.count_tokens is not None and self.count_tokens(f" {word.casefold()}") > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """The vector of a question, and the cosines of entries that have no vector in the store yet."""
+
+    model: str
+    vector: bytes
+    fresh: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadQuestion:
+    """A question as the agent's memory understands it; `called` are the words of names in it.
+
+    `is_by_words`: what has no word of it is not near it, as the embedder knows its language too little.
+    """
+
+    query: RetrievalQuery
+    asked: Asked
+    vocabulary: Vocabulary
+    called: Vocabulary
+    names: frozenset[str]
+    persons: tuple[frozenset[str], ...]
+    tags: frozenset[str]
+    predicates: Mapping[str, float]
+    respects: frozenset[str]
+    text: str
+    foreign: NDArray[np.float32] | None
+    is_by_words: bool
+    fresh: tuple[FreshEntry, ...]
+    known: Known
+    policy: RetrievalPolicy
+    words: WordEmbedder | None
+
+    def search(self, meanings: Meanings | None) -> Search:
+        """What sources are asked."""
+        return Search(
+            query=self.query,
+            vocabulary=self.vocabulary,
+            called=self.called,
+            names=self.names,
+            persons=self.persons,
+            tags=self.tags,
+            predicates=self.predicates,
+            respects=self.respects,
+            period=self.asked.period,
+            pool=self.policy.pool,
+            model=meanings.model if meanings else "",
+            vector=meanings.vector if meanings else None,
+            vectors=self.known.entries - self.known.bare,
+            now=self.known.now,
+            knowledge=self.known.knowledge,
+        )
+
+    @property
+    def rerank(self) -> Rerank:
+        """By whom the best are read once more."""
+        return self.query.rerank or self.policy.rerank
+
+    @property
+    def wanted(self) -> int:
+        """How many of the best are looked at."""
+        read = 0 if self.rerank == "off" else self.policy.reranked
+        return max(self.query.limit, read)
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether it is memory alone that answers."""
+        return self.rerank != "remote"
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether it says what is looked for."""
+        return bool(self.asked.weights or self.names or self.asked.period)
+
+
+async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
+    """Reads a question with what the agent's memory knows of it."""
+    query, question, search = asking.query, asking.question, transaction.search
+    keys = possible_names(question.words)
+    words = {word.text for word in question.words}
+    known = await search.recognise(keys, words, model=asking.model)
+    named = without_names(question.words, known.names)  # whom it is about is no word of it
+    names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
+    telling = telling_words(named.words)
+    is_english_asked = is_english(named.words)
+    is_foreign = not is_english_asked and LANGUAGE not in known.languages
+    slips = [word for word in telling if is_foreign or asking.may_be_misspelt(word)]
+    quiet = set(named.words).difference(telling)
+    vocabulary = await search.look_up(named.words, known, slips=slips, quiet=quiet)
+    weights = vocabulary.weights
+    silent = [name for name in named.names if not weights or not known.names[name].speaks]
+    of_names = {part for name in silent for part in name.split()}
+    called = [word.text for word in question.words if name_key(word.text) in of_names]
+    period = question.period
+    if period is not None and question.earlier:
+        period = await search.find_period((period, *question.earlier)) or period
+    by_meaning = query.mode != "text" and weights
+    text, foreign = " ".join(named.words), None
+    if asking.words is not None and not is_english_asked:
+        said = " ".join(word for word in named.words if word not in vocabulary.silent)
+        foreign = asking.words.embed_foreign(text, telling=said, is_sure=is_foreign)
+    return ReadQuestion(
+        query=query,
+        asked=Asked(
+            asked_at=asking.asked_at,
+            weights=weights,
+            names=tuple(sorted(names)),
+            period=period,
+            asks_when=question.asks_when,
+            mode=query.mode,
+        ),
+        vocabulary=vocabulary,
+        called=await search.look_up(called, known),
+        names=names,
+        persons=persons_of(named, known.names) if named.is_between else (),
+        tags=keys | asked_tags(named.words),
+        predicates=asked_predicates(telling, number=len(weights)),
+        respects=touched_predicates(telling, number=len(weights)),
+        text=text,
+        foreign=foreign,
+        is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
+        fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else (),
+        known=known,
+        policy=asking.policy or settings_of(known.settings).policy,
+        words=None if foreign is not None else asking.words,
+    )

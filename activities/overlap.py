@@ -1,0 +1,27 @@
+"""Work of this process while somebody else works for it."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+Told = TypeVar("Told")
+Done = TypeVar("Done")
+
+
+async def meanwhile(
+    asked: Coroutine[Any, Any, Told], work: Callable[[], Done]
+) -> tuple[Told, Done]:
+    """What is asked of Postgres or a server, and what is worked out here until it answers.
+
+    Raises:
+        Exception: as either does; if the work fails, nobody waits for the answer.
+    """
+    asking = asyncio.create_task(asked)
+    await asyncio.sleep(0)  # until it is sent
+    try:
+        done = work()
+    except BaseException:
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        raise
+    return await asking, done
