@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ Values = NDArray[Any]
 Tie = Literal["beside", "near", "related"]
 Ties = Mapping[int, Sequence[tuple[int, Tie]]]
 Concern = Literal["named", "mentioned", "apart", "open", "other"]
+_CONCERNS = get_args(Concern)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -143,7 +144,7 @@ def rank(
     worth = policy.sort_by_relevance * score + policy.sort_by_importance * weighed.importance
     order = np.lexsort((weighed.number, weighed.at, worth))[::-1]
     if asked.names and not asked.weights:
-        order = order[~np.isin(weighed.concern[order], ("apart", "other"))]
+        order = order[~(weighed.concern["apart"] | weighed.concern["other"])[order]]
     least, floor = _least(policy, min_score)
     order = order[(score[order] >= least) & (share[order] >= floor)]
     shares, scores = share.tolist(), score.tolist()
@@ -216,7 +217,8 @@ class _Weighed:
         self.number = np.array([one.number for one in candidates])
         self.at = np.array([one.at.timestamp() for one in candidates])
         self.importance = np.array([one.importance for one in candidates])
-        self.concern = np.array([one.concern for one in candidates])
+        concerns = np.array([_CONCERNS.index(one.concern) for one in candidates])
+        self.concern = {name: concerns == place for place, name in enumerate(_CONCERNS)}
         self._is_turn = np.array([one.is_turn for one in candidates])
         self._is_said = np.array([one.is_said for one in candidates])
         self._is_tagged = np.array([one.is_tagged for one in candidates])
@@ -239,7 +241,7 @@ class _Weighed:
             tagged = _TAGGED * self._is_tagged / len(asked.weights)
             words = np.minimum(1, words + tagged + alike * (asked.mode == "hybrid"))
         elif not asked.weights and (asked.names or asked.period):
-            is_named = np.isin(self.concern, ("named", "mentioned")) | (not asked.names)
+            is_named = self.concern["named"] | self.concern["mentioned"] | (not asked.names)
             words = 1.0 * (is_named & (asked.period is None or self._closeness == 1))
         cosine = np.array([one.cosine for one in self.candidates])
         reach = policy.full_cosine - policy.least_cosine
@@ -263,8 +265,8 @@ class _Weighed:
         shares: dict[Concern, float] = {"named": 1.0, "mentioned": mentioned, "other": others}
         shares["open"] = others if self._asked.names else 1.0
         shares["apart"] = others
-        share = np.array([shares[one.concern] for one in self.candidates])
-        return np.where((self.concern == "other") & ~self._is_turn, others**2, share)
+        share = np.sum([shares[name] * held for name, held in self.concern.items()], axis=0)
+        return np.where(self.concern["other"] & ~self._is_turn, others**2, share)
 
     def says(self) -> dict[str, Values]:
         """What counts of what they say, and of what was learned from them, which they lend to no other."""
@@ -294,7 +296,7 @@ class _Weighed:
 
         What words and meaning have brought is a sample of the memory.
         """
-        parts = [self.concern == "named"] * bool(self._asked.names)
+        parts = [self.concern["named"]] * bool(self._asked.names)
         parts += [self._closeness == 1] * (self._asked.period is not None)
         sample = np.array([bool(one.words or one.cosine) for one in self.candidates])
         number = np.count_nonzero(sample)
@@ -333,7 +335,7 @@ class _Weighed:
         return {
             "session": policy.session * self._sessions() * self._is_turn,
             "speaker": policy.speaker * self._is_said,
-            "subject": policy.subject * ((self.concern == "named") & ~self._is_said),
+            "subject": policy.subject * (self.concern["named"] & ~self._is_said),
             "tag": policy.tag * self._is_tagged,
             "time": policy.time * self._closeness,
             "recency": policy.recency * np.exp(-age / policy.recent_days),

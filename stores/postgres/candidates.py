@@ -116,12 +116,11 @@ def _candidate(line: EntryLine, search: Search) -> Candidate:
     """What an entry is, as far as the question is concerned."""
     names, is_turn = search.names, line.is_turn
     is_said = is_turn and line.speaker in names
-    about = bool(names) and _is_about(line, names)
     concern: Concern = "open"
-    if is_said or (about and not is_turn):
+    if is_said:
         concern = "named"
-    elif about:
-        concern = "mentioned"
+    elif names and _is_about(line, names):
+        concern = "mentioned" if is_turn else "named"
     elif names and (is_turn or line.subjects):
         concern = "other"
     return Candidate(

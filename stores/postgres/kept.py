@@ -5,7 +5,7 @@ it, so nothing that is kept can be stale, whoever wrote meanwhile. Notifications
 changed, so that the others stay; where one is late or lost, all that is kept of the agent is dropped.
 """
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
@@ -28,25 +28,34 @@ _LARGEST = 0.1  # share of all that one value may take
 
 
 class _Recent(Generic[Group, Key, Value]):
-    """Values in groups, up to a number of bytes in all; those that were used longest ago make place."""
+    """Values in groups, up to a number of bytes in all.
+
+    Of the group that was asked for longest ago those that were used longest ago make place.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes, self.bytes = max_bytes, 0
-        self._values: OrderedDict[tuple[Group, Key], tuple[Value, int]] = OrderedDict()
-        self._groups: defaultdict[Group, set[Key]] = defaultdict(set)
+        self._groups: OrderedDict[Group, OrderedDict[Key, tuple[Value, int]]] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._values)
+        return sum(map(len, self._groups.values()))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds nothing."""
+        return not self._groups
 
     def get(self, group: Group, key: Key) -> Value | None:
         return self.get_all(group, (key,)).get(key)
 
     def get_all(self, group: Group, keys: Iterable[Key]) -> dict[Key, Value]:
-        values, found = self._values, {}
+        found: dict[Key, Value] = {}
+        if (values := self._groups.get(group)) is None:
+            return found
+        self._groups.move_to_end(group)
         for key in keys:
-            place = (group, key)
-            if (held := values.get(place)) is not None:
-                values.move_to_end(place)
+            if (held := values.get(key)) is not None:
+                values.move_to_end(key)
                 found[key] = held[0]
         return found
 
@@ -54,24 +63,24 @@ class _Recent(Generic[Group, Key, Value]):
         self.drop(group, key)
         if size > _LARGEST * self._max_bytes:
             return
-        self._values[group, key] = (value, size)
-        self._groups[group].add(key)
+        self._groups.setdefault(group, OrderedDict())[key] = (value, size)
+        self._groups.move_to_end(group)
         self.bytes += size
         while self.bytes > self._max_bytes:
-            self.drop(*next(iter(self._values)))
+            oldest = next(iter(self._groups))
+            self.drop(oldest, next(iter(self._groups[oldest])))
 
     def drop(self, group: Group, key: Key) -> None:
-        found = self._values.pop((group, key), None)
-        if found is None:
+        values = self._groups.get(group)
+        if values is None or key not in values:
             return
-        self.bytes -= found[1]
-        self._groups[group].discard(key)
-        if not self._groups[group]:
+        self.bytes -= values.pop(key)[1]
+        if not values:
             del self._groups[group]
 
     def drop_all(self, group: Group) -> None:
-        for key in tuple(self._groups.get(group, ())):
-            self.drop(group, key)
+        if (values := self._groups.pop(group, None)) is not None:
+            self.bytes -= sum(size for _, size in values.values())
 
 
 @dataclass(slots=True)
@@ -127,7 +136,7 @@ class Kept:
     @property
     def is_of_use(self) -> bool:
         """Whether something is kept that a change could make untrue."""
-        return len(self._lines) > 0
+        return not self._lines.is_empty
 
     def read_at(self, owner: Owner, knowledge: int) -> Reading:
         """What is kept of an agent and true at a count of changes; all else of it is dropped."""
