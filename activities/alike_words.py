@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from mnestic.memory.candidates import Candidate
 from mnestic.memory.ports import WordEmbedder
-from mnestic.memory.ranking import Candidate
 from mnestic.memory.search import Vocabulary
 from mnestic.memory.terms import terms_of
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.asked_facts import asked_predicates, asked_tags, touched_predicates
 from mnestic.memory.asked_languages import LANGUAGE
+from mnestic.memory.candidates import Asked
 from mnestic.memory.claims import name_key
 from mnestic.memory.persons import persons_of
 from mnestic.memory.ports import TokenCounter, Transaction, WordEmbedder
@@ -24,7 +25,6 @@ from mnestic.memory.questions import (
     telling_words,
     without_names,
 )
-from mnestic.memory.ranking import Asked
 from mnestic.memory.retrieval import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.search import FreshEntry, Known, Search, Vocabulary
 

@@ -18,11 +18,12 @@ from mnestic.activities.alike_words import liken
 from mnestic.activities.asked_questions import Asking, Meanings, ReadQuestion, read_asked
 from mnestic.activities.overlap import meanwhile
 from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
+from mnestic.memory.candidates import Candidate
 from mnestic.memory.entries import Entry
 from mnestic.memory.persons import set_apart
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import read_question
-from mnestic.memory.ranking import Candidate, Ranked, rank, strongest, sure_enough
+from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest, sure_enough
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
 from mnestic.memory.search import Hit, Search
 
@@ -181,22 +182,31 @@ async def _ranked(
     tied, _ = await meanwhile(
         store.list_ties(lending, search), partial(_liken, read, tuple(candidates.values()))
     )
+    for number in tied.over:  # what does not hold lends to nothing
+        candidates.pop(number, None)
+    # Where the best are read once more, that may find that what is not sure answers all the same.
+    min_score = query.min_score if read.rerank == "off" else 0.0
     more = tied.numbers - found.told.keys()
+    if not read.persons:  # of several all that is beside them tells who was there
+        more -= lent_in_vain(
+            tied.ties,
+            [candidates[number] for number in lending if number in candidates],
+            asked=asked,
+            policy=read.policy,
+            min_score=min_score,
+        )
     told = store.recall(more, search)
     told |= await store.describe(more - told.keys(), (), search)
     candidates |= {
         number: one for number, one in told.items() if one and one.entry_id not in query.excluded
     }
-    for number in tied.over:  # what does not hold lends to nothing
-        candidates.pop(number, None)
     set_apart(candidates.values(), number=len(read.persons))
-    # Where the best are read once more, that may find that what is not sure answers all the same.
     ranked = rank(
         tuple(candidates.values()),
         asked=asked,
         ties=tied.ties,
         policy=read.policy,
-        min_score=query.min_score if read.rerank == "off" else 0.0,
+        min_score=min_score,
     )
     return ranked, set(lending), len(candidates) + len(tied.over)
 

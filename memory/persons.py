@@ -7,8 +7,8 @@ who spoke there, whoever is named in it.
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
+from mnestic.memory.candidates import Candidate
 from mnestic.memory.questions import Named
-from mnestic.memory.ranking import Candidate
 from mnestic.memory.search import KnownName
 
 

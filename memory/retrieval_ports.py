@@ -5,10 +5,10 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, Protocol
 
+from mnestic.memory.candidates import Candidate
 from mnestic.memory.dates import Period
 from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
-from mnestic.memory.ranking import Candidate
 from mnestic.memory.retrieval import Retrieval
 from mnestic.memory.search import FreshEntry, Hits, Judgement, Known, Search, Tied, Vocabulary
 

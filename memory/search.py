@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from mnestic.memory.candidates import Ties
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
-from mnestic.memory.ranking import Ties
 from mnestic.memory.retrieval import RetrievalQuery
 
 

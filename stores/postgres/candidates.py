@@ -14,8 +14,8 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Any
 
+from mnestic.memory.candidates import Candidate, Concern
 from mnestic.memory.claims import name_key
-from mnestic.memory.ranking import Candidate, Concern
 from mnestic.memory.search import Search
 from mnestic.memory.terms import terms_of
 

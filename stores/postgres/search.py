@@ -11,12 +11,13 @@ from typing import Any, get_args
 
 from sqlalchemy import text
 
+from mnestic.memory.candidates import Candidate, Tie
 from mnestic.memory.claims import Cardinality
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
-from mnestic.memory.ranking import SATURATION, Candidate, Tie
 from mnestic.memory.retrieval import Retrieval
 from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Tied, Vocabulary
+from mnestic.memory.weighing import SATURATION
 from mnestic.stores.postgres.candidates import COLUMNS, candidates_of, line_of
 from mnestic.stores.postgres.connections import Asked, array_of
 from mnestic.stores.postgres.kept import Kept, Reading

@@ -6,7 +6,7 @@ import pytest
 
 from mnestic.activities.alike_words import liken
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.memory.ranking import Candidate
+from mnestic.memory.candidates import Candidate
 from mnestic.memory.search import AskedLexeme, Vocabulary
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from mnestic.memory.candidates import Candidate
 from mnestic.memory.persons import persons_of, set_apart
 from mnestic.memory.questions import Named
-from mnestic.memory.ranking import Candidate
 from mnestic.memory.search import KnownName
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnestic.memory.candidates import Asked, Candidate
 from mnestic.memory.dates import Period
-from mnestic.memory.ranking import Asked, Candidate, Ranked, closeness, rank, strongest
+from mnestic.memory.ranking import Ranked, rank, strongest
 from mnestic.memory.retrieval import PRESETS, RetrievalPolicy
+from mnestic.memory.weighing import closeness
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
