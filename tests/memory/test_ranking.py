@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mnestic.memory.candidates import Asked, Candidate
 from mnestic.memory.dates import Period
-from mnestic.memory.ranking import Ranked, rank, strongest
+from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest
 from mnestic.memory.retrieval import PRESETS, RetrievalPolicy
 from mnestic.memory.weighing import closeness
 
@@ -236,3 +236,30 @@ def test_scores_are_shares_and_fall_whatever_is_found(
     assert all(policy.min_score <= one.score <= 1 for one in found)
     if policy.sort_by_importance == 0:
         assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+@given(
+    own=st.lists(st.floats(0, 1), min_size=1, max_size=6),
+    tied=st.lists(st.tuples(st.integers(0, 5), st.integers(100, 110)), max_size=20),
+    tie=st.sampled_from(["beside", "near", "related"]),
+)
+def test_what_is_lent_in_vain_would_not_be_told(
+    own: list[float], tied: list[tuple[int, int]], tie: Any
+) -> None:
+    lenders = [entry(number, words=says * FULL) for number, says in enumerate(own)]
+    ties: dict[int, list[tuple[int, Any]]] = {}
+    for lender, number in tied:
+        ties.setdefault(lender, []).append((number, tie))
+
+    vain = lent_in_vain(ties, lenders, asked=asked(), policy=POLICY)
+    found = ranked(*lenders, *(entry(number) for number in {one for _, one in tied}), ties=ties)
+
+    assert vain.isdisjoint(order(found))
+
+
+def test_nothing_is_lent_in_vain_where_every_score_is_told() -> None:
+    ties: dict[int, list[tuple[int, Any]]] = {1: [(3, "beside")], 2: [(4, "near")]}
+    lenders = [entry(1, words=FULL), entry(2, words=0.3 * FULL)]
+
+    assert lent_in_vain(ties, lenders, asked=asked(), policy=POLICY) == {4}
+    assert not lent_in_vain(ties, lenders, asked=asked(), policy=POLICY, min_score=0)
