@@ -19,6 +19,8 @@ from sqlalchemy.dialects.postgresql import psycopg
 from sqlalchemy.exc import DataError, DBAPIError, InvalidatePoolError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from mnestic.stores.postgres.opening import refusal
+
 # A statement that reads, and its values. As text it is written as psycopg takes it.
 Asked = tuple[TextClause | str, Mapping[str, Any]]
 _DIALECT = psycopg.dialect()  # type: ignore[no-untyped-call]
@@ -30,14 +32,6 @@ def drop_closed(engine: AsyncEngine) -> None:
     A connection that nobody uses has nothing to read, but the server's farewell.
     """
     event.listen(engine.sync_engine, "checkout", _refuse_closed)
-
-
-class OpeningError(Exception):
-    """A transaction's first statement was refused."""
-
-    def __init__(self, refusal: DBAPIError) -> None:
-        super().__init__(str(refusal))
-        self.refusal = refusal
 
 
 @asynccontextmanager
@@ -59,11 +53,13 @@ async def read_together(
     Args:
         connection: Where they are sent.
         asked: The statements, with their values.
-        opening: What goes before them; its rows are not returned.
+        opening: What goes before them (`opening.opening`); its rows are not returned.
 
     Raises:
         DBAPIError: one of them failed.
-        OpeningError: what goes before them was refused.
+        ConfigurationError: the transaction could not begin; see `opening.refusal`.
+        SchemaVersionError: likewise.
+        InvalidInputError: likewise.
     """
     statements = [*asked] if opening is None else [opening, *asked]
     cursors: list[AsyncCursor[Any]] = []
@@ -78,7 +74,7 @@ async def read_together(
                         await _execute(cursor, statement, values)
     except (ProgrammingError, DataError) as error:
         if opening is not None and not (cursors and cursors[0].rowcount == 1):
-            raise OpeningError(error) from error
+            raise refusal(error) from error
         raise
     return [await cursor.fetchall() for cursor in cursors[len(statements) - len(asked) :]]
 

@@ -18,7 +18,7 @@ from mnestic.memory.caches import CACHE_BYTES, CacheCounts
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.accesses import AccessCounts, Owner
 from mnestic.stores.postgres.agent_settings import PostgresSettingStore
-from mnestic.stores.postgres.connections import OpeningError, drop_closed
+from mnestic.stores.postgres.connections import drop_closed, read_together
 from mnestic.stores.postgres.entries import PostgresEntryStore
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.facts import PostgresFactStore
@@ -28,7 +28,7 @@ from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.listening import Listener
-from mnestic.stores.postgres.opening import not_opened, open_for
+from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.records import PostgresRecordStore
 from mnestic.stores.postgres.resources import PostgresResourceStore
@@ -150,8 +150,6 @@ class PostgresMemory:
                 )
                 yield PostgresTransaction(unit, self._kept)
                 self._tell(await unit.finish())
-        except OpeningError as error:
-            raise not_opened(error) from error
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise unavailable(error, where=self._where) from error
 
@@ -181,7 +179,7 @@ class PostgresMemory:
         )
         try:
             async with self._engine.begin() as connection:
-                await open_for(connection, tenant_id)
+                await read_together(connection, (), opening=opening(tenant_id, write=True))
                 found: str | None = (await connection.execute(owner.limit(1))).scalar_one_or_none()
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise unavailable(error, where=self._where) from error
@@ -197,7 +195,7 @@ class PostgresMemory:
         """
         try:
             async with self._engine.connect() as connection:
-                await open_for(connection, "")
+                await read_together(connection, (), opening=opening("", write=True))
                 check_version(await connection.run_sync(found_version))
         except DBAPIError as error:
             raise unavailable(error, where=self._where) from error

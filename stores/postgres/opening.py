@@ -5,12 +5,10 @@ cannot bypass row-level security, whoever the connection belongs to.
 """
 
 from psycopg.errors import InvalidParameterValue
-from sqlalchemy import text
-from sqlalchemy.exc import DataError, DBAPIError, ProgrammingError
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import TextClause, text
+from sqlalchemy.exc import DataError, ProgrammingError
 
 from mnestic.memory.errors import ConfigurationError, InvalidInputError
-from mnestic.stores.postgres.connections import Asked, OpeningError, read_together
 from mnestic.stores.postgres.schema import never_migrated, reason_of
 
 _OPEN = """
@@ -20,34 +18,20 @@ _OPEN_WRITING = text(_OPEN)
 _OPEN_READING = text(f"{_OPEN}, set_config('synchronous_commit', 'off', true) AS waits")
 
 
-def opening(tenant_id: str, *, write: bool) -> Asked:
+def opening(tenant_id: str, *, write: bool) -> tuple[TextClause, dict[str, str]]:
     """What a transaction asks first."""
     return _OPEN_WRITING if write else _OPEN_READING, {"tenant_id": tenant_id}
 
 
-async def open_for(connection: AsyncConnection, tenant_id: str) -> None:
-    """Begins a transaction of a tenant, or of none by an empty name.
+def refusal(error: ProgrammingError | DataError) -> Exception:
+    """Why a transaction could not begin, in words of ours.
 
-    Raises:
-        ConfigurationError: the connection is of a role that may not run as the application.
-        SchemaVersionError: there is no such role yet.
-        InvalidInputError: the tenant's name is none.
+    The connection is of a role that may not run as the application, there is no such role yet, or the tenant's name
+    is none.
     """
-    try:
-        await read_together(connection, (), opening=opening(tenant_id, write=True))
-    except OpeningError as error:
-        raise not_opened(error) from error
-
-
-def not_opened(error: OpeningError) -> Exception:
-    """Why a transaction could not begin; see `open_for`."""
-    why: DBAPIError = error.refusal
-    if isinstance(why, ProgrammingError):
-        said = (
-            f"is of a role that may not run as mnestic_app ({reason_of(why)}); grant it mnestic_app"
-        )
-        return ConfigurationError(setting="MNESTIC_DATABASE_URL", why=said)
-    assert isinstance(why, DataError)
-    if isinstance(why.orig, InvalidParameterValue):
+    if isinstance(error, ProgrammingError):
+        why = f"is of a role that may not run as mnestic_app ({reason_of(error)}); grant it mnestic_app"
+        return ConfigurationError(setting="MNESTIC_DATABASE_URL", why=why)
+    if isinstance(error.orig, InvalidParameterValue):
         return never_migrated()
-    return InvalidInputError(what="tenant", why=reason_of(why))
+    return InvalidInputError(what="tenant", why=reason_of(error))
