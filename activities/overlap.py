@@ -14,11 +14,11 @@ async def meanwhile(
     """What is asked of Postgres or a server, and what is worked out here until it answers.
 
     Raises:
-        Exception: as either does; if the work fails, nobody waits for the answer.
+        Exception: as either does; if the work fails, or who asks gives up, what was asked is cancelled first.
     """
     asking = asyncio.create_task(asked)
-    await asyncio.sleep(0)  # until it is sent
     try:
+        await asyncio.sleep(0)  # until it is sent
         done = work()
     except BaseException:
         asking.cancel()

@@ -39,6 +39,7 @@ class _Found:
     words: Mapping[int, Hit]
     near: Mapping[int, float]
     told: Mapping[int, Candidate | None]
+    may_lack_tagged: bool
 
 
 async def retrieve(
@@ -162,7 +163,7 @@ async def _find(transaction: Transaction, search: Search, meanings: Meanings | N
         one.words, one.lexemes = (hit.score, hit.lexemes) if hit else (0.0, 0)
         one.cosine = near.get(one.number, 0.0)
         one.learned = hits.learned.get(one.entry_id, 0.0)
-    return _Found(hits.words, near, told)
+    return _Found(hits.words, near, told, hits.may_lack_tagged)
 
 
 async def _ranked(
@@ -187,7 +188,8 @@ async def _ranked(
     # Where the best are read once more, that may find that what is not sure answers all the same.
     min_score = query.min_score if read.rerank == "off" else 0.0
     more = tied.numbers - found.told.keys()
-    if not read.persons:  # of several all that is beside them tells who was there
+    # Of several who are named all that is beside them tells who was there; a tag says something by itself.
+    if not read.persons and not found.may_lack_tagged:
         more -= lent_in_vain(
             tied.ties,
             [candidates[number] for number in lending if number in candidates],

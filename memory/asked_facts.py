@@ -11,7 +11,7 @@ from types import MappingProxyType
 from mnestic.memory.predicates import DEFAULTS
 from mnestic.memory.terms import terms_of
 
-_LIKING = "enjoy"
+_LIKING, _DOES = "enjoy", frozenset({"do", "does", "did", "would"})
 # Beside the words of the predicate's own name.
 _ASKED_BY = {
     "age": "old",
@@ -133,9 +133,11 @@ def touched_predicates(words: Collection[str], *, number: int) -> frozenset[str]
 
 
 def _terms(words: Collection[str]) -> set[str]:
-    """What words say; *like*, which mostly says nothing, where it is all that is asked."""
+    """What words say; *like* alone mostly says nothing, but where somebody *does like* it is what is asked."""
     said = set(terms_of(" ".join(words)))
-    return said or {_LIKING for word in words if word.casefold() == "like"}
+    folded = {word.casefold() for word in words}
+    is_liked = "like" in folded and not folded.isdisjoint(_DOES)
+    return said or ({_LIKING} if is_liked else set())
 
 
 @cache

@@ -119,8 +119,8 @@ class _Packing:
         if piece.score is not None and piece.score < piece.min_score:
             return f"below threshold: {piece.score:.2f}, and it takes {piece.min_score:g}"
         by = [self._told.get(key) for key in map(_key, piece.tells or (piece.words,))]
-        if all(by):
-            return f"duplicate of {by[0]}"
+        if any(by):
+            return f"duplicate of {next(filter(None, by))}"
         if self._count(self._block({**self._kept, place: piece})) > up_to:
             return f"over budget: it has {self._count(piece.line)} tokens"
         return None

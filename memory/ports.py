@@ -120,7 +120,9 @@ class Memory(Protocol):
     def transaction(
         self, *, tenant_id: str, agent_id: str, actor: str, write: bool
     ) -> AbstractAsyncContextManager[Transaction]:
-        """Begins a transaction; it commits when the block ends, and rolls back when it raises.
+        """A transaction, which begins with its first statement, commits when the block ends, and rolls back when it raises.
+
+        What its beginning may raise comes with that statement, or at the end.
 
         Args:
             tenant_id: Row-level security shows this tenant's rows only.
@@ -130,6 +132,9 @@ class Memory(Protocol):
 
         Raises:
             DatabaseUnavailableError: Postgres does not answer; nothing was written.
+            ConfigurationError: the connection is of a role that may not run as the application.
+            SchemaVersionError: the database was never migrated.
+            InvalidInputError: the tenant's name is none.
         """
         ...
 

@@ -61,6 +61,8 @@ def lent_in_vain(
 ) -> frozenset[int]:
     """The numbers of entries that say too little to be told, if they say nothing but what they are lent.
 
+    Without them the others may score a little more, since none is measured by what is not told.
+
     Args:
         ties: By number, what lenders lend to.
         lenders: Those that say most by themselves.

@@ -28,7 +28,7 @@ _Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class RetrievalPolicy(BaseModel):
-    """Every weight of retrieval; how each signal is worked out stands in `memory/ranking.py`.
+    """Every weight of retrieval; how each signal is worked out stands in `memory/weighing.py`.
 
     Signals are absolute: what one says of an entry does not depend on what else was found, so a score
     means the same for every question.

@@ -127,11 +127,15 @@ class Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hits:
-    """What sources but meaning have brought: by words, by number; otherwise; and by facts, by id."""
+    """What sources but meaning have brought: by words, by number; otherwise; and by facts, by id.
+
+    `may_lack_tagged`: more may have a name or a tag of the question than were brought.
+    """
 
     words: Mapping[int, Hit]
     others: frozenset[int]
     learned: Mapping[str, float]
+    may_lack_tagged: bool
 
     @property
     def numbers(self) -> frozenset[int]:

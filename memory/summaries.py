@@ -4,6 +4,7 @@ They stand apart from contexts because they are worked out of the facts that hol
 that is kept would go on telling what has ended since, or was to be forgotten.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
@@ -14,6 +15,8 @@ from mnestic.memory.predicates import Category
 
 FEWEST_FACTS = 3  # of a category; fewer are told one by one
 LONGEST = 400  # characters of a summary
+_MOST_FACTS = 50  # of a summary
+_JOINS = re.compile(r"[;:,\n\r\u2028\u2029]|\band\b", re.IGNORECASE)  # what stands between facts
 
 
 class CategorySummary(BaseModel):
@@ -32,24 +35,33 @@ def summaries_of(
     """A summary for each category of which there is enough to tell, the one that changed last first.
 
     Args:
-        facts: What holds; what began last is told first, and what is too much for a line is not.
+        facts: What holds; what began last is told first, and what is too much for a line is not. Neither is what
+            has an end, or could be read as more than one fact.
         asked: Predicates that the question asks for. Their facts are in no summary, as they are to be told in full.
     """
     by_category: defaultdict[Category, list[Fact]] = defaultdict(list)
     for fact in sorted(facts, key=lambda fact: (-fact.valid_from.timestamp(), fact.id)):
-        if fact.predicate not in asked:
+        if fact.predicate not in asked and _is_plain(fact):
             by_category[fact.category].append(fact)
-    told = (_summary(*of_it) for of_it in by_category.items() if len(of_it[1]) >= FEWEST_FACTS)
-    return tuple(summary for summary in told if summary.facts)
+    told = (_summary(category, of_it) for category, of_it in by_category.items())
+    return tuple(summary for summary in told if len(summary.facts) >= FEWEST_FACTS)
 
 
 def _summary(category: Category, facts: list[Fact]) -> CategorySummary:
     told: list[Fact] = []
     for fact in facts:
-        if len(_text([*told, fact])) > LONGEST:
+        if len(_text([*told, fact])) <= LONGEST:
+            told.append(fact)
+        if len(told) >= _MOST_FACTS:
             break
-        told.append(fact)
     return CategorySummary(category=category, text=_text(told), facts=tuple(told))
+
+
+def _is_plain(fact: Fact) -> bool:
+    """Whether a line of many facts can tell it: without its end, and so that it is not taken for another."""
+    return fact.valid_to is None and not any(
+        _JOINS.search(part) for part in (fact.subject, fact.object)
+    )
 
 
 def _text(facts: Iterable[Fact]) -> str:

@@ -68,7 +68,7 @@ class EntryLine:
     @cached_property
     def _terms(self) -> tuple[str, ...]:
         # Most words are those of other lines as well: kept once, they take a third.
-        return tuple(map(sys.intern, dict.fromkeys(terms_of(self.content[:_BEGINNING]))))
+        return tuple(map(_shared, dict.fromkeys(terms_of(self.content[:_BEGINNING]))))
 
     def terms(self) -> tuple[str, ...]:
         """The words that it begins with, each once."""
@@ -175,6 +175,12 @@ def _patterns(names: frozenset[str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
         (first, re.compile(rf"(?:^|\W)(?:{'|'.join(words)})(?:$|\W)"))
         for first, words in by_first.items()
     )
+
+
+@lru_cache(50_000)
+def _shared(word: str) -> str:
+    """The same word as it was seen first."""
+    return word
 
 
 @lru_cache(10_000)

@@ -66,7 +66,7 @@ async def read_together(
     try:
         async with _driver_of(connection) as driver:
             cursors += (driver.cursor(row_factory=_named) for _ in statements)
-            if len(statements) == 1:  # a pipeline takes twice as long
+            if len(statements) == 1 and opening is None:  # a pipeline takes twice as long
                 await _execute(cursors[0], *statements[0])
             else:
                 async with driver.pipeline():

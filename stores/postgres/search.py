@@ -14,19 +14,18 @@ from sqlalchemy import text
 from mnestic.memory.candidates import Candidate, Tie
 from mnestic.memory.claims import Cardinality
 from mnestic.memory.dates import Period
-from mnestic.memory.entries import Entry
 from mnestic.memory.retrieval import Retrieval
 from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Tied, Vocabulary
 from mnestic.memory.weighing import SATURATION
 from mnestic.stores.postgres.candidates import COLUMNS, candidates_of, line_of
 from mnestic.stores.postgres.connections import Asked, array_of
+from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.kept import Kept, Reading
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.known_words import KnownWords
 from mnestic.stores.postgres.nearest import by_meaning
 from mnestic.stores.postgres.search_filters import Filter, statement_of
-from mnestic.stores.postgres.stored import read_stored_json
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
@@ -143,7 +142,7 @@ SELECT t.number AS lender,
   FROM mnestic.entry AS t
  WHERE {_AMONG}
 """  # noqa: S608
-_WHOLE = text(f"SELECT t.number, to_json(t)::text AS entry FROM mnestic.entry AS t WHERE {_AMONG}")  # noqa: S608
+_WHOLE = text(f"SELECT * FROM mnestic.entry AS t WHERE {_AMONG}")  # noqa: S608
 _SEARCH = ("entry.search", "*")  # of the audit log; the words of a question are nobody's business
 _COUNT = text(f"""
 SELECT now() AS now,
@@ -229,6 +228,7 @@ class PostgresSearchStore:
             words={row.number: Hit(row.number, row.score, row.lexemes) for row in words},
             others=frozenset(row.number for rows in (called, named, timed) for row in rows),
             learned=facts.learned(said, search.predicates),
+            may_lack_tagged=len(named) >= _NAMED,
         )
 
     async def find_near(self, search: Search) -> dict[int, float]:
@@ -303,7 +303,7 @@ class PostgresSearchStore:
         if missing:
             (rows,) = await self._unit.rows_of(self._whole(missing))
             whole |= {row.number: row for row in rows}
-        return Judgement(wrong, {n: _entry(whole[n]) for n in left if n in whole})
+        return Judgement(wrong, {n: stored_entry(whole[n]) for n in left if n in whole})
 
     def _reading(self, search: Search) -> Reading | None:
         """What the process keeps of the agent; nothing where a transaction may see what it wrote itself."""
@@ -379,10 +379,6 @@ class PostgresSearchStore:
         statement = statement_of(_BY_TIME.format(conditions=narrow.conditions))
         values = {"since_then": period.start, "until_then": period.end}
         return statement, {**self._unit.owner, **narrow.values, **values}
-
-
-def _entry(row: Any) -> Entry:
-    return read_stored_json(Entry, row.entry, what=f"entry {row.number}")
 
 
 def _asks_what_holds(search: Search) -> bool:

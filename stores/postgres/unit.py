@@ -100,6 +100,7 @@ class Unit:
         self.actor = actor
         self.may_write = write
         self._opening: Asked | None = opening(tenant_id, write=write)
+        self._is_over = False
         self._wrote = False
         self._knows_more = False
         self._changed: set[int] | None = set()
@@ -142,7 +143,7 @@ class Unit:
         statements = [one for one in asked if one is not NOTHING]
         if not statements:
             return [() for _ in asked]
-        with _told():
+        with self._asking():
             found = iter(
                 await read_together(self.connection, statements, opening=self._take_opening())
             )
@@ -206,7 +207,7 @@ class Unit:
             last.append((_RAISE_REVISION, self.owner))
         if self._signals:
             last.append((_SEND, self._told_signals()))
-        with _told():
+        with self._asking():
             async with pipelined(self.connection) as driver:
                 for statement, values in last:
                     await self.connection.execute(statement, values)
@@ -251,13 +252,25 @@ class Unit:
             SchemaVersionError: the tables are not there.
         """
         await self._open()
-        with _told():
+        with self._asking():
             return await self.connection.execute(statement, rows)
 
     async def _open(self) -> None:
         """Begins the transaction, unless a statement has done so."""
         if (first := self._take_opening()) is not None:
-            await read_together(self.connection, (), opening=first)
+            with self._asking():
+                await read_together(self.connection, (), opening=first)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Tells what Postgres refuses in words of ours; after an error, which may have undone role and tenant, it ends."""
+        assert not self._is_over, "a transaction goes on after an error"
+        try:
+            with _told():
+                yield
+        except BaseException:
+            self._is_over = True
+            raise
 
     def _take_opening(self) -> Asked | None:
         first, self._opening = self._opening, None

@@ -98,6 +98,31 @@ async def test_summaries_of_categories_come_first_and_what_they_tell_is_told_onc
     }
 
 
+@pytest.mark.parametrize("max_tokens", range(100, 320, 20))
+async def test_no_fact_is_told_twice_whatever_the_budget(
+    much_known: MemoryClient, max_tokens: int
+) -> None:
+    context = await much_known.context_for_query(QUESTION, max_tokens=max_tokens)
+
+    assert max(context.text.count(tea) for tea in ("Assam", "sencha", "chai", "oolong")) <= 1
+
+
+async def test_what_has_an_end_or_could_be_read_as_more_is_in_no_summary(
+    much_known: MemoryClient,
+) -> None:
+    since, end = NOON - 90 * DAY, NOON - 10 * DAY
+    for liked in ("tea; Tom: employer Acme", "salt, sugar and lemon", "x" * 390):
+        await much_known.add_fact("Mara", "likes", liked, valid_from=since)
+    await much_known.add_fact("Mara", "drinks", "milk", valid_from=since, valid_to=end)
+
+    context = await much_known.context_for_query(QUESTION, as_of=NOON - 20 * DAY)
+
+    summary, *others = lines(context)
+    assert summary["summary"] == "Mara: drinks oolong and chai and sencha and Assam"
+    (milk,) = [line for line in others if line.get("object") == "milk"]
+    assert milk["until"] == f"{end:%Y-%m-%d}"
+
+
 async def test_a_summary_tells_nothing_that_was_deleted(
     much_known: MemoryClient,
 ) -> None:

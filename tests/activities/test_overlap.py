@@ -50,3 +50,21 @@ async def test_an_answer_that_fails_is_told_as_it_failed() -> None:
 
     with pytest.raises(ValueError, match="not there"):
         await meanwhile(ask(), lambda: None)
+
+
+async def test_who_gives_up_before_the_work_begins_leaves_nobody_asking() -> None:
+    ended: list[str] = []
+    mine = asyncio.current_task()
+    assert mine is not None
+
+    async def ask() -> None:
+        mine.cancel()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("asking")
+
+    with pytest.raises(asyncio.CancelledError):
+        await meanwhile(ask(), lambda: ended.append("work"))
+    mine.uncancel()
+    assert ended == ["asking"]

@@ -58,3 +58,19 @@ def test_each_default_is_asked_for_by_its_own_words() -> None:
     for name in DEFAULTS.keys() - silent:
         asked = asked_predicates(name.replace("_", " ").split(), number=1)
         assert name in asked, name
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ("What does like", {"likes"}),
+        ("What did like", {"likes"}),
+        ("What is like", set()),
+        ("What was it like for", set()),
+        ("does like to drink", {"drinks"}),
+    ],
+)
+def test_like_is_asked_where_somebody_does_it_and_nothing_else_is(
+    words: str, asked: set[str]
+) -> None:
+    assert set(asked_predicates(words.split(), number=0)) == asked

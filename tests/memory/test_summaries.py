@@ -51,7 +51,9 @@ def test_what_is_asked_for_is_in_no_summary() -> None:
 @given(
     st.lists(st.tuples(st.text(min_size=1, max_size=300), st.sampled_from(CATEGORIES)), max_size=30)
 )
-def test_a_summary_is_short_and_tells_the_latest_facts(told: list[tuple[str, Category]]) -> None:
+def test_a_summary_is_short_and_tells_several_facts_the_latest_first(
+    told: list[tuple[str, Category]],
+) -> None:
     facts = [fact(each, number, category=category) for number, (each, category) in enumerate(told)]
 
     summaries = summaries_of(facts)
@@ -59,5 +61,5 @@ def test_a_summary_is_short_and_tells_the_latest_facts(told: list[tuple[str, Cat
     for summary in summaries:
         newest = [one for one in reversed(facts) if one.category == summary.category]
         assert len(summary.text) <= LONGEST
-        assert list(summary.facts) == newest[: len(summary.facts)]
-        assert len(newest) >= FEWEST_FACTS
+        assert [one for one in newest if one in summary.facts] == list(summary.facts)
+        assert len(summary.facts) >= FEWEST_FACTS
