@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.agent_settings import settings_of
-from mnestic.memory.asked_facts import asked_predicates, asked_tags, touched_predicates
+from mnestic.memory.asked_facts import asked_predicates, asked_tags, doing, touched_predicates
 from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.candidates import Asked
 from mnestic.memory.claims import name_key
@@ -147,6 +147,7 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
     telling = telling_words(named.words)
     is_english_asked = is_english(named.words)
     is_foreign = not is_english_asked and LANGUAGE not in known.languages
+    of_facts = (*telling, *doing(named.words))
     slips = [word for word in telling if is_foreign or asking.may_be_misspelt(word)]
     quiet = set(named.words).difference(telling)
     vocabulary = await search.look_up(named.words, known, slips=slips, quiet=quiet)
@@ -177,8 +178,8 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
         names=names,
         persons=persons_of(named, known.names) if named.is_between else (),
         tags=keys | asked_tags(named.words),
-        predicates=asked_predicates(telling, number=len(weights)),
-        respects=touched_predicates(telling, number=len(weights)),
+        predicates=asked_predicates(of_facts, number=len(weights)),
+        respects=touched_predicates(of_facts, number=len(weights)),
         text=text,
         foreign=foreign,
         is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
