@@ -15,7 +15,6 @@ from mnestic.memory.predicates import Category
 
 FEWEST_FACTS = 3  # of a category; fewer are told one by one
 LONGEST = 400  # characters of a summary
-_MOST_FACTS = 50  # of a summary
 _JOINS = re.compile(r"[;:,\n\r\u2028\u2029]|\band\b", re.IGNORECASE)  # what stands between facts
 
 
@@ -52,8 +51,6 @@ def _summary(category: Category, facts: list[Fact]) -> CategorySummary:
     for fact in facts:
         if len(_text([*told, fact])) <= LONGEST:
             told.append(fact)
-        if len(told) >= _MOST_FACTS:
-            break
     return CategorySummary(category=category, text=_text(told), facts=tuple(told))
 
 

@@ -27,7 +27,7 @@ COLUMNS = """
 """
 _SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
-_ROW_BYTES = 1500  # of a line, beside its content; measured by tracemalloc, with its place among those that are kept
+_ROW_BYTES = 1500  # of a line of some twenty words, beside its content; by tracemalloc
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class EntryLine:
 
     @cached_property
     def _terms(self) -> tuple[str, ...]:
-        # Most words are those of other lines as well: kept once, they take a third.
+        # Many words are those of other lines as well, and are kept once.
         return tuple(map(_shared, dict.fromkeys(terms_of(self.content[:_BEGINNING]))))
 
     def terms(self) -> tuple[str, ...]:
