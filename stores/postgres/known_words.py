@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from rapidfuzz import process
 from rapidfuzz.distance import OSA
 from sqlalchemy import text
 
@@ -73,13 +74,24 @@ SELECT set_config('plan_cache_mode', 'force_generic_plan', true) AS planned, now
     ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
 """)  # noqa: S608
 _ALIKE = f"""
-SELECT lexeme, entries FROM mnestic.lexeme
- WHERE {_MINE} AND {{between}} entries > 0
-   AND (starts_with(lexeme, :word) OR abs(length(lexeme) - length(:word)) <= :slips)
+WITH begun AS MATERIALIZED (
+    SELECT lexeme, entries FROM mnestic.lexeme
+     WHERE {_MINE} AND {{between}} entries > 0 AND starts_with(lexeme, :word)
+     ORDER BY length(lexeme), lexeme LIMIT {_MOST_BEGUN}
+)
+SELECT array_agg(lexeme) AS lexemes, array_agg(entries) AS entries FROM (
+    SELECT lexeme, entries FROM begun
+     UNION ALL
+    SELECT lexeme, entries FROM mnestic.lexeme
+     WHERE {_MINE} AND {{between}} entries > 0 AND NOT EXISTS (SELECT FROM begun)
+       AND length(lexeme) BETWEEN greatest({_SHORTEST_MISSPELT}, length(:word) - :slips) AND length(:word) + :slips
+) AS found
 """  # noqa: S608
 # Words that begin with one of these letters stand between it and the next, in nearly all collations.
 _BETWEEN = dict(pairwise("abcdefghijklmnopqrstuvwxyz"))
+_LAST = "z"  # what stands behind it differs
 _ALIKE_BETWEEN = text(_ALIKE.format(between="lexeme >= :first AND lexeme < :next AND"))
+_ALIKE_FROM = text(_ALIKE.format(between="lexeme >= :first AND"))
 _ALIKE_ANYWHERE = text(_ALIKE.format(between=""))
 
 
@@ -172,15 +184,16 @@ class KnownWords:
         asked = {each for each in unknown if len(each) >= _SHORTEST_MISSPELT}
         rows = await self._unit.rows_of(*(self._like(lexeme) for lexeme in asked))
         return {
-            lexeme: _nearest(lexeme, {row.lexeme: row.entries for row in found})
-            for lexeme, found in zip(asked, rows, strict=True)
+            lexeme: _nearest(lexeme, dict(zip(row.lexemes or (), row.entries or (), strict=True)))
+            for lexeme, (row,) in zip(asked, rows, strict=True)
         }
 
     def _like(self, lexeme: str) -> Asked:
-        """Those that begin with a lexeme, or are about as long."""
+        """Those that begin with a lexeme; where none does, those that are about as long."""
         first = lexeme[0]
         between = {"first": first, "next": _BETWEEN.get(first)}
-        statement = _ALIKE_BETWEEN if first in _BETWEEN else _ALIKE_ANYWHERE
+        others = _ALIKE_FROM if first == _LAST else _ALIKE_ANYWHERE
+        statement = _ALIKE_BETWEEN if first in _BETWEEN else others
         return statement, {
             **self._unit.owner,
             **between,
@@ -194,17 +207,15 @@ def _slips(lexeme: str) -> int:
 
 
 def _nearest(lexeme: str, entries: Mapping[str, int]) -> dict[str, int]:
-    begun = sorted((one for one in entries if one.startswith(lexeme)), key=len)
-    if begun:
-        return {one: entries[one] for one in begun[:_MOST_BEGUN]}
+    """Those that it begins, or else the one that is a slip or two away and in most entries."""
+    if any(one.startswith(lexeme) for one in entries):
+        return dict(entries)
     most = _slips(lexeme)
-    near = [
-        (slip, -entries[one], one)
-        for one in entries
-        if len(one) >= _SHORTEST_MISSPELT
-        and (slip := OSA.distance(lexeme, one, score_cutoff=most)) <= most
-    ]
-    return {one: entries[one] for _, _, one in sorted(near)[:1]}
+    near = process.extract(
+        lexeme, entries.keys(), scorer=OSA.distance, score_cutoff=most, limit=None
+    )
+    best = min(near, key=lambda one: (one[1], -entries[one[0]], one[0]), default=None)
+    return {} if best is None else {best[0]: entries[best[0]]}
 
 
 def _telling(
