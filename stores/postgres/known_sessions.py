@@ -10,6 +10,7 @@ from sqlalchemy import text
 from mnestic.memory.dates import Period
 from mnestic.memory.search import Search
 from mnestic.stores.postgres.connections import Asked, array_of
+from mnestic.stores.postgres.search_filters import statement_of
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
 _FIRST = text("""
@@ -24,7 +25,7 @@ _OF_SESSION = """
 e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = s.session_id"""
 _LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
 # What was said in conversations of others.
-_APART = text(f"""
+_APART = f"""
 WITH said AS MATERIALIZED (
     SELECT number, session_id FROM mnestic.entry
      WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(CAST(:numbers AS bigint[]))
@@ -32,10 +33,11 @@ WITH said AS MATERIALIZED (
 )
 SELECT said.number FROM said JOIN (SELECT DISTINCT session_id FROM said) AS s USING (session_id)
  WHERE (SELECT count(*) <= {_LONG}
-           AND NOT bool_or(lower(speaker) = ANY(CAST(:names AS text[])) OR content ~* CAST(:pattern AS text))
+           AND NOT bool_or(lower(speaker) = ANY(CAST(:names AS text[]))
+                           OR ({{has_letters}}) AND content ~* CAST(:pattern AS text))
           FROM (SELECT COALESCE(e.speaker, '') AS speaker, e.content
                   FROM mnestic.entry AS e WHERE {_OF_SESSION} LIMIT {_LONG} + 1) AS whole)
-""")  # noqa: S608 - constants of this module
+"""  # noqa: S608 - constants of this module
 
 
 class KnownSessions:
@@ -54,12 +56,26 @@ class KnownSessions:
         """What asks for those that were said where nobody whom the question names spoke or was mentioned."""
         if not numbers or not search.names:
             return NOTHING
-        return _APART, {
+        has_letters, letters = _letters(search.names)
+        return statement_of(_APART.format(has_letters=has_letters)), {
             **self._unit.owner,
             "numbers": array_of(numbers),
             "names": sorted(search.names),
             "pattern": _pattern(search.names),
+            **letters,
         }
+
+
+def _letters(names: Collection[str]) -> tuple[str, dict[str, str]]:
+    """The condition that a text has the letters of a name at all, which takes less than a pattern; and its values.
+
+    Other letters than those of English are folded in more ways than one.
+    """
+    first = sorted({name.partition(" ")[0] for name in names})
+    if not all(word.isascii() for word in first):
+        return "true", {}
+    values = {f"first_{place}": word for place, word in enumerate(first)}
+    return " OR ".join(f"strpos(lower(content), :{name}) > 0" for name in values), values
 
 
 def _pattern(names: Collection[str]) -> str | None:
