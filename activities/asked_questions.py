@@ -26,7 +26,7 @@ from mnestic.memory.questions import (
     without_names,
 )
 from mnestic.memory.retrieval import Rerank, RetrievalPolicy, RetrievalQuery
-from mnestic.memory.search import FreshEntry, Known, Search, Vocabulary
+from mnestic.memory.search import Fresh, Known, Search, Vocabulary
 
 _FRESH = 1000  # entries without a vector that are embedded with the question
 
@@ -89,7 +89,7 @@ class ReadQuestion:
     text: str
     foreign: NDArray[np.float32] | None
     is_by_words: bool
-    fresh: tuple[FreshEntry, ...]
+    fresh: Fresh
     known: Known
     policy: RetrievalPolicy
     words: WordEmbedder | None
@@ -110,6 +110,9 @@ class ReadQuestion:
             model=meanings.model if meanings else "",
             vector=meanings.vector if meanings else None,
             vectors=self.known.entries - self.known.bare,
+            fresh=frozenset(one.number for one in self.fresh.entries)
+            if self.fresh.is_settled
+            else None,
             now=self.known.now,
             knowledge=self.known.knowledge,
         )
@@ -183,7 +186,7 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
         text=text,
         foreign=foreign,
         is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
-        fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else (),
+        fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else Fresh(),
         known=known,
         policy=asking.policy or settings_of(known.settings).policy,
         words=None if foreign is not None else asking.words,

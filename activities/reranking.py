@@ -47,17 +47,17 @@ async def read_again(
         by: Who reads; None where there is none.
         policy: How many are read, and how much that counts.
     """
-    best = [one for one in ranked[: policy.reranked] if one.candidate.number in entries]
+    best = [one for one in ranked[: policy.reranked] if one.number in entries]
     if not best:
         return list(ranked), {}
     if by is None:
         return list(ranked), {"rerank": _MISSING}
     try:
-        told = await by.rerank(question, [_text(entries[one.candidate.number]) for one in best])
+        told = await by.rerank(question, [_text(entries[one.number]) for one in best])
     except SKIPPED as error:
         return list(ranked), {"rerank": str(error)}
-    read = {one.candidate.number for one in best}
-    others = [one for one in ranked if one.candidate.number not in read]
+    read = {one.number for one in best}
+    others = [one for one in ranked if one.number not in read]
     weight = policy.local_relevance if by.model is None else policy.remote_relevance
     return rerank([*best, *others], told.relevances, weight=weight, policy=policy), {}
 

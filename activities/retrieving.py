@@ -18,14 +18,14 @@ from mnestic.activities.alike_words import liken
 from mnestic.activities.asked_questions import Asking, Meanings, ReadQuestion, read_asked
 from mnestic.activities.overlap import meanwhile
 from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
-from mnestic.memory.candidates import Candidate
+from mnestic.memory.candidates import Candidates
 from mnestic.memory.entries import Entry
-from mnestic.memory.persons import set_apart
+from mnestic.memory.persons import set_apart, unheard_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import read_question
 from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest, sure_enough
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
-from mnestic.memory.search import Hit, Search
+from mnestic.memory.search import Search
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
@@ -34,12 +34,25 @@ _OF_OTHERS = 4  # times as many are looked at, before what others said than who 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What sources have brought: by words, by meaning, and all of it; None is what the question rules out."""
+    """What sources have brought; `brought_all`: none of them has more."""
 
-    words: Mapping[int, Hit]
-    near: Mapping[int, float]
-    told: Mapping[int, Candidate | None]
+    candidates: Candidates
+    brought_all: bool
     may_lack_tagged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Candidates in their order, and what is known of them.
+
+    `sound` are those of whose claims something holds, `unheard` those that others said where nobody whom the
+    question names is known to have been; `let_through` is how many there were.
+    """
+
+    ranked: Sequence[Ranked]
+    sound: AbstractSet[int]
+    unheard: AbstractSet[int]
+    let_through: int
 
 
 async def retrieve(
@@ -101,12 +114,12 @@ def _answer(read: ReadQuestion, best: _Best, *, skipped: Mapping[str, str]) -> R
     ranked, entries = best
     found = tuple(
         RetrievedEntry(
-            entry=entries[one.candidate.number],
+            entry=entries[one.number],
             score=round(one.score, 4),
             signals={name: round(part, 4) for name, part in one.signals.items()},
         )
         for one in ranked
-        if one.candidate.number in entries  # else it was removed meanwhile
+        if one.number in entries  # else it was removed meanwhile
     )
     return _told(read, found, skipped)
 
@@ -116,13 +129,14 @@ async def _embed(embedder: Embedder, read: ReadQuestion) -> tuple[Meanings | Non
     if read.query.mode == "text" or not read.asked.weights:
         return None, {}
     try:
-        told = await embedder.embed([read.text, *(one.content for one in read.fresh)])
+        told = await embedder.embed([read.text, *(one.content for one in read.fresh.entries)])
     except SKIPPED as error:
         return None, {"semantic": str(error)}
     vector, *others = (np.frombuffer(each, dtype="<f4") for each in told.vectors)
     vector = vector if read.foreign is None else read.foreign
     fresh = {
-        one.number: float(vector @ other) for one, other in zip(read.fresh, others, strict=True)
+        one.number: float(vector @ other)
+        for one, other in zip(read.fresh.entries, others, strict=True)
     }
     return Meanings(embedder.name, vector.tobytes(), fresh), {}
 
@@ -138,82 +152,69 @@ async def _search(transaction: Transaction, read: ReadQuestion, meanings: Meanin
     search = read.search(meanings)
     while True:
         found = await _find(transaction, search, meanings)
-        ranked, sound, let_through = await _ranked(transaction, read, search, found=found)
-        right, entries = await _judged(transaction, read, search, ranked=ranked, sound=sound)
-        brought_all = len(found.words) < search.pool and len(found.near) < search.pool
-        are_enough = len(right) >= read.wanted or let_through >= search.pool
-        if are_enough or brought_all or search.is_strict:
+        order = await _ranked(transaction, read, search, found=found)
+        right, entries = await _judged(transaction, read, search, order=order)
+        are_enough = len(right) >= read.wanted or order.let_through >= search.pool
+        if are_enough or found.brought_all or search.is_strict:
             return right[: read.wanted], entries
         search = replace(search, is_strict=True)
 
 
 async def _find(transaction: Transaction, search: Search, meanings: Meanings | None) -> _Found:
-    """What the sources bring; while Postgres looks for meanings, what the others have brought is described."""
+    """What the sources bring; while Postgres looks for some of it, the process works on the rest."""
     store = transaction.search
-    hits = await store.find(search)
-    near, told = await meanwhile(
-        store.find_near(search), partial(store.recall, hits.numbers, search)
-    )
+    hits, at_hand = await meanwhile(store.find(search), partial(store.recall_near, search))
+    if at_hand is not None:
+        near, told = at_hand, store.recall(hits.numbers, search)
+    else:
+        near, told = await meanwhile(
+            store.find_near(search), partial(store.recall, hits.numbers, search)
+        )
     near = {**meanings.fresh, **near} if meanings else near
-    told |= store.recall(near.keys() - hits.numbers, search)
-    lacking = (hits.numbers | near.keys()) - told.keys()
-    told |= await store.describe(lacking, hits.learned.keys(), search)
-    for one in filter(None, told.values()):
-        hit = hits.words.get(one.number)
-        one.words, one.lexemes = (hit.score, hit.lexemes) if hit else (0.0, 0)
-        one.cosine = near.get(one.number, 0.0)
-        one.learned = hits.learned.get(one.entry_id, 0.0)
-    return _Found(hits.words, near, told, hits.may_lack_tagged)
+    numbers = hits.numbers | near.keys()
+    told = told.joined(store.recall(near.keys() - hits.numbers, search))
+    lacking = hits.learned.keys() - {text.entry_id for text in told.texts}
+    told = told.joined(await store.describe(numbers - told.numbers, lacking, search))
+    told.hear(hits.words, near, hits.learned)
+    return _Found(
+        told,
+        brought_all=len(hits.words) < search.pool and len(near) < search.pool,
+        may_lack_tagged=hits.may_lack_tagged,
+    )
 
 
 async def _ranked(
     transaction: Transaction, read: ReadQuestion, search: Search, *, found: _Found
-) -> tuple[list[Ranked], AbstractSet[int], int]:
-    """Candidates in their order, those of them that are known to hold, and how many were let through."""
+) -> _Order:
+    """Candidates in their order."""
     query, asked, store = read.query, read.asked, transaction.search
-    candidates = {
-        number: one
-        for number, one in found.told.items()
-        if one and one.entry_id not in query.excluded
-    }
+    candidates = found.candidates.without(entry_ids=query.excluded)
     if read.is_by_words:
-        for one in candidates.values():
-            one.cosine *= bool(one.lexemes)
-    lending = strongest(tuple(candidates.values()), asked=asked, policy=read.policy)
-    tied, _ = await meanwhile(
-        store.list_ties(lending, search), partial(_liken, read, tuple(candidates.values()))
-    )
-    for number in tied.over:  # what does not hold lends to nothing
-        candidates.pop(number, None)
+        candidates.rows["cosine"] *= candidates.rows["lexemes"] != 0
+    lending = strongest(candidates, asked=asked, policy=read.policy)
+    tied, _ = await meanwhile(store.list_ties(lending, search), partial(_liken, read, candidates))
+    candidates = candidates.without(tied.over)  # what does not hold lends to nothing
     # Where the best are read once more, that may find that what is not sure answers all the same.
     min_score = query.min_score if read.rerank == "off" else 0.0
-    more = tied.numbers - found.told.keys()
+    more = tied.numbers - candidates.numbers
     # Of several who are named all that is beside them tells who was there; a tag says something by itself.
     if not read.persons and not found.may_lack_tagged:
         more -= lent_in_vain(
             tied.ties,
-            [candidates[number] for number in lending if number in candidates],
+            candidates.among(set(lending)),
             asked=asked,
             policy=read.policy,
             min_score=min_score,
         )
     told = store.recall(more, search)
-    told |= await store.describe(more - told.keys(), (), search)
-    candidates |= {
-        number: one for number, one in told.items() if one and one.entry_id not in query.excluded
-    }
-    set_apart(candidates.values(), number=len(read.persons))
-    ranked = rank(
-        tuple(candidates.values()),
-        asked=asked,
-        ties=tied.ties,
-        policy=read.policy,
-        min_score=min_score,
-    )
-    return ranked, set(lending), len(candidates) + len(tied.over)
+    told = told.joined(await store.describe(more - told.numbers, (), search))
+    candidates = candidates.joined(told.without(entry_ids=query.excluded))
+    set_apart(candidates, number=len(read.persons))
+    ranked = rank(candidates, asked=asked, ties=tied.ties, policy=read.policy, min_score=min_score)
+    return _Order(ranked, set(lending), unheard_of(candidates), len(candidates) + len(tied.over))
 
 
-def _liken(read: ReadQuestion, candidates: Sequence[Candidate]) -> None:
+def _liken(read: ReadQuestion, candidates: Candidates) -> None:
     if read.words is not None:
         by_meaning = read.query.mode == "semantic"
         liken(candidates, read.vocabulary, words=read.words, by_meaning=by_meaning)
@@ -224,41 +225,35 @@ async def _judged(
     read: ReadQuestion,
     search: Search,
     *,
-    ranked: Sequence[Ranked],
-    sound: AbstractSet[int],
+    order: _Order,
 ) -> _Best:
     """The best that answer, looked at until there are enough, and their entries.
 
     Who is named speaks for themselves, where they do; of what others say no more than a few are looked at.
     """
-    limit, size = read.wanted, 2 * read.wanted
+    limit, ranked = read.wanted, order.ranked
     sure = sure_enough(ranked, policy=read.policy, min_score=read.query.min_score)
-    if are_said := any(one.candidate.is_said for one in sure):
+    if are_said := any(one.is_said for one in sure):
         few = ranked[: _OF_OTHERS * limit]
-        ranked = [*few, *(one for one in ranked[len(few) :] if not _is_of_another(one.candidate))]
+        ranked = [*few, *(one for one in ranked[len(few) :] if not one.is_of_another)]
     right: list[Ranked] = []
     entries: dict[int, Entry] = {}
-    for first in range(0, len(ranked), size):
-        best = ranked[first : first + size]
+    first, size = 0, 2 * limit
+    while best := ranked[first : first + size]:
         judged = await transaction.search.judge(
-            [one.candidate.number for one in best],
+            [one.number for one in best],
             search,
-            sound=sound,
-            apart=[
-                one.candidate.number for one in best if are_said and _is_of_another(one.candidate)
-            ],
-            told=limit - len(entries),
+            sound=order.sound,
+            apart=[one.number for one in best if are_said and one.number in order.unheard],
+            told=limit - len(right),
         )
-        right += [one for one in best if one.candidate.number not in judged.wrong]
+        right += [one for one in best if one.number not in judged.wrong]
         entries |= judged.entries
-        if len(entries) >= limit:
+        if len(right) >= limit:
             break
-    return right, entries
-
-
-def _is_of_another(candidate: Candidate) -> bool:
-    """Whether somebody said it whom the question does not name."""
-    return candidate.is_turn and candidate.concern == "other"
+        first, size = first + size, 2 * size
+    unread = [one.number for one in right[:limit] if one.number not in entries]
+    return right, entries | await transaction.search.read(unread)
 
 
 def _told(

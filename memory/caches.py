@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-CACHE_BYTES = 64 * 2**20  # of a process, unless it is told otherwise
+CACHE_BYTES = 96 * 2**20  # of a process, unless it is told otherwise
 
 
 class CacheCount(BaseModel):
@@ -22,14 +22,18 @@ class CacheCount(BaseModel):
 
 
 class CacheCounts(BaseModel):
-    """Of the cache of entries, and of that of answers to questions."""
+    """Of the caches of entries, of their vectors, and of answers to questions.
+
+    Vectors are of use where a question finds all of an agent's at once.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     entries: CacheCount
+    vectors: CacheCount
     answers: CacheCount
 
     @property
     def is_of_use(self) -> bool:
         """Whether anything was looked for."""
-        return any(one.hits + one.misses for one in (self.entries, self.answers))
+        return any(one.hits + one.misses for one in (self.entries, self.vectors, self.answers))

@@ -3,52 +3,154 @@
 They stand apart from ranking, as stores make candidates, and ranking weighs them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, get_args
+from struct import Struct
+from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mnestic.memory.dates import Period
 from mnestic.memory.retrieval import Mode
 
 Tie = Literal["beside", "near", "related"]
 Ties = Mapping[int, Sequence[tuple[int, Tie]]]
-Concern = Literal["named", "mentioned", "apart", "open", "other"]
+Concern = Literal["open", "named", "mentioned", "apart", "other"]  # the first where nobody is named
 CONCERNS: tuple[Concern, ...] = get_args(Concern)
 
+# A row a candidate. `at` and `holds_until` are seconds since 1970 (what is archived holds until minus infinity);
+# `concern` is a place in `CONCERNS`: the question names nobody, who said it or whom it is about, somebody who is
+# mentioned in what another said, one of several apart from the others, or somebody else. `persons` has a bit for each of
+# several between whom something is asked for. `is_turn` is what was said in a conversation, whose place in it counts;
+# `is_said` what somebody said whom the question names. `words` is its BM25 for the question, `lexemes` a bit for each
+# word of the question that it has, `cosine` how near its meaning is, `learned` the share of the question that what was
+# learned from it answers, `alike` how near its words come to those of the question that it lacks.
+ROW = np.dtype(
+    [
+        ("number", "<i8"),
+        ("at", "<f8"),
+        ("holds_until", "<f8"),
+        ("importance", "<f8"),
+        ("is_turn", "?"),
+        ("asks", "?"),
+        ("names_time", "?"),
+        ("is_said", "?"),
+        ("is_tagged", "?"),
+        ("concern", "i1"),
+        ("persons", "<i8"),
+        ("words", "<f8"),
+        ("lexemes", "<i8"),
+        ("cosine", "<f8"),
+        ("learned", "<f8"),
+        ("alike", "<f8"),
+    ]
+)
+PACKED = Struct("<q3d5?bqdq3d")  # a row, as bytes
+MOST_BITS = 60  # of `persons` and `lexemes`
 
-@dataclass(slots=True, kw_only=True)
-class Candidate:
-    """An entry that a source brought, as far as its score needs it.
 
-    `words` is its BM25 for the question, `lexemes` a bit for each word of the question that it has,
-    `cosine` how near its meaning is, `learned` the share of the question that what was learned from it
-    answers, `alike` how near its words come to those of the question that it lacks; `terms` tells the words that
-    it begins with. `is_turn` is what was said in a conversation, whose place in it
-    counts. `concern`: whether the question names who said it or whom it is about, somebody who is mentioned
-    in what another said, one of several apart from the others, nobody, or somebody else. `persons` has a bit for each
-    of several between whom something is asked for.
+class Hit(NamedTuple):
+    """What words say of an entry: its BM25, and a bit for each word of the question that it has."""
+
+    score: float
+    lexemes: int
+
+
+_UNSAID = Hit(0.0, 0)
+
+
+class CandidateText(Protocol):
+    """What of an entry is no number."""
+
+    @property
+    def entry_id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def session_id(self) -> str | None:
+        """Where it was heard."""
+        ...
+
+    @property
+    def at(self) -> datetime:
+        """When."""
+        ...
+
+    @property
+    def times(self) -> Sequence[tuple[datetime, datetime]]:
+        """The times that it names."""
+        ...
+
+    def terms(self) -> tuple[str, ...]:
+        """The words that it begins with, each once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Entries that sources brought: `rows` of the type `ROW`, and `texts` in the same order.
+
+    `ruled_out` are the numbers of others that were brought, but do not answer the question.
     """
 
-    number: int
-    entry_id: str
-    at: datetime
-    session_id: str | None = None
-    is_turn: bool = False
-    asks: bool = False
-    names_time: bool = False
-    times: tuple[tuple[datetime, datetime], ...] = ()
-    concern: Concern = "open"
-    persons: int = 0
-    is_said: bool = False
-    is_tagged: bool = False
-    importance: float = 0.5
-    words: float = 0.0
-    lexemes: int = 0
-    cosine: float = 0.0
-    learned: float = 0.0
-    alike: float = 0.0
-    terms: Callable[[], Sequence[str]] = tuple
+    rows: NDArray[Any] = field(default_factory=lambda: np.zeros(0, ROW))
+    texts: Sequence[CandidateText] = ()
+    ruled_out: frozenset[int] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """Of all that were brought."""
+        return self.ruled_out.union(self.rows["number"].tolist())
+
+    def joined(self, *others: Self) -> Self:
+        """With those of others after them; none is among both."""
+        parts = [self, *(one for one in others if one.texts or one.ruled_out)]
+        if len(parts) == 1:
+            return self
+        return type(self)(
+            np.concatenate([one.rows for one in parts]),
+            [text for one in parts for text in one.texts],
+            frozenset().union(*(one.ruled_out for one in parts)),
+        )
+
+    def of(self, places: NDArray[np.intp]) -> Self:
+        """Those at some places."""
+        return type(self)(self.rows[places], [self.texts[place] for place in places.tolist()])
+
+    def among(self, numbers: AbstractSet[int]) -> Self:
+        """Those of these numbers."""
+        return self.of(np.flatnonzero([one in numbers for one in self.rows["number"].tolist()]))
+
+    def without(
+        self, numbers: AbstractSet[int] = frozenset(), *, entry_ids: AbstractSet[str] = frozenset()
+    ) -> Self:
+        """All but these, whose numbers are ruled out."""
+        if not numbers and not entry_ids:
+            return self
+        both = zip(self.rows["number"].tolist(), self.texts, strict=True)
+        goes = [one in numbers or text.entry_id in entry_ids for one, text in both]
+        left = self.of(np.flatnonzero(np.logical_not(goes)))
+        gone = self.rows["number"][np.array(goes, dtype=bool)].tolist()
+        return type(self)(left.rows, left.texts, self.ruled_out.union(gone))
+
+    def hear(
+        self, words: Mapping[int, Hit], near: Mapping[int, float], learned: Mapping[str, float]
+    ) -> None:
+        """Notes what sources say of them: words and meaning by number, what was learned by id."""
+        numbers, rows = self.rows["number"].tolist(), self.rows
+        hits = [words.get(number, _UNSAID) for number in numbers]
+        rows["words"] = [hit.score for hit in hits]
+        rows["lexemes"] = [hit.lexemes for hit in hits]
+        rows["cosine"] = [near.get(number, 0.0) for number in numbers]
+        if learned:
+            rows["learned"] = [learned.get(text.entry_id, 0.0) for text in self.texts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

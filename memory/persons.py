@@ -5,41 +5,66 @@ who spoke there, whoever is named in it.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
-from mnestic.memory.candidates import Candidate
+import numpy as np
+
+from mnestic.memory.candidates import CONCERNS, MOST_BITS, Candidates
 from mnestic.memory.questions import Named
 from mnestic.memory.search import KnownName
 
+_NAMED, _OTHER = {CONCERNS.index("named"), CONCERNS.index("mentioned")}, CONCERNS.index("other")
+
 
 def persons_of(named: Named, known: Mapping[str, KnownName]) -> tuple[frozenset[str], ...]:
-    """The names of each of several who are named; several names may be of one."""
+    """The names of each of several who are named, unless it is a crowd; several names may be of one."""
     persons: list[frozenset[str]] = []
     for name in named.names:
         keys = known[name].keys
         same = [one for one in persons if not one.isdisjoint(keys)]
         persons = [one for one in persons if one not in same] + [keys.union(*same)]
-    return tuple(persons) if len(persons) > 1 else ()
+    return tuple(persons) if 1 < len(persons) <= MOST_BITS else ()
 
 
-def set_apart(candidates: Collection[Candidate], *, number: int) -> None:
+def set_apart(candidates: Candidates, *, number: int) -> None:
     """Sets apart what concerns one of several, where something concerns them all.
 
     Args:
         candidates: With their `persons`; `concern` is set, and `is_said`.
         number: How many are named.
     """
+    rows = candidates.rows
+    (among,) = np.nonzero(rows["persons"])
+    if not len(among):
+        return
     sessions: defaultdict[str, int] = defaultdict(int)
-    for one in candidates:
-        if one.is_turn and one.session_id:
-            sessions[one.session_id] |= one.persons
-    among = [
-        (one, one.persons | (sessions[one.session_id or ""] if one.is_turn else 0))
-        for one in candidates
-        if one.persons
+    heard_in = [
+        (text.session_id or "") if is_turn else ""
+        for text, is_turn in zip(candidates.texts, rows["is_turn"].tolist(), strict=True)
     ]
-    everybody = (1 << number) - 1
-    if any(persons == everybody for _, persons in among):
-        for one, persons in among:
-            if persons != everybody:
-                one.concern, one.is_said = "apart", False
+    for session, persons in zip(heard_in, rows["persons"].tolist(), strict=True):
+        sessions[session] |= persons if session else 0
+    there = np.array([sessions[heard_in[place]] for place in among.tolist()])
+    concerns_all = (rows["persons"][among] | there) == (1 << number) - 1
+    if concerns_all.any():
+        apart = among[~concerns_all]
+        rows["concern"][apart], rows["is_said"][apart] = CONCERNS.index("apart"), False
+
+
+def unheard_of(candidates: Candidates) -> frozenset[int]:
+    """The numbers of what others said where, as far as is known, nobody who is named spoke or was mentioned."""
+    rows = candidates.rows
+    parts = (rows["number"], rows["concern"], rows["is_turn"])
+    turns = [
+        (number, concern, text.session_id)
+        for number, concern, is_turn, text in zip(
+            *(part.tolist() for part in parts), candidates.texts, strict=True
+        )
+        if is_turn
+    ]
+    sessions = {session for _, concern, session in turns if concern in _NAMED}
+    return frozenset(
+        number
+        for number, concern, session in turns
+        if concern == _OTHER and session not in sessions
+    )

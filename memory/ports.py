@@ -294,11 +294,17 @@ class Embedder(Protocol):
 class WordEmbedder(Protocol):
     """An embedder that has vectors of single words too, at once, so that they can be laid beside each other."""
 
-    def embed_words(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of words, in their order.
+    def compare_words(
+        self, asked: Sequence[str], said: Sequence[tuple[str, ...]]
+    ) -> NDArray[np.float32]:
+        """How near each word comes to the nearest of each text's.
+
+        Args:
+            asked: Words.
+            said: The words of each text, of which none is without.
 
         Returns:
-            Shape `(n, width)`, L2-normalised.
+            Cosines, shape `(asked, said)`.
         """
         ...
 

@@ -5,13 +5,12 @@ not on what else was found. So scores are calibrated once, for all questions: th
 meaning tell how sure it is that anything answers, and the other scores are shares of that.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mnestic.memory.candidates import Asked, Candidate, Ties
+from mnestic.memory.candidates import Asked, Candidates, Ties
 from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.weighing import Values, Weighed
 
@@ -22,14 +21,19 @@ class Ranked:
 
     `share` is what the entry and what it is lent say, of the most that any says; `weighed` are the signals of
     all candidates in one order, in which this one is at `place`, and `reranked` what reading it once more added.
+    `is_said` is what somebody said whom the question names, `is_of_another` what somebody else did.
     """
 
-    candidate: Candidate
+    number: int
+    at: float
+    importance: float
+    is_said: bool
+    is_of_another: bool
     share: float
     score: float
-    weighed: Mapping[str, Values]
     place: int
     reranked: float | None = None
+    weighed: Mapping[str, Values] = field(kw_only=True)
 
     @property
     def signals(self) -> dict[str, float]:
@@ -39,21 +43,17 @@ class Ranked:
         return found if self.reranked is None else found | {"rerank": self.reranked}
 
 
-def strongest(
-    candidates: Collection[Candidate], *, asked: Asked, policy: RetrievalPolicy
-) -> list[int]:
+def strongest(candidates: Candidates, *, asked: Asked, policy: RetrievalPolicy) -> list[int]:
     """The numbers of those that say most by themselves, which lend to others."""
-    if not candidates:
-        return []
-    weighed = Weighed(tuple(candidates), asked, policy)
-    says = weighed.own
+    says = Weighed(candidates, asked, policy).own
     order = np.argsort(-says, kind="stable")[: policy.lending]
-    return [weighed.candidates[place].number for place in order if says[place] > 0]
+    numbers: list[int] = candidates.rows["number"][order[says[order] > 0]].tolist()
+    return numbers
 
 
 def lent_in_vain(
     ties: Ties,
-    lenders: Collection[Candidate],
+    lenders: Candidates,
     *,
     asked: Asked,
     policy: RetrievalPolicy,
@@ -72,10 +72,10 @@ def lent_in_vain(
     """
     _, floor = _least(policy, min_score)
     # Who has spoken tells how much a mention counts; others may be those who have.
-    is_open = bool(asked.names) and not any(one.is_said for one in lenders)
-    if not floor or not lenders or is_open:
+    is_open = bool(asked.names) and not lenders.rows["is_said"].any()
+    if not floor or not len(lenders) or is_open:
         return frozenset()
-    weighed = Weighed(tuple(lenders), asked, policy)
+    weighed = Weighed(lenders, asked, policy)
     most = float(np.sum(list(weighed.says().values()), axis=0).max())
     if most <= weighed.faint:
         return frozenset()
@@ -85,7 +85,7 @@ def lent_in_vain(
 
 
 def rank(
-    candidates: Collection[Candidate],
+    candidates: Candidates,
     *,
     asked: Asked,
     ties: Ties,
@@ -101,9 +101,9 @@ def rank(
         policy: The weights.
         min_score: Scores below it are left out; the policy's without one. With 0 nothing is.
     """
-    if not candidates:
+    if not len(candidates):
         return []
-    weighed = Weighed(tuple(candidates), asked, policy)
+    weighed, rows = Weighed(candidates, asked, policy), candidates.rows
     signals = weighed.says() | weighed.lent(ties)
     evidence = np.sum(list(signals.values()), axis=0)
     signals |= weighed.beside()
@@ -111,23 +111,17 @@ def rank(
     best, most = total.max(), evidence.max()
     score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
     share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))
-    worth = policy.sort_by_relevance * score + policy.sort_by_importance * weighed.importance
-    order = np.lexsort((weighed.number, weighed.at, worth))[::-1]
+    worth = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
+    order = np.lexsort((rows["number"], rows["at"], worth))[::-1]
     if asked.names and not asked.weights:
         order = order[~(weighed.concern["apart"] | weighed.concern["other"])[order]]
     least, floor = _least(policy, min_score)
     order = order[(score[order] >= least) & (share[order] >= floor)]
-    shares, scores = share.tolist(), score.tolist()
-    return [
-        Ranked(
-            weighed.candidates[place],
-            share=shares[place],
-            score=scores[place],
-            weighed=signals,
-            place=place,
-        )
-        for place in order.tolist()
-    ]
+    of_another = weighed.concern["other"] & rows["is_turn"]
+    parts = [rows["number"], rows["at"], rows["importance"], rows["is_said"], of_another]
+    parts += [share, score, np.arange(len(rows))]
+    told = zip(*(part[order].tolist() for part in parts), strict=True)
+    return [Ranked(*one, weighed=signals) for one in told]
 
 
 def rerank(
@@ -171,7 +165,6 @@ def _least(policy: RetrievalPolicy, min_score: float | None) -> tuple[float, flo
     return score, policy.least_share if score else 0.0
 
 
-def _order(one: Ranked, policy: RetrievalPolicy) -> tuple[float, datetime, int]:
-    worth = policy.sort_by_importance * one.candidate.importance
-    told = one.candidate
-    return policy.sort_by_relevance * one.score + worth, told.at, told.number
+def _order(one: Ranked, policy: RetrievalPolicy) -> tuple[float, float, int]:
+    worth = policy.sort_by_importance * one.importance
+    return policy.sort_by_relevance * one.score + worth, one.at, one.number

@@ -5,12 +5,13 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, Protocol
 
-from mnestic.memory.candidates import Candidate
+from mnestic.memory.candidates import Candidates
 from mnestic.memory.dates import Period
+from mnestic.memory.entries import Entry
 from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
 from mnestic.memory.retrieval import Retrieval
-from mnestic.memory.search import FreshEntry, Hits, Judgement, Known, Search, Tied, Vocabulary
+from mnestic.memory.search import Fresh, Hits, Judgement, Known, Search, Tied, Vocabulary
 
 
 class SearchStore(Protocol):
@@ -59,7 +60,7 @@ class SearchStore(Protocol):
         """
         ...
 
-    async def list_fresh(self, model: str, known: Known, *, limit: int) -> tuple[FreshEntry, ...]:
+    async def list_fresh(self, model: str, known: Known, *, limit: int) -> Fresh:
         """The newest entries that have no vector of a model yet."""
         ...
 
@@ -71,6 +72,10 @@ class SearchStore(Protocol):
         """
         ...
 
+    def recall_near(self, search: Search) -> dict[int, float] | None:
+        """As `find_near`, where the process has all vectors at hand; None where it has not."""
+        ...
+
     async def find_near(self, search: Search) -> dict[int, float]:
         """The entries with the largest cosine, with that; none where meaning is not asked."""
         ...
@@ -79,14 +84,14 @@ class SearchStore(Protocol):
         """The first of these periods that an entry is of."""
         ...
 
-    def recall(self, numbers: AbstractSet[int], search: Search) -> dict[int, Candidate | None]:
+    def recall(self, numbers: AbstractSet[int], search: Search) -> Candidates:
         """Those of these entries that the process has at hand, as `describe` tells them."""
         ...
 
     async def describe(
         self, numbers: AbstractSet[int], ids: Collection[str], search: Search
-    ) -> dict[int, Candidate | None]:
-        """These entries by number, as far as scores need them; None for one that the question rules out."""
+    ) -> Candidates:
+        """These entries, as far as scores need them; of those that the question rules out the numbers."""
         ...
 
     async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:
@@ -116,8 +121,12 @@ class SearchStore(Protocol):
             search: The question.
             sound: Those of which it is known that something they claimed holds.
             apart: Those that others said.
-            told: How many answers are told: so many of the best, at least, come back whole.
+            told: How many answers are told: about so many of the best come back whole.
         """
+        ...
+
+    async def read(self, numbers: Sequence[int]) -> dict[int, Entry]:
+        """These entries, by number."""
         ...
 
 

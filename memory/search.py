@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from mnestic.memory.candidates import Ties
+from mnestic.memory.candidates import Hit, Ties
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
 from mnestic.memory.retrieval import RetrievalQuery
@@ -43,20 +43,19 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """An entry that was found by words: its BM25, and a bit for each word that it has."""
-
-    number: int
-    score: float
-    lexemes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class FreshEntry:
     """An entry that has no vector yet."""
 
     number: int
     content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """The newest entries that have no vector yet; `is_settled`: all that had none when they were counted, and no other."""
+
+    entries: tuple[FreshEntry, ...] = ()
+    is_settled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +101,10 @@ class Search:
 
     `called` are words of names, `names` and `tags` what it names, by key; `persons` are the names of each, where
     it asks what is between several; `predicates` what it asks about whom it names, and `respects` those that it
-    has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are, `pool` how
-    many entries a source brings; of those that the question rules out too, unless it is strict. `now` and
-    `knowledge` are those of `Known`.
+    has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are, `fresh` the
+    numbers of the entries that had none then and are compared with it by themselves, None where another may have
+    come since; `pool` how many entries a source brings; of those that the question rules out too, unless it is
+    strict. `now` and `knowledge` are those of `Known`.
     """
 
     query: RetrievalQuery
@@ -122,6 +122,7 @@ class Search:
     model: str = ""
     vector: bytes | None = None
     vectors: int = 0
+    fresh: frozenset[int] | None = None
     is_strict: bool = False
 
 
@@ -161,7 +162,7 @@ class Tied:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The numbers of those among the best that do not answer, and the first of the others, by number."""
+    """The numbers of those among the best that do not answer, and some of the others, by number."""
 
     wrong: frozenset[int]
     entries: Mapping[int, Entry]

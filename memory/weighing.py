@@ -5,14 +5,15 @@ It is pure, and stands apart from ranking, which makes one score of all this.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.candidates import CONCERNS, Asked, Candidate, Concern, Tie, Ties
+from mnestic.memory.candidates import CONCERNS, Asked, Candidates, Concern, Tie, Ties
 from mnestic.memory.dates import Period
 from mnestic.memory.retrieval import RetrievalPolicy
 
@@ -31,63 +32,57 @@ Values = NDArray[Any]
 class Weighed:
     """Candidates by what each part says of them: arrays in their order, of values from 0 to 1."""
 
-    def __init__(
-        self, candidates: Sequence[Candidate], asked: Asked, policy: RetrievalPolicy
-    ) -> None:
-        self.candidates, self._asked, self._policy = candidates, asked, policy
-        self.number = np.array([one.number for one in candidates])
-        self.at = np.array([one.at.timestamp() for one in candidates])
-        self.importance = np.array([one.importance for one in candidates])
-        concerns = np.array([CONCERNS.index(one.concern) for one in candidates])
-        self.concern = {name: concerns == place for place, name in enumerate(CONCERNS)}
-        self._is_turn = np.array([one.is_turn for one in candidates])
-        self._is_said = np.array([one.is_said for one in candidates])
-        self._is_tagged = np.array([one.is_tagged for one in candidates])
+    def __init__(self, candidates: Candidates, asked: Asked, policy: RetrievalPolicy) -> None:
+        self._candidates, self.rows = candidates, candidates.rows
+        self._asked, self._policy = asked, policy
         self._closeness = self._near_in_time()
         self._words, self._meaning, self._learned = self._hear()
         self.own = policy.semantic * self._meaning + policy.lexical * self._words
-        self._share = self._shares()
+
+    @cached_property
+    def concern(self) -> dict[Concern, Values]:
+        """By each way in which the question may have to do with them, with which it has."""
+        concern = self.rows["concern"]
+        return {name: concern == place for place, name in enumerate(CONCERNS)}
 
     def _hear(self) -> tuple[Values, Values, Values]:
         """What their words say, their meaning and what was learned from them.
 
         A question of nothing but a name or a time is answered by what is of it.
         """
-        asked, policy = self._asked, self._policy
-        alike = policy.alike * np.array([one.alike for one in self.candidates])
-        learned = np.array([one.learned for one in self.candidates])
-        words = np.zeros(len(self.candidates))
+        asked, policy, rows = self._asked, self._policy, self.rows
+        alike = policy.alike * rows["alike"]
+        words = np.zeros(len(rows))
         if full := sum(asked.weights) * policy.full_words:
-            words = np.array([one.words for one in self.candidates]) / full
-            tagged = _TAGGED * self._is_tagged / len(asked.weights)
-            words = np.minimum(1, words + tagged + alike * (asked.mode == "hybrid"))
+            tagged = _TAGGED * rows["is_tagged"] / len(asked.weights)
+            words = np.minimum(1, rows["words"] / full + tagged + alike * (asked.mode == "hybrid"))
         elif not asked.weights and (asked.names or asked.period):
             is_named = self.concern["named"] | self.concern["mentioned"] | (not asked.names)
             words = 1.0 * (is_named & (asked.period is None or self._closeness == 1))
-        cosine = np.array([one.cosine for one in self.candidates])
         reach = policy.full_cosine - policy.least_cosine
-        meaning = np.clip((cosine - policy.least_cosine) / reach, 0, 1)
+        meaning = np.clip((rows["cosine"] - policy.least_cosine) / reach, 0, 1)
         if asked.mode == "semantic":
             meaning = 1 - (1 - meaning) * (1 - np.minimum(1, alike))
         return (
             words * (asked.mode != "semantic"),
             meaning * (asked.mode != "text"),
-            learned * (asked.mode == "hybrid"),
+            rows["learned"] * (asked.mode == "hybrid"),
         )
 
-    def _shares(self) -> Values:
+    @cached_property
+    def _share(self) -> Values:
         """How much of what an entry says counts, by whom it is about.
 
         Where someone who is named has spoken, what mentions them counts less: it may be a greeting. What was
         kept about somebody else counts less than what somebody else has said.
         """
         others = self._policy.others
-        mentioned = math.sqrt(others) if self._is_said.any() else 1.0
+        mentioned = math.sqrt(others) if self.rows["is_said"].any() else 1.0
         shares: dict[Concern, float] = {"named": 1.0, "mentioned": mentioned, "other": others}
         shares["open"] = others if self._asked.names else 1.0
         shares["apart"] = others
-        share = np.sum([shares[name] * held for name, held in self.concern.items()], axis=0)
-        return np.where(self.concern["other"] & ~self._is_turn, others**2, share)
+        share = np.array([shares[name] for name in CONCERNS])[self.rows["concern"]]
+        return np.where(self.concern["other"] & ~self.rows["is_turn"], others**2, share)
 
     def says(self) -> dict[str, Values]:
         """What counts of what they say, and of what was learned from them, which they lend to no other."""
@@ -119,7 +114,7 @@ class Weighed:
         """
         parts = [self.concern["named"]] * bool(self._asked.names)
         parts += [self._closeness == 1] * (self._asked.period is not None)
-        sample = np.array([bool(one.words or one.cosine) for one in self.candidates])
+        sample = (self.rows["words"] != 0) | (self.rows["cosine"] != 0)
         number = np.count_nonzero(sample)
         return [
             (part, -math.log((np.count_nonzero(part & sample) + 0.5) / (number + 1)))
@@ -136,8 +131,8 @@ class Weighed:
 
         Whom it is about counts for those alone: a question of one is answered by the other.
         """
-        places = {one.number: place for place, one in enumerate(self.candidates)}
-        lent = {name: np.zeros(len(self.candidates)) for name in self._lending}
+        places = {number: place for place, number in enumerate(self.rows["number"].tolist())}
+        lent = {name: np.zeros(len(places)) for name in self._lending}
         for number, tie, given in self._given(ties):
             if number in places:
                 lent[tie][places[number]] += given
@@ -157,45 +152,43 @@ class Weighed:
 
     def _given(self, ties: Ties) -> Iterator[tuple[int, Tie, float]]:
         weights = self._lending
-        for one, says in zip(self.candidates, self.own.tolist(), strict=True):
-            for number, tie in ties.get(one.number, ()):
+        for lender, says in zip(self.rows["number"].tolist(), self.own.tolist(), strict=True):
+            for number, tie in ties.get(lender, ()):
                 yield number, tie, weights[tie] * says
 
     def beside(self) -> dict[str, Values]:
         """What speaks for them beside what they say."""
-        asked, policy = self._asked, self._policy
-        age = np.maximum(0, asked.asked_at.timestamp() - self.at) / _DAY
-        asks = np.array([one.asks for one in self.candidates])
-        names_time = np.array([one.names_time for one in self.candidates])
+        asked, policy, rows = self._asked, self._policy, self.rows
+        age = np.maximum(0, asked.asked_at.timestamp() - rows["at"]) / _DAY
         return {
-            "session": policy.session * self._sessions() * self._is_turn,
-            "speaker": policy.speaker * self._is_said,
-            "subject": policy.subject * (self.concern["named"] & ~self._is_said),
-            "tag": policy.tag * self._is_tagged,
+            "session": policy.session * self._sessions() * rows["is_turn"],
+            "speaker": policy.speaker * rows["is_said"],
+            "subject": policy.subject * (self.concern["named"] & ~rows["is_said"]),
+            "tag": policy.tag * rows["is_tagged"],
             "time": policy.time * self._closeness,
             "recency": policy.recency * np.exp(-age / policy.recent_days),
-            "mention": policy.mention * (names_time & asked.asks_when),
-            "question": -policy.question * asks,
-            "importance": policy.importance * self.importance,
+            "mention": policy.mention * (rows["names_time"] & asked.asks_when),
+            "question": -policy.question * rows["asks"],
+            "importance": policy.importance * rows["importance"],
         }
 
     def _near_in_time(self) -> Values:
         period = self._asked.period
         if period is None:
-            return np.zeros(len(self.candidates))
-        return np.array([closeness(one, period) for one in self.candidates])
+            return np.zeros(len(self.rows))
+        texts = self._candidates.texts
+        return np.array([closeness(one.at, one.times, period) for one in texts])
 
     def _sessions(self) -> Values:
         """How much the session of each speaks of what is asked: BM25 of sessions over the turns that were found."""
-        names = [one.session_id or "" for one in self.candidates]
+        names = [one.session_id or "" for one in self._candidates.texts]
         sessions = {name: place for place, name in enumerate(dict.fromkeys(names))}
         of = np.array([sessions[name] for name in names])
-        counts = self._is_turn & (of != sessions.get("", -1))
+        counts = self.rows["is_turn"] & (of != sessions.get("", -1))
         number = len(set(of[counts].tolist()))
         if not number or not self._asked.weights:
             return np.zeros(len(of))
-        lexemes = np.array([one.lexemes for one in self.candidates])
-        has = lexemes[counts, None] >> np.arange(len(self._asked.weights)) & 1
+        has = self.rows["lexemes"][counts, None] >> np.arange(len(self._asked.weights)) & 1
         said = np.zeros((len(sessions), has.shape[1]))
         np.add.at(said, of[counts], has)
         having = np.count_nonzero(said, axis=0)
@@ -205,10 +198,9 @@ class Weighed:
         return shares
 
 
-def closeness(one: Candidate, period: Period) -> float:
+def closeness(at: datetime, times: Iterable[tuple[datetime, datetime]], period: Period) -> float:
     """How near an entry, or a time that it names, is to a period: 1 in it, 0 a month from it."""
-    best = _near(one.at, one.at, period)
-    return max([best, *(_near(start, end, period) for start, end in one.times)])
+    return max(_near(start, end, period) for start, end in [(at, at), *times])
 
 
 def _near(start: datetime, end: datetime, period: Period) -> float:

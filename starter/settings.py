@@ -54,7 +54,9 @@ class Settings(BaseSettings):
         None, description="Role that owns the schema, for migrations; default: database_url"
     )
     cache_bytes: int = Field(
-        CACHE_BYTES, ge=0, description="What a process keeps of entries and answers; 0: nothing"
+        CACHE_BYTES,
+        ge=0,
+        description="What a process keeps of entries, vectors and answers; 0: nothing",
     )
     temporal_address: str | None = Field(
         None,

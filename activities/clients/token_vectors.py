@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.language import Embedded, TokenUsage
+from mnestic.memory.products import product
 
 DIMENSIONS = 256
 NAME = f"wordllama-{DIMENSIONS}"
@@ -23,6 +24,7 @@ _BATCH = 512
 _LONGEST = 20_000  # characters of a text that count; a mean of more says less
 _SHORT = 2000  # characters that are embedded at once, in a tenth of a millisecond
 _WORDS = 30_000  # whose vectors are kept, 1 KB each
+_SAID = 500_000  # words of texts, whose places are kept, some 30 bytes each
 # Cosine with what tokens of other languages share from which a question is in one: 99 % of LoCoMo's are below.
 _FOREIGN = 0.16
 _SHARED = (
@@ -44,54 +46,71 @@ class TokenVectorEmbedder:
         is_short = sum(map(len, cut)) <= _SHORT
         vectors = _embed(cut) if is_short else await asyncio.to_thread(_embed, cut)
         none = TokenUsage(input_tokens=0, output_tokens=0)
-        return Embedded(vectors=vectors, model=NAME, usage=none)
+        told = tuple(vector.tobytes() for vector in vectors)
+        return Embedded(vectors=told, model=NAME, usage=none)
 
-    def embed_words(self, words: Sequence[str]) -> NDArray[np.float32]:
+    def compare_words(
+        self, asked: Sequence[str], said: Sequence[tuple[str, ...]]
+    ) -> NDArray[np.float32]:
         """See `mnestic.memory.ports.WordEmbedder`."""
-        return _KEPT.vectors(words)
+        return _KEPT.compare(asked, said)
 
     def embed_foreign(
         self, text: str, *, telling: str, is_sure: bool = False
     ) -> NDArray[np.float32] | None:
         """See `mnestic.memory.ports.WordEmbedder`."""
         shared = _shared()
-        whole, said = self.embed_words([text, telling])
+        whole, said = _embed([text[:_LONGEST], telling[:_LONGEST]])
         if not is_sure and shared[0] @ whole < _FOREIGN:
             return None
         return np.asarray(said - (shared @ said) @ shared, dtype="<f4")
 
 
 class _KeptWords:
-    """The vectors of words that were asked for, in one matrix; forgotten all at once when it is full."""
+    """The vectors of words that were asked for, in one matrix; forgotten all at once when it is full.
+
+    The places of a text's words are kept too, as texts are compared with many a question.
+    """
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
+        self._texts: dict[tuple[str, ...], NDArray[np.int32]] = {}
+        self._said = 0
         self._matrix = np.zeros((0, DIMENSIONS), dtype=np.float32)
-        self._adding = threading.Lock()
+        self._comparing = threading.Lock()
 
-    def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Those of words, a row each."""
-        with self._adding:
-            places = [self._places.get(word, -1) for word in words]
-            if -1 in places:
-                self._add(words)
-                places = [self._places[word] for word in words]
-            return self._matrix[places]
+    def compare(self, asked: Sequence[str], said: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
+        """See `WordEmbedder.compare_words`."""
+        with self._comparing:
+            self._add(asked, said)
+            texts = [self._texts[terms] for terms in said]
+            words, places = np.unique(np.concatenate(texts), return_inverse=True)
+            of_asked = self._matrix[[self._places[word] for word in asked]]
+            cosines = product(self._matrix[words], of_asked.T)[places]
+        starts = np.cumsum([0, *map(len, texts[:-1])])
+        return np.maximum.reduceat(cosines, starts, axis=0).T
 
-    def _add(self, words: Sequence[str]) -> None:
-        new = [word for word in dict.fromkeys(words) if word not in self._places]
-        if len(self._places) + len(new) > _WORDS:
+    def _add(self, asked: Sequence[str], said: Sequence[tuple[str, ...]]) -> None:
+        """Has all of these words and texts kept."""
+        texts = [terms for terms in said if terms not in self._texts]
+        words = dict.fromkeys((*asked, *(word for terms in texts for word in terms)))
+        new = [word for word in words if word not in self._places]
+        if len(self._places) + len(new) > _WORDS or self._said + sum(map(len, texts)) > _SAID:
             self._places.clear()
-            new = list(dict.fromkeys(words))
-        first = len(self._places)
-        last = first + len(new)
-        if last > len(self._matrix):
-            larger = np.zeros((max(last, 2 * len(self._matrix)), DIMENSIONS), dtype=np.float32)
-            larger[:first] = self._matrix[:first]
-            self._matrix = larger
-        told = b"".join(_embed([word[:_LONGEST] for word in new]))
-        self._matrix[first:last] = np.frombuffer(told, dtype="<f4").reshape(-1, DIMENSIONS)
-        self._places |= {word: first + place for place, word in enumerate(new)}
+            self._texts.clear()
+            self._said, texts = 0, list(said)
+            new = list(dict.fromkeys((*asked, *(word for terms in texts for word in terms))))
+        if new:
+            first, last = len(self._places), len(self._places) + len(new)
+            if last > len(self._matrix):
+                larger = np.zeros((max(last, 2 * len(self._matrix)), DIMENSIONS), dtype=np.float32)
+                larger[:first] = self._matrix[:first]
+                self._matrix = larger
+            self._matrix[first:last] = _embed([word[:_LONGEST] for word in new])
+            self._places.update(zip(new, range(first, last), strict=True))
+        for terms in texts:
+            self._texts[terms] = np.array([self._places[word] for word in terms], dtype=np.int32)
+            self._said += len(terms)
 
 
 _KEPT = _KeptWords()
@@ -139,18 +158,18 @@ def _shared() -> NDArray[np.float32]:
     return np.asarray(shared * np.sign(shared @ rows.mean(axis=0))[:, None], dtype=np.float32)
 
 
-def _embed(texts: Sequence[str]) -> tuple[bytes, ...]:
+def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """The vectors of texts, a row each; 0 of one without tokens."""
     tokenizer, matrix = _model()
     told = np.zeros((len(texts), DIMENSIONS), dtype="<f4")
-    tokens = [
-        found.ids for found in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-    ]
-    said = [index for index, ids in enumerate(tokens) if ids]
-    if not said:
-        return tuple(row.tobytes() for row in told)
-    lengths = [len(tokens[index]) for index in said]
-    rows = matrix[np.concatenate([tokens[index] for index in said])]
-    starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    found = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+    tokens = [one.ids for one in found]
+    lengths = np.array([len(ids) for ids in tokens], dtype=np.intp)
+    says = lengths > 0
+    if not says.any():
+        return told
+    rows = matrix[[place for ids in tokens for place in ids]]
+    starts = np.cumsum(lengths[says]) - lengths[says]
     sums = np.add.reduceat(rows, starts, axis=0)
-    told[said] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
-    return tuple(row.tobytes() for row in told)
+    told[says] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    return told

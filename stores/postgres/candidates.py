@@ -4,17 +4,21 @@ It stands apart from the sources that bring them, since each of them is describe
 """
 
 import json
+import math
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
-from mnestic.memory.candidates import Candidate, Concern
+import numpy as np
+from numpy.typing import NDArray
+
+from mnestic.memory.candidates import CONCERNS, PACKED, ROW, Candidates
 from mnestic.memory.claims import name_key
 from mnestic.memory.search import Search
 from mnestic.memory.terms import terms_of
@@ -27,28 +31,44 @@ COLUMNS = """
 """
 _SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
-_ROW_BYTES = 1500  # of a line of some twenty words, beside its content; by tracemalloc
+_ROW_BYTES = 1300  # of a line of some twenty words, beside its content; by tracemalloc
+# Of a row, all that depends on the question: from `is_said` on.
+_OPEN_QUESTION = (False, False, 0, 0, 0.0, 0, 0.0, 0.0, 0.0)
+_OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Whose:
+    """Who said an entry, and whom it is about, by key; entries of the same have the same one."""
+
+    speaker: str
+    subjects: frozenset[str]
+    aliases: frozenset[str]
+
+    def is_about(self, names: frozenset[str]) -> bool:
+        """Whether it is about somebody of one of the names."""
+        return not (names.isdisjoint(self.subjects) and names.isdisjoint(self.aliases))
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
 class EntryLine:
-    """An entry as far as searches need it, whatever they ask."""
+    """An entry as far as searches need it, whatever they ask.
+
+    `marks` are tags and aliases; `row` is one of `ROW`, in which all is 0 that depends on the question.
+    """
 
     number: int
     entry_id: str
     session_id: str | None
-    speaker: str
-    subjects: frozenset[str]
-    aliases: frozenset[str]
-    tags: frozenset[str]
+    whose: Whose
+    marks: frozenset[str]
     at: datetime
-    importance: float
     is_turn: bool
-    asks: bool
     times: tuple[tuple[datetime, datetime], ...]
     content: str
-    is_active: bool
-    expires_at: datetime | None
+    row: bytes
+    _folded: str | None = None
+    _terms: tuple[str, ...] | None = None
 
     @property
     def is_small(self) -> bool:
@@ -60,86 +80,88 @@ class EntryLine:
         """About how much memory it takes, once its words have been looked at."""
         return _ROW_BYTES + 2 * sys.getsizeof(self.content) + 2 * len(self.content[:_BEGINNING])
 
-    @cached_property
+    @property
     def folded(self) -> str:
         """What it says, as names are folded."""
-        return self.content.casefold()
-
-    @cached_property
-    def _terms(self) -> tuple[str, ...]:
-        # Many words are those of other lines as well, and are kept once.
-        return tuple(map(_shared, dict.fromkeys(terms_of(self.content[:_BEGINNING]))))
+        if self._folded is None:
+            self._folded = self.content.casefold()
+        return self._folded
 
     def terms(self) -> tuple[str, ...]:
         """The words that it begins with, each once."""
+        if self._terms is None:
+            # Many words are those of other lines as well, and are kept once.
+            terms = dict.fromkeys(terms_of(self.content[:_BEGINNING]))
+            self._terms = tuple(map(_shared, terms))
         return self._terms
-
-    def holds_at(self, moment: datetime) -> bool:
-        """Whether it is neither archived nor expired."""
-        return self.is_active and (self.expires_at is None or self.expires_at > moment)
 
 
 def line_of(row: Any) -> EntryLine:
     """A line out of the columns of its row."""
+    is_turn = row.entry_type == "interaction"
+    times = _times(row.times) if row.times != "[]" else ()
+    ends_at = math.inf if row.expires_at is None else row.expires_at.timestamp()
+    holds_until = ends_at if row.status == "active" else -math.inf
+    asks = row.content.rstrip().endswith(("?", "\uff1f"))
+    numbers = (row.number, row.at.timestamp(), holds_until, row.importance)
     return EntryLine(
         number=row.number,
         entry_id=row.id,
         session_id=row.session_id,
-        speaker=_key(row.speaker) if row.speaker else "",
-        subjects=_keys(row.subjects),
-        aliases=_keys(row.aliases),
-        tags=_keys(row.tags) | {f"type:{row.entry_type}"},  # a type is asked for as a tag is
+        whose=_whose(row.speaker or "", row.subjects, row.aliases),
+        marks=_marks(row.tags, row.aliases, row.entry_type),
         at=row.at,
-        importance=row.importance,
-        is_turn=row.entry_type == "interaction",
-        asks=row.content.rstrip().endswith(("?", "\uff1f")),
-        times=_times(row.times) if row.times != "[]" else (),
+        is_turn=is_turn,
+        times=times,
         content=row.content,
-        is_active=row.status == "active",
-        expires_at=row.expires_at,
+        row=PACKED.pack(*numbers, is_turn, asks, bool(times), *_OPEN_QUESTION),
     )
 
 
 def candidates_of(
-    lines: Iterable[EntryLine], search: Search, *, held: AbstractSet[int] | None = None
-) -> dict[int, Candidate | None]:
-    """Candidates by number; None for lines that do not hold, or are not among those that were let through."""
-    now = search.now
-    return {
-        line.number: _candidate(line, search)
-        if (line.holds_at(now) if held is None else line.number in held)
-        else None
-        for line in lines
-    }
+    lines: Collection[EntryLine], search: Search, *, held: AbstractSet[int] | None = None
+) -> Candidates:
+    """Candidates of lines; of those that do not hold, or are not among those that were let through, the numbers."""
+    if not lines:
+        return Candidates()
+    rows = np.frombuffer(b"".join([line.row for line in lines]), ROW)
+    if held is None:
+        holds = rows["holds_until"] > search.now.timestamp()
+    else:
+        holds = np.array([line.number in held for line in lines])
+    texts = [line for line, is_held in zip(lines, holds.tolist(), strict=True) if is_held]
+    ruled_out = frozenset(rows["number"][~holds].tolist())
+    rows = rows[holds]  # a copy, which may be written to
+    if search.names:
+        _concern(rows, texts, search)
+    if search.tags:
+        tagged = {line.marks: not search.tags.isdisjoint(line.marks) for line in texts}
+        rows["is_tagged"] = [tagged[line.marks] for line in texts]
+    return Candidates(rows, texts, ruled_out)
 
 
-def _candidate(line: EntryLine, search: Search) -> Candidate:
-    """What an entry is, as far as the question is concerned."""
-    names, is_turn = search.names, line.is_turn
-    is_said = is_turn and line.speaker in names
-    concern: Concern = "open"
-    if is_said:
-        concern = "named"
-    elif names and _is_about(line, names):
-        concern = "mentioned" if is_turn else "named"
-    elif names and (is_turn or line.subjects):
-        concern = "other"
-    return Candidate(
-        number=line.number,
-        entry_id=line.entry_id,
-        at=line.at,
-        session_id=line.session_id,
-        is_turn=is_turn,
-        asks=line.asks,
-        names_time=bool(line.times),
-        times=line.times if search.period is not None else (),
-        concern=concern,
-        persons=_persons(line, search.persons) if concern in {"named", "mentioned"} else 0,
-        is_said=is_said,
-        is_tagged=not (search.tags.isdisjoint(line.tags) and search.tags.isdisjoint(line.aliases)),
-        importance=line.importance,
-        terms=line.terms,
-    )
+def _concern(rows: NDArray[Any], lines: Sequence[EntryLine], search: Search) -> None:
+    """Notes what each line has to do with whom the question names."""
+    names, concerns, said = search.names, [], []
+    about: dict[Whose, bool] = {}
+    for line in lines:
+        whose, is_turn = line.whose, line.is_turn
+        if (is_about := about.get(whose)) is None:
+            is_about = about[whose] = whose.is_about(names)
+        is_said = is_turn and whose.speaker in names
+        if is_said:
+            concern = _NAMED
+        elif is_about or _names_one(line.folded, names):
+            concern = _MENTIONED if is_turn else _NAMED
+        else:
+            concern = _OTHER if is_turn or whose.subjects else _OPEN
+        concerns.append(concern)
+        said.append(is_said)
+    rows["concern"], rows["is_said"] = concerns, said
+    if search.persons:
+        concerned = np.isin(rows["concern"], (_NAMED, _MENTIONED))
+        for place in np.flatnonzero(concerned).tolist():
+            rows["persons"][place] = _persons(lines[place], search.persons)
 
 
 def _persons(line: EntryLine, persons: Sequence[frozenset[str]]) -> int:
@@ -147,16 +169,9 @@ def _persons(line: EntryLine, persons: Sequence[frozenset[str]]) -> int:
     return sum(
         1 << place
         for place, person in enumerate(persons)
-        if (line.is_turn and line.speaker in person) or _is_about(line, person)
-    )
-
-
-def _is_about(line: EntryLine, names: frozenset[str]) -> bool:
-    """Whether an entry is about somebody of one of the names, or mentions them."""
-    return (
-        not names.isdisjoint(line.subjects)
-        or not names.isdisjoint(line.aliases)
-        or _names_one(line.folded, names)
+        if (line.is_turn and line.whose.speaker in person)
+        or line.whose.is_about(person)
+        or _names_one(line.folded, person)
     )
 
 
@@ -186,6 +201,18 @@ def _shared(word: str) -> str:
 @lru_cache(10_000)
 def _key(name: str) -> str:
     return name_key(name)
+
+
+@lru_cache(10_000)
+def _whose(speaker: str, subjects: str, aliases: str) -> Whose:
+    """The same one for all entries of the same, as they are stored."""
+    return Whose(_key(speaker) if speaker else "", _keys(subjects), _keys(aliases))
+
+
+@lru_cache(10_000)
+def _marks(tags: str, aliases: str, entry_type: str) -> frozenset[str]:
+    """What an entry is found by as by a tag; a type is asked for as a tag is."""
+    return _keys(tags) | _keys(aliases) | {f"type:{entry_type}"}
 
 
 @lru_cache(10_000)

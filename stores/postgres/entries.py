@@ -149,6 +149,7 @@ class PostgresEntryStore:
             return 0
         await self._index(list(numbers.values()))
         await self._name(added, numbers)
+        self._unit.added(numbers.values())
         for entry in added:
             self._unit.wrote("entry.add", entry.id)
         self._unit.tell(entry_signal("memory.stored", sorted(numbers)))
@@ -300,8 +301,9 @@ class PostgresEntryStore:
     async def embed_again(self, entry_ids: Sequence[str]) -> None:
         """See the port."""
         rows = await self._stored(entry_ids, lock=True)
-        await self._vectors.forget([row.number for row in rows], empty=True)
-        self._unit.changed(())
+        numbers = [row.number for row in rows]
+        await self._vectors.forget(numbers, empty=True)
+        self._unit.changed(numbers)
 
     async def _index(self, numbers: Sequence[int]) -> None:
         """Enters the contents of entries into full text search."""

@@ -1,4 +1,4 @@
-"""What a process keeps of what it read: rows of entries, and answers to questions.
+"""What a process keeps of what it read: rows of entries, their vectors, and answers to questions.
 
 Every search reads first how often the agent's knowledge has changed. What was read at that count is true at
 it, so nothing that is kept can be stale, whoever wrote meanwhile. Notifications only tell which entries
@@ -6,14 +6,16 @@ changed, so that the others stay; where one is late or lost, all that is kept of
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Generic, TypeVar
 
 from mnestic.memory.caches import CacheCount, CacheCounts
 from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.candidates import EntryLine
+from mnestic.stores.postgres.kept_vectors import KeptVectors, bytes_to_grow
+from mnestic.stores.postgres.unit import Change
 
 Owner = tuple[str, str]  # tenant and agent
 Group = TypeVar("Group")
@@ -24,7 +26,9 @@ _ANSWER_BYTES, _TOLD_BYTES = (
     2000,
     5000,
 )  # of an answer, and of each entry that it tells, beside its content
-_LARGEST = 0.1  # share of all that one value may take
+_MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
+_LARGEST = 0.1  # share of all that a row or an answer may take
+_ANSWERS, _VECTORS = 6, 3  # a sixth and a third of all bytes; rows have the rest
 
 
 class _Recent(Generic[Group, Key, Value]):
@@ -33,8 +37,9 @@ class _Recent(Generic[Group, Key, Value]):
     Of the group that was asked for longest ago those that were used longest ago make place.
     """
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, *, largest: float = _LARGEST) -> None:
         self._max_bytes, self.bytes = max_bytes, 0
+        self.largest = int(largest * max_bytes)
         self._groups: OrderedDict[Group, OrderedDict[Key, tuple[Value, int]]] = OrderedDict()
 
     def __len__(self) -> int:
@@ -59,9 +64,15 @@ class _Recent(Generic[Group, Key, Value]):
                 found[key] = held[0]
         return found
 
+    def __iter__(self) -> Iterator[Value]:
+        return (value for group in self._groups for value in self.values(group))
+
+    def values(self, group: Group) -> Collection[Value]:
+        return [value for value, _ in self._groups.get(group, {}).values()]
+
     def put(self, group: Group, key: Key, value: Value, *, size: int) -> None:
         self.drop(group, key)
-        if size > _LARGEST * self._max_bytes:
+        if size > self.largest:
             return
         self._groups.setdefault(group, OrderedDict())[key] = (value, size)
         self._groups.move_to_end(group)
@@ -85,10 +96,16 @@ class _Recent(Generic[Group, Key, Value]):
 
 @dataclass(slots=True)
 class _State:
-    """Of an agent: under what its lines are kept, and the count of changes that they are true at."""
+    """Of an agent: under what its lines and vectors are kept, and the count of changes that they are true at.
+
+    `asked` is how often it was asked for what is near in meaning since its vectors were read, `before` how often
+    it must have been before they are read again.
+    """
 
     generation: int
     knowledge: int
+    asked: int = field(default=0, compare=False)
+    before: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,29 +134,53 @@ class Reading:
         """Keeps rows that were read after the count, unless it is another by now."""
         self.kept.keep(self, lines)
 
+    @property
+    def is_current(self) -> bool:
+        """Whether no change has been heard of since."""
+        return self.kept.is_current(self)
+
+    def vectors(self, model: str) -> KeptVectors | None:
+        """Those of the entries of a model, if they are kept."""
+        return self.kept.vectors(self.generation, model)
+
+    def count_search(self, *, found: bool) -> None:
+        """Counts a search by meaning, and whether all vectors were found here."""
+        self.kept.count_search(found=found)
+
+    def may_keep_vectors(self, number: int, dimensions: int) -> bool:
+        """Whether so many are worth keeping: they have a place, and the agent has been asked before."""
+        return self.kept.may_keep_vectors(self, bytes_to_grow(number, dimensions))
+
+    def keep_vectors(self, model: str, vectors: KeptVectors) -> None:
+        """Keeps those of a model, while the count is the same."""
+        self.kept.keep_vectors(self, model, vectors)
+
 
 class Kept:
-    """What one process keeps, up to so many bytes of rows and of answers."""
+    """What one process keeps, up to so many bytes of rows, of vectors and of answers."""
 
     def __init__(self, *, max_bytes: int) -> None:
         """Prepares it.
 
         Args:
-            max_bytes: Three quarters for rows, the rest for answers; 0 keeps nothing.
+            max_bytes: Half for rows, a third for vectors, the rest for answers; 0 keeps nothing.
         """
-        self._answers: _Recent[Owner, str, _Answer] = _Recent(max_bytes // 4)
-        self._lines: _Recent[int, int, EntryLine] = _Recent(max_bytes - max_bytes // 4)
+        answers, vectors = max_bytes // _ANSWERS, max_bytes // _VECTORS
+        self._answers: _Recent[Owner, str, _Answer] = _Recent(answers)
+        self._vectors: _Recent[int, str, KeptVectors] = _Recent(vectors, largest=1.0)
+        self._lines: _Recent[int, int, EntryLine] = _Recent(max_bytes - answers - vectors)
         self._states: OrderedDict[Owner, _State] = OrderedDict()
         self._generations = count()
         self._entry_hits = self._entry_misses = self._answer_hits = self._answer_misses = 0
+        self._vector_hits = self._vector_misses = 0
 
     @property
     def is_of_use(self) -> bool:
         """Whether something is kept that a change could make untrue."""
-        return not self._lines.is_empty
+        return not (self._lines.is_empty and self._vectors.is_empty)
 
     def read_at(self, owner: Owner, knowledge: int) -> Reading:
-        """What is kept of an agent and true at a count of changes; all else of it is dropped."""
+        """What is kept of an agent and true at a count of changes, as it was just read; all else of it is dropped."""
         state = self._states.get(owner)
         if state is None or state.knowledge != knowledge:  # less: the database is an older one
             self._drop(owner)
@@ -148,6 +189,13 @@ class Kept:
                 self._drop(next(iter(self._states)))
         self._states.move_to_end(owner)
         return Reading(self, owner, knowledge, state.generation)
+
+    def reading(self, owner: Owner, knowledge: int) -> Reading:
+        """What is kept of an agent, if it is true at a count of changes; else nothing, and nothing is kept."""
+        state = self._states.get(owner)
+        is_true = state is not None and state.knowledge == knowledge
+        generation = state.generation if state and is_true else next(self._generations)
+        return Reading(self, owner, knowledge, generation)
 
     def lines(self, generation: int, numbers: Iterable[int]) -> dict[int, EntryLine]:
         """See `Reading.lines`."""
@@ -159,25 +207,60 @@ class Kept:
 
     def keep(self, reading: Reading, lines: Iterable[EntryLine]) -> None:
         """See `Reading.keep`."""
-        state = self._states.get(reading.owner)
-        if state != _State(reading.generation, reading.knowledge):
-            return  # a change was heard of since; these rows may be from before it
+        if not self.is_current(reading):
+            return  # these rows may be from before the change that was heard of
         for line in lines:
             if line.is_small:
                 self._lines.put(reading.generation, line.number, line, size=line.bytes)
 
-    def changed(self, owner: Owner, knowledge: int, numbers: Iterable[int] | None) -> None:
-        """Hears of a change: its count, and which entries are others now; None: any may be."""
+    def is_current(self, reading: Reading) -> bool:
+        """See `Reading.is_current`."""
+        return self._states.get(reading.owner) == _State(reading.generation, reading.knowledge)
+
+    def vectors(self, generation: int, model: str) -> KeptVectors | None:
+        """See `Reading.vectors`."""
+        return self._vectors.get(generation, model)
+
+    def count_search(self, *, found: bool) -> None:
+        """See `Reading.count_search`."""
+        self._vector_hits += found
+        self._vector_misses += not found
+
+    def may_keep_vectors(self, reading: Reading, size: int) -> bool:
+        """See `Reading.may_keep_vectors`."""
+        state = self._states.get(reading.owner)
+        if state is None or state.generation != reading.generation:
+            return False
+        state.asked += 1
+        if state.asked <= state.before or size > self._vectors.largest:
+            return False
+        # Who makes place for others again and again is not read again each time.
+        state.asked, state.before = 0, min(2 * state.before, _MOST_BEFORE)
+        return True
+
+    def keep_vectors(self, reading: Reading, model: str, vectors: KeptVectors) -> None:
+        """See `Reading.keep_vectors`."""
+        if self.is_current(reading):
+            self._vectors.put(reading.generation, model, vectors, size=vectors.bytes)
+
+    def changed(self, change: Change) -> None:
+        """Hears of a change."""
+        owner, numbers = change.owner, change.numbers
         state = self._states.get(owner)
-        if state is None or knowledge <= state.knowledge:
+        if state is None or change.knowledge <= state.knowledge:
             return
-        if numbers is None or knowledge != state.knowledge + 1:
+        if numbers is None or change.knowledge != state.knowledge + 1:
             self._drop(owner)
             return
-        state.knowledge = knowledge
+        state.knowledge = change.knowledge
         self._answers.drop_all(owner)
         for number in numbers:
             self._lines.drop(state.generation, number)
+        held = self._vectors.values(state.generation)
+        for vectors in held:
+            vectors.drop((*numbers, *(change.added or ())))
+        if change.added is None or any(vectors.lacks_most for vectors in held):
+            self._vectors.drop_all(state.generation)
 
     def has_answer(self, owner: Owner, question: str) -> bool:
         """Whether an answer is kept, be it true or not."""
@@ -212,6 +295,7 @@ class Kept:
         state = self._states.pop(owner, None)
         if state is not None:
             self._lines.drop_all(state.generation)
+            self._vectors.drop_all(state.generation)
         self._answers.drop_all(owner)
 
     def counts(self) -> CacheCounts:
@@ -223,6 +307,12 @@ class Kept:
                 misses=self._entry_misses,
                 held=len(lines),
                 bytes=lines.bytes,
+            ),
+            vectors=CacheCount(
+                hits=self._vector_hits,
+                misses=self._vector_misses,
+                held=sum(map(len, self._vectors)),
+                bytes=self._vectors.bytes,
             ),
             answers=CacheCount(
                 hits=self._answer_hits,

@@ -11,6 +11,7 @@ import psycopg
 
 from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.telling import CHANNEL
+from mnestic.stores.postgres.unit import Change
 
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 60.0  # seconds before it is tried again
 log = logging.getLogger("mnestic.caches")
@@ -65,7 +66,9 @@ class Listener:
 
     def _hear(self, told: str) -> None:
         try:
-            tenant_id, agent_id, knowledge, numbers = json.loads(told)
-            self._kept.changed((tenant_id, agent_id), int(knowledge), numbers)
+            tenant_id, agent_id, knowledge, numbers, *others = json.loads(told)
+            added = others[0] if others else None  # versions up to 0.2 do not tell what is new
+            named = [None if one is None else [int(n) for n in one] for one in (numbers, added)]
+            self._kept.changed(Change((tenant_id, agent_id), int(knowledge), *named))
         except (TypeError, ValueError):  # of another version, or of somebody else
             log.warning("a change is told that cannot be read", extra={"told": told[:200]})

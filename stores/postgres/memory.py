@@ -116,7 +116,7 @@ class PostgresMemory:
         Args:
             url: `postgresql://…` of a role that is `mnestic_app` or may become it.
             pool_size: Connections that are kept; as many again may be opened under load.
-            cache_bytes: What entries and answers may take of this process's memory; 0 keeps none.
+            cache_bytes: What entries, vectors and answers may take of this process's memory; 0 keeps none.
 
         Raises:
             ConfigurationError: the address is malformed.
@@ -163,7 +163,7 @@ class PostgresMemory:
 
     def _tell(self, change: Change | None) -> None:
         if change is not None:
-            self._kept.changed(change.owner, change.knowledge, change.numbers)
+            self._kept.changed(change)
             self._teller.tell(change)
 
     def _counting(self, owner: Owner) -> AbstractAsyncContextManager[PostgresTransaction]:

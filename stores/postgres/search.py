@@ -11,20 +11,30 @@ from typing import Any, get_args
 
 from sqlalchemy import text
 
-from mnestic.memory.candidates import Candidate, Tie
+from mnestic.memory.candidates import Candidates, Hit, Tie
 from mnestic.memory.claims import Cardinality
 from mnestic.memory.dates import Period
+from mnestic.memory.entries import Entry
 from mnestic.memory.retrieval import Retrieval
-from mnestic.memory.search import FreshEntry, Hit, Hits, Judgement, Known, Search, Tied, Vocabulary
+from mnestic.memory.search import (
+    Fresh,
+    Hits,
+    Judgement,
+    Known,
+    Search,
+    Tied,
+    Vocabulary,
+)
 from mnestic.memory.weighing import SATURATION
 from mnestic.stores.postgres.candidates import COLUMNS, candidates_of, line_of
 from mnestic.stores.postgres.connections import Asked, array_of
 from mnestic.stores.postgres.entries import stored_entry
+from mnestic.stores.postgres.fresh_entries import COUNT, list_fresh
 from mnestic.stores.postgres.kept import Kept, Reading
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.known_words import KnownWords
-from mnestic.stores.postgres.nearest import by_meaning
+from mnestic.stores.postgres.nearest import Nearest
 from mnestic.stores.postgres.search_filters import Filter, statement_of
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
@@ -34,44 +44,15 @@ t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND t.number = ANY(CAST(:num
 _NAMED, _TIMED, _LEARNED = 30, 100, 50  # entries that a name, a period and facts bring
 _LENGTH = 0.75  # how much an entry's length counts, BM25's b
 
-_BARE = """
-SELECT e.number, e.content FROM mnestic.entry AS e
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id
-   AND NOT EXISTS (
-       SELECT FROM mnestic.embedding AS v
-        WHERE v.tenant_id = :tenant_id AND v.agent_id = :agent_id AND v.model = :model
-          AND v.entry_number = e.number
-       OFFSET 0
-   )
-"""
-# Those up to `complete_to` are looked at only if those above it are not all; in one statement, as others write on.
-_FRESH = text(f"""
-WITH behind AS MATERIALIZED (
-    SELECT c.entries - COALESCE(m.entries, 0) AS missing, COALESCE(m.complete_to, 0) AS complete_to
-      FROM mnestic.corpus AS c
-      LEFT JOIN mnestic.embedding_model AS m
-        ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
-     WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
-),
-above AS MATERIALIZED (
-    {_BARE} AND e.number > (SELECT complete_to FROM behind) ORDER BY e.number DESC LIMIT :limit
-)
-SELECT number, content FROM (
-SELECT number, content FROM above
-UNION ALL
-({_BARE} AND e.number <= (SELECT complete_to FROM behind)
-    AND (SELECT count(*) FROM above) < (SELECT least(missing, :limit) FROM behind)
-  ORDER BY e.number DESC LIMIT :limit)
-) AS bare ORDER BY number DESC LIMIT :limit
-""")  # noqa: S608 - constants of this module
 _BY_WORDS = """
 WITH {allowed} asked AS MATERIALIZED (
     SELECT * FROM unnest(CAST(:lexemes AS text[]), CAST(:weights AS real[]), CAST(:bits AS bigint[]))
         AS _ (lexeme, weight, bit)
 )
-SELECT p.entry_number AS number, bit_or(a.bit) AS lexemes,
+SELECT p.entry_number AS number,
        sum(a.weight * (p.frequency * {more} / (p.frequency + {saturation}
-           * ({short} + {length} * p.length / CAST(:average AS real)))))::real AS score
+           * ({short} + {length} * p.length / CAST(:average AS real)))))::real AS score,
+       bit_or(a.bit) AS lexemes
   FROM asked AS a
   JOIN mnestic.posting AS p
     ON p.tenant_id = :tenant_id AND p.agent_id = :agent_id AND p.lexeme = a.lexeme
@@ -144,10 +125,6 @@ SELECT t.number AS lender,
 """  # noqa: S608
 _WHOLE = text(f"SELECT * FROM mnestic.entry AS t WHERE {_AMONG}")  # noqa: S608
 _SEARCH = ("entry.search", "*")  # of the audit log; the words of a question are nobody's business
-_COUNT = text(f"""
-SELECT now() AS now,
-       COALESCE((SELECT knowledge FROM mnestic.agent_revision WHERE {_MINE}), 0) AS knowledge
-""")  # noqa: S608
 _TRUE_FOR = timedelta(minutes=10)  # of an answer; how recent something is counts a little
 _SPARE = 4  # entries that are read beside those that are told, as some may not answer
 _SIDE: tuple[Tie, ...] = ("beside", "near")
@@ -165,7 +142,7 @@ class PostgresSearchStore:
         """See the port."""
         if self._unit.may_write or not self._kept.has_answer(self._owner, question):
             return None
-        ((moment,),) = await self._unit.rows_of((_COUNT, self._unit.owner))
+        ((moment,),) = await self._unit.rows_of((COUNT, self._unit.owner))
         told = self._kept.answer(
             self._owner, question, knowledge=moment.knowledge, now=moment.now.timestamp()
         )
@@ -193,7 +170,10 @@ class PostgresSearchStore:
     ) -> Known:
         """See the port."""
         self._unit.read(*_SEARCH)
-        return await self._words.recognise(keys, words, model=model)
+        known = await self._words.recognise(keys, words, model=model)
+        if not self._unit.may_write:
+            self._kept.read_at(self._owner, known.knowledge)
+        return known
 
     async def look_up(
         self,
@@ -206,13 +186,9 @@ class PostgresSearchStore:
         """See the port."""
         return await self._words.look_up(words, known, slips=slips, quiet=quiet)
 
-    async def list_fresh(self, model: str, known: Known, *, limit: int) -> tuple[FreshEntry, ...]:
+    async def list_fresh(self, model: str, known: Known, *, limit: int) -> Fresh:
         """See the port."""
-        if known.bare <= 0:
-            return ()
-        asked = {**self._unit.owner, "model": model, "limit": limit}
-        (rows,) = await self._unit.rows_of((_FRESH, asked))
-        return tuple(FreshEntry(row.number, row.content) for row in rows)
+        return await list_fresh(self._unit, model, known, limit=limit)
 
     async def find(self, search: Search) -> Hits:
         """See the port."""
@@ -225,34 +201,37 @@ class PostgresSearchStore:
             facts.said(search, limit=_LEARNED),
         )
         return Hits(
-            words={row.number: Hit(row.number, row.score, row.lexemes) for row in words},
+            words={number: Hit(score, lexemes) for number, score, lexemes in words},
             others=frozenset(row.number for rows in (called, named, timed) for row in rows),
             learned=facts.learned(said, search.predicates),
             may_lack_tagged=len(named) >= _NAMED,
         )
 
+    def recall_near(self, search: Search) -> dict[int, float] | None:
+        """See the port."""
+        return Nearest(self._unit, self._reading(search)).recall(search)
+
     async def find_near(self, search: Search) -> dict[int, float]:
         """See the port."""
-        _, near = await self._unit.rows_of(*by_meaning(self._unit, search))
-        return dict(near)
+        return await Nearest(self._unit, self._reading(search)).find(search)
 
     async def find_period(self, periods: Sequence[Period]) -> Period | None:
         """See the port."""
         return await KnownSessions(self._unit).period(periods)
 
-    def recall(self, numbers: AbstractSet[int], search: Search) -> dict[int, Candidate | None]:
+    def recall(self, numbers: AbstractSet[int], search: Search) -> Candidates:
         """See the port."""
         reading = self._reading(search)
-        if reading is None or Filter.of(search).is_narrow:
-            return {}
+        if not numbers or reading is None or Filter.of(search).is_narrow:
+            return Candidates()
         return candidates_of(reading.lines(numbers).values(), search)
 
     async def describe(
         self, numbers: AbstractSet[int], ids: Collection[str], search: Search
-    ) -> dict[int, Candidate | None]:
+    ) -> Candidates:
         """See the port."""
         if not numbers and not ids:
-            return {}
+            return Candidates()
         narrow = Filter.of(search)
         these = {**self._unit.owner, "numbers": array_of(numbers), "ids": sorted(ids)}
         let_through = f"SELECT e.number {_THESE} {narrow.conditions}"
@@ -288,28 +267,26 @@ class PostgresSearchStore:
         """See the port."""
         if not numbers:
             return Judgement(frozenset(), {})
-        of_others = KnownFacts(self._unit).others(numbers, search.names, search.respects)
-        first = numbers[: told + _SPARE]
         *found, rows = await self._unit.rows_of(
-            of_others,
+            KnownFacts(self._unit).others(numbers, search.names, search.respects),
             self._over([number for number in numbers if number not in sound], search),
             KnownSessions(self._unit).apart(apart, search),
-            self._whole(first),
+            self._whole(numbers[: told + _SPARE]),
         )
         wrong = frozenset(row.number for each in found for row in each)
-        whole = {row.number: row for row in rows if row.number not in wrong}
-        left = [number for number in numbers if number not in wrong][:told]
-        missing = [number for number in left if number not in first]
-        if missing:
-            (rows,) = await self._unit.rows_of(self._whole(missing))
-            whole |= {row.number: row for row in rows}
-        return Judgement(wrong, {n: stored_entry(whole[n]) for n in left if n in whole})
+        right = [row for row in rows if row.number not in wrong]
+        return Judgement(wrong, {row.number: stored_entry(row) for row in right})
+
+    async def read(self, numbers: Sequence[int]) -> dict[int, Entry]:
+        """See the port."""
+        (rows,) = await self._unit.rows_of(self._whole(numbers) if numbers else NOTHING)
+        return {row.number: stored_entry(row) for row in rows}
 
     def _reading(self, search: Search) -> Reading | None:
         """What the process keeps of the agent; nothing where a transaction may see what it wrote itself."""
         if self._unit.may_write:
             return None
-        return self._kept.read_at(self._owner, search.knowledge)
+        return self._kept.reading(self._owner, search.knowledge)
 
     def _whole(self, numbers: Sequence[int]) -> Asked:
         return _WHOLE, {**self._unit.owner, "numbers": array_of(numbers)}

@@ -1,6 +1,6 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -80,11 +80,15 @@ _SIGNALS = TypeAdapter(list[Signal])
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of what an agent knows: its number, and which entries are others now; None: any may be."""
+    """A change of what an agent knows: its number, which entries are others now, and which are new.
+
+    None: any may be.
+    """
 
     owner: tuple[str, str]  # tenant and agent
     knowledge: int
-    numbers: tuple[int, ...] | None
+    numbers: Sequence[int] | None
+    added: Sequence[int] | None
 
 
 class Unit:
@@ -104,6 +108,7 @@ class Unit:
         self._wrote = False
         self._knows_more = False
         self._changed: set[int] | None = set()
+        self._added: set[int] = set()
         self._trail: list[tuple[str, str, str | None]] = []
         self._signals: list[Signal] = []
         self._revision: int | None = None
@@ -173,6 +178,10 @@ class Unit:
         elif self._changed is not None:
             self._changed.update(numbers)
 
+    def added(self, numbers: Iterable[int]) -> None:
+        """Notes entries, by number, that are new."""
+        self._added.update(numbers)
+
     def tell(self, *signals: Signal) -> None:
         """Has subscribers told, in this transaction, of what it wrote."""
         self._signals += signals
@@ -220,12 +229,8 @@ class Unit:
         counted = await counting.fetchone() if self._knows_more else None
         if counted is None:
             return None
-        return Change((self.tenant_id, self.agent_id), counted[0], self._named_changes())
-
-    def _named_changes(self) -> tuple[int, ...] | None:
-        if self._changed is None or len(self._changed) > _MOST_NAMED:
-            return None
-        return tuple(sorted(self._changed))
+        named = (_named(numbers) for numbers in (self._changed, self._added))
+        return Change((self.tenant_id, self.agent_id), counted[0], *named)
 
     def _told_signals(self) -> Rows:
         told = _SIGNALS.dump_json(self._signals).decode()
@@ -275,6 +280,10 @@ class Unit:
     def _take_opening(self) -> Asked | None:
         first, self._opening = self._opening, None
         return first
+
+
+def _named(numbers: Collection[int] | None) -> tuple[int, ...] | None:
+    return None if numbers is None or len(numbers) > _MOST_NAMED else tuple(sorted(numbers))
 
 
 @contextmanager

@@ -6,17 +6,17 @@ import pytest
 
 from mnestic.activities.alike_words import liken
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.memory.candidates import Candidate
 from mnestic.memory.search import AskedLexeme, Vocabulary
+from tests.memory.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 ASKED = Vocabulary(asked=(AskedLexeme(("decant",), 2.0, is_known=True, word="decanting"),))
 
 
 def alike(*terms: str, by_meaning: bool) -> float:
-    one = Candidate(number=1, entry_id="1", at=NOON, cosine=0.2, terms=lambda: terms)
-    liken([one], ASKED, words=TokenVectorEmbedder(), by_meaning=by_meaning)
-    return one.alike
+    found = candidates([Sample(number=1, at=NOON, cosine=0.2, said=terms)])
+    liken(found, ASKED, words=TokenVectorEmbedder(), by_meaning=by_meaning)
+    return float(found.rows["alike"][0])
 
 
 def test_by_meaning_alone_a_form_of_a_word_counts_as_the_word() -> None:

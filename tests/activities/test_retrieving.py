@@ -44,6 +44,16 @@ async def test_the_same_is_found_by_words_and_by_meaning(known: MemoryClient) ->
         assert told(found)[0].startswith("The staging server"), mode
 
 
+async def test_only_who_is_named_speaks_for_what_is_about_them(known: MemoryClient) -> None:
+    of_nobody = await known.retrieve("What runs Debian?", min_score=0)
+    of_mara = await known.retrieve("What is Mara's dog called?", min_score=0)
+
+    assert of_nobody.found
+    assert not any("subject" in one.signals for one in of_nobody.found)
+    named = {one.entry.content for one in of_mara.found if "subject" in one.signals}
+    assert named == {content for content, subject in KNOWN if subject == "Mara"}
+
+
 async def test_a_paraphrase_is_found_by_meaning(known: MemoryClient) -> None:
     await known.add("Tom drinks espresso at breakfast.", subjects=["Tom"], at=NOON)
 

@@ -3,32 +3,40 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from mnestic.memory.candidates import Candidate
-from mnestic.memory.persons import persons_of, set_apart
+from mnestic.memory.candidates import CONCERNS
+from mnestic.memory.persons import persons_of, set_apart, unheard_of
 from mnestic.memory.questions import Named
 from mnestic.memory.search import KnownName
+from tests.memory.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 ANN, BEN = 1, 2
 
 
-def said(number: int, session_id: str | None, **fields: Any) -> Candidate:
+def said(number: int, session_id: str | None, **fields: Any) -> Sample:
     values = {"concern": "named", "is_said": True, "is_turn": True, "session_id": session_id}
-    return Candidate(number=number, entry_id=str(number), at=NOON, **(values | fields))
+    return Sample(number=number, at=NOON, **(values | fields))
 
 
-def concerns(*candidates: Candidate) -> dict[int, str]:
-    set_apart(candidates, number=2)
-    return {one.number: one.concern for one in candidates}
+def concerns(*samples: Sample) -> dict[int, str]:
+    """The concern of each, in capitals where it is still told as said by who is named."""
+    told = candidates(samples)
+    set_apart(told, number=2)
+    return {
+        row["number"]: CONCERNS[row["concern"]].upper()
+        if row["is_said"]
+        else CONCERNS[row["concern"]]
+        for row in told.rows
+    }
 
 
 def test_what_was_said_where_both_spoke_concerns_both() -> None:
-    apart = said(3, "other", persons=ANN)
-
-    told = concerns(said(1, "both", persons=ANN), said(2, "both", persons=BEN), apart)
-
-    assert told == {1: "named", 2: "named", 3: "apart"}
-    assert not apart.is_said
+    told = concerns(
+        said(1, "both", persons=ANN),
+        said(2, "both", persons=BEN),
+        said(3, "other", persons=ANN),
+    )
+    assert told == {1: "NAMED", 2: "NAMED", 3: "apart"}
 
 
 def test_who_is_mentioned_is_of_the_conversation() -> None:
@@ -37,12 +45,12 @@ def test_who_is_mentioned_is_of_the_conversation() -> None:
         said(2, "mentions", persons=ANN),
         said(3, "alone", persons=BEN),
     )
-    assert told == {1: "named", 2: "named", 3: "apart"}
+    assert told == {1: "NAMED", 2: "NAMED", 3: "apart"}
 
 
 def test_where_nothing_concerns_both_either_is_told() -> None:
     told = concerns(said(1, "one", persons=ANN), said(2, "another", persons=BEN))
-    assert told == {1: "named", 2: "named"}
+    assert told == {1: "NAMED", 2: "NAMED"}
 
 
 def test_what_was_kept_concerns_whom_it_names_itself() -> None:
@@ -54,6 +62,12 @@ def test_what_was_kept_concerns_whom_it_names_itself() -> None:
         said(4, None, persons=0, concern="open", **kept),
     )
     assert told == {1: "named", 2: "apart", 3: "apart", 4: "open"}
+
+
+def test_between_a_crowd_nobody_is_set_apart() -> None:
+    known = {str(number): KnownName(frozenset({str(number)}), speaks=True) for number in range(70)}
+
+    assert persons_of(Named(words=(), names=tuple(known)), known) == ()
 
 
 def test_several_names_may_be_of_one() -> None:
@@ -68,3 +82,22 @@ def test_several_names_may_be_of_one() -> None:
 
     assert set(both) == {frozenset({"ann", "ann lee"}), frozenset({"ben"})}
     assert one == ()
+
+
+def test_what_another_said_is_heard_of_where_who_is_named_was() -> None:
+    other: dict[str, Any] = {"concern": "other", "is_said": False}
+    mentioned: dict[str, Any] = {"concern": "mentioned", "is_said": False}
+    found = candidates(
+        [
+            said(1, "spoke"),
+            said(2, "spoke", **other),
+            said(3, "mentions", **mentioned),
+            said(4, "mentions", **other),
+            said(5, "elsewhere", **other),
+            said(6, "kept", is_turn=False),
+            said(7, "kept", **other),
+            said(8, None, **(other | {"is_turn": False})),
+        ]
+    )
+
+    assert unheard_of(found) == {5, 7}

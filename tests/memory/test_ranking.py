@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.candidates import Asked, Candidate
+from mnestic.memory.candidates import Asked
 from mnestic.memory.dates import Period
 from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest
 from mnestic.memory.retrieval import PRESETS, RetrievalPolicy
 from mnestic.memory.weighing import closeness
+from tests.memory.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -19,22 +20,21 @@ POLICY = PRESETS["mnestic"]
 FULL = 2.0 * POLICY.full_words  # the BM25 of an entry that says all, of words that weigh 2
 
 
-def entry(number: int, **fields: Any) -> Candidate:
-    values = {"number": number, "entry_id": str(number), "at": NOON - 90 * DAY}
-    return Candidate(**(values | fields))
+def entry(number: int, **fields: Any) -> Sample:
+    return Sample(**({"number": number, "at": NOON - 90 * DAY} | fields))
 
 
 def asked(**fields: Any) -> Asked:
     return Asked(**({"asked_at": NOON, "weights": (2.0,)} | fields))
 
 
-def ranked(*candidates: Candidate, **more: Any) -> list[Ranked]:
+def ranked(*samples: Sample, **more: Any) -> list[Ranked]:
     values = {"asked": asked(), "ties": {}, "policy": POLICY} | more
-    return rank(candidates, **values)
+    return rank(candidates(samples), **values)
 
 
 def order(found: list[Ranked]) -> list[int]:
-    return [one.candidate.number for one in found]
+    return [one.number for one in found]
 
 
 def test_what_says_more_stands_before_what_says_less() -> None:
@@ -123,8 +123,8 @@ def test_the_time_that_is_asked_about_counts() -> None:
         asked=asked(period=week),
     )
     assert set(order(found)[:2]) == {2, 3}
-    assert closeness(entry(4, at=NOON - 10 * DAY), week) == 0.6
-    assert closeness(entry(5), week) == 0.0
+    assert closeness(NOON - 10 * DAY, (), week) == 0.6
+    assert closeness(NOON - 90 * DAY, (), week) == 0.0
 
 
 def test_what_is_of_the_time_need_not_say_more_where_nothing_says_much() -> None:
@@ -147,7 +147,7 @@ def test_to_be_one_of_few_who_are_named_makes_surer() -> None:
         entry(1, concern="named", words=FULL / 6), *all_of_them, asked=asked(names=("mara",))
     )
 
-    assert few[0].candidate.number == 1
+    assert few[0].number == 1
     assert few[0].score > 2 * max((one.score for one in many), default=0.0)
 
 
@@ -157,7 +157,7 @@ def test_a_tag_says_nearly_as_much_as_a_word() -> None:
 
 
 def test_a_session_that_speaks_of_it_speaks_for_its_turns() -> None:
-    def turn(number: int, session: str, **fields: Any) -> Candidate:
+    def turn(number: int, session: str, **fields: Any) -> Sample:
         return entry(number, session_id=session, is_turn=True, words=0.5 * FULL, **fields)
 
     found = ranked(
@@ -193,17 +193,17 @@ def test_importance_counts_in_the_order_where_the_policy_says_so() -> None:
 
 
 def test_a_score_of_nought_lets_everything_through() -> None:
-    candidates = [entry(number, cosine=number / 100) for number in range(1, 20)]
+    entries = [entry(number, cosine=number / 100) for number in range(1, 20)]
 
-    assert len(ranked(*candidates, min_score=0)) == len(candidates)
+    assert len(ranked(*entries, min_score=0)) == len(entries)
 
 
 def test_those_that_say_nothing_lend_nothing() -> None:
-    candidates = (entry(1), entry(2, words=FULL), entry(3, words=0.5 * FULL))
+    found = candidates([entry(1), entry(2, words=FULL), entry(3, words=0.5 * FULL)])
 
-    assert strongest(candidates, asked=asked(), policy=POLICY) == [2, 3]
+    assert strongest(found, asked=asked(), policy=POLICY) == [2, 3]
     one = POLICY.model_copy(update={"lending": 1})
-    assert strongest(candidates, asked=asked(), policy=one) == [2]
+    assert strongest(found, asked=asked(), policy=one) == [2]
 
 
 _CANDIDATES = st.builds(
@@ -228,10 +228,10 @@ _CANDIDATES = st.builds(
     st.sampled_from(sorted(PRESETS)),
 )
 def test_scores_are_shares_and_fall_whatever_is_found(
-    candidates: list[Candidate], names: tuple[str, ...], preset: Any
+    entries: list[Sample], names: tuple[str, ...], preset: Any
 ) -> None:
     policy: RetrievalPolicy = PRESETS[preset]
-    found = rank(candidates, asked=asked(names=names), ties={}, policy=policy)
+    found = ranked(*entries, asked=asked(names=names), policy=policy)
 
     assert all(policy.min_score <= one.score <= 1 for one in found)
     if policy.sort_by_importance == 0:
@@ -251,7 +251,7 @@ def test_what_is_lent_in_vain_would_not_be_told(
     for lender, number in tied:
         ties.setdefault(lender, []).append((number, tie))
 
-    vain = lent_in_vain(ties, lenders, asked=asked(), policy=POLICY)
+    vain = lent_in_vain(ties, candidates(lenders), asked=asked(), policy=POLICY)
     found = ranked(*lenders, *(entry(number) for number in {one for _, one in tied}), ties=ties)
 
     assert vain.isdisjoint(order(found))
@@ -261,5 +261,5 @@ def test_nothing_is_lent_in_vain_where_every_score_is_told() -> None:
     ties: dict[int, list[tuple[int, Any]]] = {1: [(3, "beside")], 2: [(4, "near")]}
     lenders = [entry(1, words=FULL), entry(2, words=0.3 * FULL)]
 
-    assert lent_in_vain(ties, lenders, asked=asked(), policy=POLICY) == {4}
-    assert not lent_in_vain(ties, lenders, asked=asked(), policy=POLICY, min_score=0)
+    assert lent_in_vain(ties, candidates(lenders), asked=asked(), policy=POLICY) == {4}
+    assert not lent_in_vain(ties, candidates(lenders), asked=asked(), policy=POLICY, min_score=0)

@@ -4,11 +4,14 @@ import asyncio
 import random
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import psycopg
 import pytest
 
-from mnestic.memory.retrieval import Retrieval
+from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
+from mnestic.memory.entries import Embedding
+from mnestic.memory.retrieval import Mode, Retrieval
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -47,8 +50,26 @@ async def fill(client: MemoryClient) -> list[str]:
     return [(await client.add(text)).id for text in TEXTS]
 
 
+async def embed(memory: PostgresMemory, tenant: str, *, number: int = 100) -> None:
+    """Has entries get the vectors that they lack, the oldest first."""
+    async with memory.transaction(
+        tenant_id=tenant, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        bare = await transaction.entries.list_unembedded(NAME, limit=number)
+        vectors = (await TokenVectorEmbedder().embed([one.content for one in bare])).vectors
+        made = [
+            Embedding(entry_id=one.id, content=one.content, vector=vector)
+            for one, vector in zip(bare, vectors, strict=True)
+        ]
+        await transaction.entries.embed(NAME, made)
+
+
 def told(found: Retrieval) -> list[tuple[str, str, float]]:
     return [(one.entry.id, one.entry.content, one.score) for one in found.found]
+
+
+def texts_of(found: Retrieval) -> list[tuple[str, float]]:
+    return [(one.entry.content, one.score) for one in found.found]
 
 
 @pytest.mark.parametrize("question", [QUESTION, "What was said of the ferry today?"])
@@ -78,6 +99,28 @@ async def test_an_entry_that_was_read_is_not_read_again(
     after = memory.cache_counts().entries
     assert after.misses == before.misses
     assert after.hits > before.hits
+
+
+async def test_an_agent_that_is_asked_again_has_its_vectors_kept(
+    here: MemoryClient, there: MemoryClient, memory: PostgresMemory, settings: Settings
+) -> None:
+    ferry, *_ = await fill(here)
+    await embed(memory, settings.tenant_id)
+
+    first, *others = [
+        await here.retrieve("boats", mode="semantic", min_score=least)
+        for least in (0.001, 0.002, 0.003)
+    ]
+    asked_thrice = memory.cache_counts().vectors
+    await there.change_entry(ferry, content="Boats to Texel leave at noon.")
+    after = await here.retrieve("boats", mode="semantic")
+
+    for each in others:
+        assert dict(texts_of(each)) == pytest.approx(dict(texts_of(first)), abs=2e-4)
+    assert first.found
+    assert (asked_thrice.held, asked_thrice.hits) == (len(TEXTS), 1)
+    assert asked_thrice.bytes >= 1024 * len(TEXTS)
+    assert after.found[0].entry.content == "Boats to Texel leave at noon."
 
 
 async def test_what_another_process_changes_is_told_at_once_though_nobody_hears_of_it(
@@ -211,14 +254,38 @@ async def test_a_process_may_keep_nothing(there: MemoryClient, other: PostgresMe
     assert (counts.entries.held, counts.answers.held, counts.entries.bytes) == (0, 0, 0)
 
 
+async def compare(here: MemoryClient, there: MemoryClient, chance: random.Random, why: Any) -> None:
+    """Asks both the same, once or until vectors are kept, and nothing that is answered from what was told."""
+    for again in range(chance.choice([1, 1, 4])):
+        question = chance.choice(
+            [QUESTION, "the boiler", "Who repaired the pump?", "harbour lights"]
+        )
+        modes: list[Mode] = ["hybrid", "semantic"] if again else ["hybrid", "semantic", "text"]
+        mode, limit = chance.choice(modes), 50 - again
+
+        kept = await here.retrieve(question, mode=mode, limit=limit)
+        fresh = await there.retrieve(question, mode=mode, limit=limit)
+
+        told_here, told_there = dict(texts_of(kept)), dict(texts_of(fresh))
+        assert told_here == pytest.approx(told_there, abs=2e-4), (why, question, mode)
+
+
 @pytest.mark.parametrize("seed", range(6))
 async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothing(
-    here: MemoryClient, there: MemoryClient, memory: PostgresMemory, seed: int
+    here: MemoryClient,
+    there: MemoryClient,
+    memory: PostgresMemory,
+    other: PostgresMemory,
+    settings: Settings,
+    seed: int,
 ) -> None:
     chance = random.Random(seed)
     ids = await fill(here)
     for step in range(25):
         writer = chance.choice([here, there])
+        if chance.random() < 0.4:
+            by = chance.choice([memory, other])
+            await embed(by, settings.tenant_id, number=chance.randrange(1, 9))
         change = chance.random()
         if change < 0.3:
             text = f"{chance.choice(TEXTS)} Noted for the {step}. time."
@@ -232,11 +299,7 @@ async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothin
         if chance.random() < 0.1:
             await memory._listener.close()  # what follows is not heard
             memory._listener._listening = None
-        question = chance.choice(
-            [QUESTION, "the boiler", "Who repaired the pump?", "harbour lights"]
-        )
-
-        kept, fresh = await here.retrieve(question), await there.retrieve(question)
-
-        assert told(kept) == told(fresh), (step, question)
-    assert memory.cache_counts().entries.hits > 0
+        await compare(here, there, chance, why=step)
+    counts = memory.cache_counts()
+    assert counts.entries.hits > 0
+    assert counts.vectors.hits > 0

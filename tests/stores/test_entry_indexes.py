@@ -309,8 +309,11 @@ async def test_an_entry_without_a_vector_is_told_whatever_others_write_meanwhile
 
     async with begin(write=False) as asking:
         known = await asking.search.recognise((), (), model="m")
+        before = await asking.search.list_fresh("m", known, limit=10)
         async with begin() as meanwhile:
             await meanwhile.entries.add([entry("new", "The tide")])
-        fresh = await asking.search.list_fresh("m", known, limit=10)
+        after = await asking.search.list_fresh("m", known, limit=10)
 
-    assert {one.content for one in fresh} == {"The map", "The tide"}
+    assert {one.content for one in before.entries} == {"The map"}
+    assert {one.content for one in after.entries} == {"The map", "The tide"}
+    assert (before.is_settled, after.is_settled) == (True, False)

@@ -1,39 +1,43 @@
 """What a process keeps: how much, and what becomes of it when a change is heard of, late, or never."""
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from mnestic.memory.retrieval import Retrieval
-from mnestic.stores.postgres.candidates import EntryLine
+from mnestic.stores.postgres.candidates import EntryLine, line_of
 from mnestic.stores.postgres.kept import Kept
+from mnestic.stores.postgres.kept_vectors import MOST_LACKING, KeptVectors
+from mnestic.stores.postgres.unit import Change
 
 ADA, BEA = ("t", "ada"), ("t", "bea")
 MANY = 10**6
 
 
 def line(number: int, content: str = "The ferry leaves at nine.") -> EntryLine:
-    return EntryLine(
+    row = SimpleNamespace(
         number=number,
-        entry_id=str(number),
+        id=str(number),
         session_id=None,
         speaker="",
-        subjects=frozenset(),
-        aliases=frozenset(),
-        tags=frozenset(),
+        subjects="[]",
+        aliases="[]",
+        tags="[]",
         at=datetime(2026, 1, 1, tzinfo=UTC),
         importance=0.5,
-        is_turn=False,
-        asks=False,
-        times=(),
+        entry_type="observation",
+        times="[]",
         content=content,
-        is_active=True,
+        status="active",
         expires_at=None,
     )
+    return line_of(row)
 
 
 def test_no_more_is_kept_than_may_be() -> None:
-    kept = Kept(max_bytes=40_000)
+    kept = Kept(max_bytes=180_000)
     reading = kept.read_at(ADA, 1)
 
     for number in range(100):
@@ -41,7 +45,8 @@ def test_no_more_is_kept_than_may_be() -> None:
         kept.keep_answer(ADA, str(number), Retrieval(), knowledge=1, until=9.0)
 
     counts = kept.counts()
-    assert 0 < counts.entries.bytes + counts.answers.bytes <= 40_000
+    assert 0 < counts.entries.bytes <= 90_000
+    assert 0 < counts.answers.bytes <= 30_000
     assert 0 < counts.entries.held < 100
     assert not reading.lines([0])
     assert reading.lines([99])
@@ -70,7 +75,7 @@ def test_of_a_change_that_is_heard_of_only_what_it_names_is_dropped() -> None:
     kept.read_at(ADA, 1).keep([line(1), line(2)])
     kept.read_at(BEA, 1).keep([line(1)])
 
-    kept.changed(ADA, 2, [1])
+    kept.changed(Change(ADA, 2, [1], []))
 
     assert not kept.read_at(ADA, 2).lines([1])
     assert kept.read_at(ADA, 2).lines([2])
@@ -84,10 +89,92 @@ def test_where_it_is_not_known_what_changed_all_is_dropped(
     kept = Kept(max_bytes=MANY)
     kept.read_at(ADA, 1).keep([line(1), line(2)])
 
-    kept.changed(ADA, knowledge, numbers)
+    kept.changed(Change(ADA, knowledge, numbers, []))
 
     assert kept.counts().entries.held == 0
     assert not kept.read_at(ADA, knowledge).lines([1])
+
+
+def test_vectors_are_kept_of_who_is_asked_again_and_lack_what_changes() -> None:
+    kept, held = Kept(max_bytes=MANY), KeptVectors(2)
+    held.add(np.array([1, 2]), np.eye(2, dtype=np.float32))
+    reading = kept.read_at(ADA, 1)
+
+    asked = [reading.may_keep_vectors(2, 2) for _ in range(2)]
+    reading.keep_vectors("model", held)
+    kept.changed(Change(ADA, 2, [1], [7]))
+
+    assert asked == [False, True]
+    assert kept.read_at(ADA, 2).vectors("model") is held
+    assert (len(held), held.lacking) == (1, {1, 7})
+
+
+def test_vectors_are_dropped_where_it_is_not_known_what_is_new() -> None:
+    kept, held = Kept(max_bytes=MANY), KeptVectors(2)
+    reading = kept.read_at(ADA, 1)
+    reading.keep([line(1)])
+    reading.keep_vectors("model", held)
+
+    kept.changed(Change(ADA, 2, [], None))
+
+    assert kept.read_at(ADA, 2).vectors("model") is None
+    assert kept.read_at(ADA, 2).lines([1])
+
+
+def test_no_more_vectors_are_kept_than_may_be() -> None:
+    kept = Kept(max_bytes=30_000)
+    for knowledge, owner in enumerate([ADA, BEA, ("t", "cleo")]):
+        reading, held = kept.read_at(owner, knowledge), KeptVectors(4)
+        held.add(np.arange(25), np.ones((25, 4), dtype=np.float32))
+        reading.keep_vectors("model", held)
+
+    assert kept.counts().vectors.bytes <= 10_000
+    assert kept.read_at(ADA, 0).vectors("model") is None
+    assert kept.read_at(("t", "cleo"), 2).vectors("model") is not None
+    assert not any(reading.may_keep_vectors(10_000, 4) for _ in range(3))
+
+
+@pytest.mark.parametrize("number", [20, 40, 50, 53, 56, 60])
+def test_vectors_are_read_only_where_they_are_kept(number: int) -> None:
+    kept = Kept(max_bytes=30_000)
+    reading, held = kept.read_at(ADA, 1), KeptVectors(4)
+
+    may = [reading.may_keep_vectors(number, 4) for _ in range(2)][-1]
+    held.add(np.arange(number), np.ones((number, 4), dtype=np.float32))
+    reading.keep_vectors("model", held)
+
+    assert not may or reading.vectors("model") is held
+
+
+def test_vectors_that_make_place_again_and_again_are_read_less_and_less_often() -> None:
+    reading = Kept(max_bytes=MANY).read_at(ADA, 1)
+
+    read = [number for number in range(1, 60) if reading.may_keep_vectors(1, 4)]
+
+    assert read == [2, 5, 10, 19, 36]
+
+
+def test_vectors_are_dropped_once_most_of_them_are_others() -> None:
+    kept, held = Kept(max_bytes=MANY), KeptVectors(2)
+    kept.read_at(ADA, 0).keep_vectors("model", held)
+
+    for knowledge in range(1, MOST_LACKING // 100 + 2):
+        named = range(100 * knowledge, 100 * (knowledge + 1))
+        kept.changed(Change(ADA, knowledge, named, []))
+
+    assert kept.read_at(ADA, knowledge).vectors("model") is None
+
+
+def test_a_search_that_began_before_a_change_neither_finds_nor_drops_what_is_kept() -> None:
+    kept = Kept(max_bytes=MANY)
+    kept.read_at(ADA, 2).keep([line(1)])
+
+    before = kept.reading(ADA, 1)
+    before.keep([line(1, "It left at noon.")])
+
+    assert not before.is_current
+    assert not before.lines([1])
+    assert kept.reading(ADA, 2).lines([1])[1].content == line(1).content
 
 
 def test_a_change_that_is_not_heard_of_drops_all_when_it_is_seen() -> None:
@@ -102,7 +189,7 @@ def test_a_change_that_is_heard_of_late_changes_nothing() -> None:
     kept = Kept(max_bytes=MANY)
     kept.read_at(ADA, 2).keep([line(1)])
 
-    kept.changed(ADA, 2, [1])
+    kept.changed(Change(ADA, 2, [1], []))
 
     assert kept.read_at(ADA, 2).lines([1])
 
@@ -111,7 +198,7 @@ def test_what_was_read_before_a_change_is_not_kept_after_it() -> None:
     kept = Kept(max_bytes=MANY)
     reading = kept.read_at(ADA, 1)
 
-    kept.changed(ADA, 2, [1])
+    kept.changed(Change(ADA, 2, [1], []))
     reading.keep([line(1)])
     kept.keep_answer(ADA, "ferry?", Retrieval(), knowledge=1, until=9.0)
 

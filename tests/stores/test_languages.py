@@ -47,7 +47,7 @@ async def find(transaction: Transaction, *words: str, **asked: Any) -> set[str]:
     )
     hits = await transaction.search.find(search)
     told = await transaction.search.describe(hits.numbers, (), search)
-    return {one.entry_id for one in told.values() if one}
+    return {text.entry_id for text in told.texts}
 
 
 @pytest.mark.parametrize(

@@ -26,14 +26,28 @@ def test_what_means_the_same_is_nearer_than_what_does_not() -> None:
     assert cat @ kitten > 2 * (cat @ tax)
 
 
-def test_words_have_vectors_by_themselves() -> None:
-    doctor, physician, lamp, nothing = TokenVectorEmbedder().embed_words(
-        ["doctor", "physician", "lamp", ""]
-    )
+def test_a_word_is_as_near_to_a_text_as_to_the_nearest_of_its_words() -> None:
+    embedder = TokenVectorEmbedder()
+    texts = [("lamp", "physician"), ("lamp",), ("doctor", "lamp", "lamp")]
 
-    assert doctor @ physician > 0.5 + doctor @ lamp
+    doctor, nothing = embedder.compare_words(["doctor", ""], texts)
+    again, _ = embedder.compare_words(["doctor", ""], texts[::-1])
+
+    assert doctor[0] > 0.5 + doctor[1]
+    assert doctor[2] == pytest.approx(1)
     assert not nothing.any()
-    assert TokenVectorEmbedder().embed_words([]).shape == (0, DIMENSIONS)
+    assert again == pytest.approx(doctor[::-1])
+
+
+def test_more_words_than_are_kept_are_compared_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = TokenVectorEmbedder()
+    texts = [(f"word{number}", f"lamp{number}") for number in range(9)]
+    whole = embedder.compare_words(["lamp"], texts)
+    monkeypatch.setattr("mnestic.activities.clients.token_vectors._WORDS", 6)
+
+    parts = [embedder.compare_words(["lamp"], texts[first : first + 2]) for first in range(0, 8, 2)]
+
+    assert np.concatenate(parts, axis=1) == pytest.approx(whole[:, :8])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,64 @@
+"""Candidates as columns: what is taken out, joined and heard of."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from mnestic.memory.candidates import CONCERNS, PACKED, ROW, Candidates, Hit
+from tests.memory.candidate_samples import Sample, candidates
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+
+def found(*numbers: int) -> Candidates:
+    return candidates(Sample(number=number, at=NOON) for number in numbers)
+
+
+def test_what_is_taken_out_is_ruled_out() -> None:
+    left = found(1, 2, 3, 4).without({2}, entry_ids={"4", "9"})
+
+    assert left.rows["number"].tolist() == [1, 3]
+    assert [text.entry_id for text in left.texts] == ["1", "3"]
+    assert left.ruled_out == {2, 4}
+    assert left.numbers == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("numbers", [(), (1,), (1, 2)])
+def test_all_may_be_taken_out(numbers: tuple[int, ...]) -> None:
+    left = found(*numbers).without({1, 2, 3}, entry_ids={"1"})
+
+    assert (len(left), list(left.texts)) == (0, [])
+    assert left.ruled_out == set(numbers)
+    assert len(left.among({1})) == 0
+    left.hear({1: Hit(2.0, 1)}, {}, {"1": 0.5})
+
+
+def test_parts_are_joined_in_their_order() -> None:
+    whole = found(3, 1).joined(Candidates(), found(2), Candidates(ruled_out=frozenset({7})))
+
+    assert whole.rows["number"].tolist() == [3, 1, 2]
+    assert [text.entry_id for text in whole.texts] == ["3", "1", "2"]
+    assert whole.numbers == {1, 2, 3, 7}
+    assert whole.among({1, 2, 9}).rows["number"].tolist() == [1, 2]
+
+
+def test_each_hears_what_was_said_of_it() -> None:
+    whole = found(1, 2)
+
+    whole.hear({1: Hit(2.5, 0b11)}, {2: 0.4}, {"2": 0.5})
+
+    told = whole.rows[["words", "lexemes", "cosine", "learned"]].tolist()
+    assert told == [(2.5, 3, 0.0, 0.0), (0.0, 0, 0.4, 0.5)]
+
+
+def test_a_row_of_noughts_has_to_do_with_nobody() -> None:
+    assert CONCERNS[np.zeros((), ROW)["concern"]] == "open"
+
+
+def test_a_row_is_packed_as_it_is_read() -> None:
+    fields = [1, 2.0, 3.0, 0.25, True, False, True, False, True, 4, 5, 6.0, 7, 8.0, 9.0, 10.0]
+
+    (row,) = np.frombuffer(PACKED.pack(*fields), ROW)
+
+    assert list(row.item()) == fields

@@ -1,0 +1,54 @@
+"""Vectors that a process keeps: whatever is added and taken out, the nearest are those of looking at each."""
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnestic.stores.postgres.kept_vectors import KeptVectors, bytes_of
+
+DIMENSIONS = 8
+NUMBERS = st.lists(st.integers(1, 30), min_size=1, max_size=6, unique=True)
+CHANGES = st.lists(st.tuples(st.sampled_from(["add", "drop"]), NUMBERS), max_size=30)
+
+
+def vector(seed: int) -> Any:
+    made = np.random.default_rng(seed).normal(size=DIMENSIONS).astype(np.float32)
+    return made / np.linalg.norm(made)
+
+
+@given(CHANGES, st.integers(1, 40))
+def test_the_nearest_are_those_that_are_there(
+    changes: list[tuple[str, list[int]]], limit: int
+) -> None:
+    held, there, gone = KeptVectors(DIMENSIONS), {}, set()
+    for step, (change, numbers) in enumerate(changes):
+        if change == "add":
+            added = {number: vector(100 * step + number) for number in numbers}
+            held.add(np.array(numbers), np.stack(list(added.values())))
+            there |= added
+            gone -= added.keys()
+        else:
+            held.drop(numbers)
+            there = {number: one for number, one in there.items() if number not in numbers}
+            gone |= set(numbers)
+    asked = vector(7)
+
+    near = held.nearest(asked, limit=limit)
+
+    cosines = {number: float(one @ asked) for number, one in there.items()}
+    best = sorted(cosines, key=lambda number: cosines[number], reverse=True)[:limit]
+    assert list(near) == best
+    assert np.allclose(list(near.values()), [cosines[number] for number in best], atol=1e-6)
+    assert len(held) == len(there)
+    assert held.lacking == gone
+    assert held.bytes >= bytes_of(len(there), DIMENSIONS)
+
+
+def test_of_those_that_are_as_near_the_newest_are_told() -> None:
+    held, one = KeptVectors(DIMENSIONS), vector(1)
+
+    held.add(np.arange(1, 8), np.stack([one] * 7))
+
+    assert list(held.nearest(one, limit=3)) == [7, 6, 5]
