@@ -13,7 +13,7 @@ _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 COUNT = text(f"""
 SELECT now() AS now,
        COALESCE((SELECT knowledge FROM mnestic.agent_revision WHERE {_MINE}), 0) AS knowledge
-""")  # noqa: S608
+""")  # noqa: S608 - a constant of this module
 _BARE = """
 SELECT e.number, e.content FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id

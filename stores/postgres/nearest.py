@@ -48,8 +48,7 @@ SELECT array_agg(entry_number ORDER BY entry_number) AS numbers,
   FROM mnestic.embedding
  WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND model = :model AND {which}
 """
-_OF_THESE = "{0} = ANY(CAST(:numbers AS bigint[]))"
-_THESE = text(_VECTORS.format(which=_OF_THESE.format("entry_number")))
+_THESE = text(_VECTORS.format(which="entry_number = ANY(CAST(:numbers AS bigint[]))"))
 _ALL, _ALL_NARROW = (text(_VECTORS.format(which=one)) for one in ("true", "dimensions <= 1280"))
 
 

@@ -9,12 +9,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
-from mnestic.memory.entries import Embedding
 from mnestic.memory.retrieval import Mode, Retrieval
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
+from tests.stores.embedding import embed
 
 TEXTS = (
     "The ferry to Texel leaves at nine.",
@@ -50,18 +49,12 @@ async def fill(client: MemoryClient) -> list[str]:
     return [(await client.add(text)).id for text in TEXTS]
 
 
-async def embed(memory: PostgresMemory, tenant: str, *, number: int = 100) -> None:
+async def embed_in(memory: PostgresMemory, tenant: str, *, number: int = 100) -> None:
     """Has entries get the vectors that they lack, the oldest first."""
     async with memory.transaction(
         tenant_id=tenant, agent_id="ada", actor="test", write=True
     ) as transaction:
-        bare = await transaction.entries.list_unembedded(NAME, limit=number)
-        vectors = (await TokenVectorEmbedder().embed([one.content for one in bare])).vectors
-        made = [
-            Embedding(entry_id=one.id, content=one.content, vector=vector)
-            for one, vector in zip(bare, vectors, strict=True)
-        ]
-        await transaction.entries.embed(NAME, made)
+        await embed(transaction, number=number)
 
 
 def told(found: Retrieval) -> list[tuple[str, str, float]]:
@@ -105,7 +98,7 @@ async def test_an_agent_that_is_asked_again_has_its_vectors_kept(
     here: MemoryClient, there: MemoryClient, memory: PostgresMemory, settings: Settings
 ) -> None:
     ferry, *_ = await fill(here)
-    await embed(memory, settings.tenant_id)
+    await embed_in(memory, settings.tenant_id)
 
     first, *others = [
         await here.retrieve("boats", mode="semantic", min_score=least)
@@ -285,7 +278,7 @@ async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothin
         writer = chance.choice([here, there])
         if chance.random() < 0.4:
             by = chance.choice([memory, other])
-            await embed(by, settings.tenant_id, number=chance.randrange(1, 9))
+            await embed_in(by, settings.tenant_id, number=chance.randrange(1, 9))
         change = chance.random()
         if change < 0.3:
             text = f"{chance.choice(TEXTS)} Noted for the {step}. time."

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from benchmarks.messages import messages
-from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
+from mnestic.activities.clients.token_vectors import NAME
 from mnestic.activities.receiving import receive
-from mnestic.memory.entries import Embedding, EntryQuery
+from mnestic.memory.entries import EntryQuery
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
 from mnestic.memory.ports import Transaction
 from mnestic.starter.memory_client import MemoryClient
@@ -20,6 +20,7 @@ from mnestic.stores.postgres.connections import read_together, written
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.vector_indexes import VectorIndex, index_vectors
 from tests.activities.locks import until_held_up
+from tests.stores.embedding import embed
 
 ENTRIES = 120
 TENANT, AGENT = "a:b", "o'brien :x 100%s"  # what would break a statement that did not quote it
@@ -53,13 +54,7 @@ async def remember(memory: PostgresMemory, *, agent: str, entries: int) -> None:
     """Entries with their vectors."""
     async with begun(memory, write=True, agent=agent) as transaction:
         await receive(transaction, list(messages(entries, seed=7)), owner=f"{TENANT}/{agent}")
-        bare = await transaction.entries.list_unembedded(NAME, limit=entries)
-        vectors = (await TokenVectorEmbedder().embed([one.content for one in bare])).vectors
-        embeddings = [
-            Embedding(entry_id=one.id, content=one.content, vector=vector)
-            for one, vector in zip(bare, vectors, strict=True)
-        ]
-        await transaction.entries.embed(NAME, embeddings)
+        await embed(transaction, number=entries)
 
 
 async def build(url: str) -> Any:
