@@ -76,11 +76,6 @@ class CandidateText(Protocol):
         ...
 
     @property
-    def at(self) -> datetime:
-        """When."""
-        ...
-
-    @property
     def times(self) -> Sequence[tuple[datetime, datetime]]:
         """The times that it names."""
         ...

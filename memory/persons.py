@@ -13,7 +13,7 @@ from mnestic.memory.candidates import CONCERNS, MOST_BITS, Candidates
 from mnestic.memory.questions import Named
 from mnestic.memory.search import KnownName
 
-_NAMED, _OTHER = {CONCERNS.index("named"), CONCERNS.index("mentioned")}, CONCERNS.index("other")
+_NAMED, _OTHER = (CONCERNS.index("named"), CONCERNS.index("mentioned")), CONCERNS.index("other")
 
 
 def persons_of(named: Named, known: Mapping[str, KnownName]) -> tuple[frozenset[str], ...]:
@@ -54,17 +54,11 @@ def set_apart(candidates: Candidates, *, number: int) -> None:
 def unheard_of(candidates: Candidates) -> frozenset[int]:
     """The numbers of what others said where, as far as is known, nobody who is named spoke or was mentioned."""
     rows = candidates.rows
-    parts = (rows["number"], rows["concern"], rows["is_turn"])
-    turns = [
-        (number, concern, text.session_id)
-        for number, concern, is_turn, text in zip(
-            *(part.tolist() for part in parts), candidates.texts, strict=True
-        )
-        if is_turn
-    ]
-    sessions = {session for _, concern, session in turns if concern in _NAMED}
-    return frozenset(
-        number
-        for number, concern, session in turns
-        if concern == _OTHER and session not in sessions
-    )
+    (others,) = np.nonzero(rows["is_turn"] & (rows["concern"] == _OTHER))
+    if not len(others):
+        return frozenset()
+    texts = candidates.texts
+    (concerned,) = np.nonzero(rows["is_turn"] & np.isin(rows["concern"], _NAMED))
+    sessions = {texts[place].session_id for place in concerned.tolist()}
+    unheard = [place for place in others.tolist() if texts[place].session_id not in sessions]
+    return frozenset(rows["number"][unheard].tolist())

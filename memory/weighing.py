@@ -5,7 +5,7 @@ It is pure, and stands apart from ranking, which makes one score of all this.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -35,7 +35,7 @@ class Weighed:
     def __init__(self, candidates: Candidates, asked: Asked, policy: RetrievalPolicy) -> None:
         self._candidates, self.rows = candidates, candidates.rows
         self._asked, self._policy = asked, policy
-        self._closeness = self._near_in_time()
+        self._nearness = nearness(candidates, asked.period)
         self._words, self._meaning, self._learned = self._hear()
         self.own = policy.semantic * self._meaning + policy.lexical * self._words
 
@@ -58,7 +58,7 @@ class Weighed:
             words = np.minimum(1, rows["words"] / full + tagged + alike * (asked.mode == "hybrid"))
         elif not asked.weights and (asked.names or asked.period):
             is_named = self.concern["named"] | self.concern["mentioned"] | (not asked.names)
-            words = 1.0 * (is_named & (asked.period is None or self._closeness == 1))
+            words = 1.0 * (is_named & (asked.period is None or self._nearness == 1))
         reach = policy.full_cosine - policy.least_cosine
         meaning = np.clip((rows["cosine"] - policy.least_cosine) / reach, 0, 1)
         if asked.mode == "semantic":
@@ -113,7 +113,7 @@ class Weighed:
         What words and meaning have brought is a sample of the memory.
         """
         parts = [self.concern["named"]] * bool(self._asked.names)
-        parts += [self._closeness == 1] * (self._asked.period is not None)
+        parts += [self._nearness == 1] * (self._asked.period is not None)
         sample = (self.rows["words"] != 0) | (self.rows["cosine"] != 0)
         number = np.count_nonzero(sample)
         return [
@@ -165,19 +165,12 @@ class Weighed:
             "speaker": policy.speaker * rows["is_said"],
             "subject": policy.subject * (self.concern["named"] & ~rows["is_said"]),
             "tag": policy.tag * rows["is_tagged"],
-            "time": policy.time * self._closeness,
+            "time": policy.time * self._nearness,
             "recency": policy.recency * np.exp(-age / policy.recent_days),
             "mention": policy.mention * (rows["names_time"] & asked.asks_when),
             "question": -policy.question * rows["asks"],
             "importance": policy.importance * rows["importance"],
         }
-
-    def _near_in_time(self) -> Values:
-        period = self._asked.period
-        if period is None:
-            return np.zeros(len(self.rows))
-        texts = self._candidates.texts
-        return np.array([closeness(one.at, one.times, period) for one in texts])
 
     def _sessions(self) -> Values:
         """How much the session of each speaks of what is asked: BM25 of sessions over the turns that were found."""
@@ -198,9 +191,21 @@ class Weighed:
         return shares
 
 
-def closeness(at: datetime, times: Iterable[tuple[datetime, datetime]], period: Period) -> float:
-    """How near an entry, or a time that it names, is to a period: 1 in it, 0 a month from it."""
-    return max(_near(start, end, period) for start, end in [(at, at), *times])
+def nearness(candidates: Candidates, period: Period | None) -> Values:
+    """How near each, or a time that it names, is to a period: 1 in it, 0 more than a month from it, or without one."""
+    at = candidates.rows["at"]
+    near = np.zeros(len(at))
+    if period is None:
+        return near
+    start, end = period.start.timestamp(), period.end.timestamp()
+    away = np.maximum(start - at, at - end)
+    for limit, share in reversed(_NEARNESS):
+        near[away <= limit.total_seconds()] = share
+    near[(start <= at) & (at < end)] = 1.0
+    for place in np.flatnonzero(candidates.rows["names_time"]).tolist():
+        named = [_near(*times, period) for times in candidates.texts[place].times]
+        near[place] = max(near[place], *named)
+    return near
 
 
 def _near(start: datetime, end: datetime, period: Period) -> float:

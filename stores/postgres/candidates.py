@@ -62,7 +62,6 @@ class EntryLine:
     session_id: str | None
     whose: Whose
     marks: frozenset[str]
-    at: datetime
     is_turn: bool
     times: tuple[tuple[datetime, datetime], ...]
     content: str
@@ -110,7 +109,6 @@ def line_of(row: Any) -> EntryLine:
         session_id=row.session_id,
         whose=_whose(row.speaker or "", row.subjects, row.aliases),
         marks=_marks(row.tags, row.aliases, row.entry_type),
-        at=row.at,
         is_turn=is_turn,
         times=times,
         content=row.content,

@@ -88,9 +88,9 @@ async def _execute(
 @asynccontextmanager
 async def _driver_of(connection: AsyncConnection) -> AsyncIterator[DriverConnection[Any]]:
     """Psycopg's connection, whose errors are told as SQLAlchemy tells them."""
-    raw = await connection.get_raw_connection()
-    driver = raw.driver_connection
-    assert driver is not None
+    raw = connection.sync_connection
+    assert raw is not None
+    driver: Any = raw.connection.driver_connection
     try:
         yield driver
     except Error as error:
@@ -108,7 +108,7 @@ def _named(cursor: Any) -> Any:
     return partial(new, make.__self__) if isinstance(make, MethodType) else make
 
 
-def array_of(numbers: Iterable[int]) -> str:
+def array_of(numbers: Iterable[float]) -> str:
     """Numbers as Postgres writes an array of them; the driver would look at each."""
     return "{" + ",".join(map(str, numbers)) + "}"
 

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from typing import Any
 
+from pydantic_core import from_json
 from sqlalchemy import select
 from sqlalchemy.exc import (
     DBAPIError,
@@ -129,6 +130,7 @@ class PostgresMemory:
             pool_timeout=30,
             pool_use_lifo=True,  # the same few connections, which have the statements prepared
             connect_args={"connect_timeout": 10},
+            json_deserializer=from_json,
         )
         drop_closed(self._engine)
         self._accesses = AccessCounts(self._counting)

@@ -315,7 +315,7 @@ class PostgresSearchStore:
         ]
         if not asked or (search.query.mode == "semantic" and vocabulary is search.vocabulary):
             return NOTHING
-        lexemes, weights, bits = (list(part) for part in zip(*asked, strict=True))
+        lexemes, weights, bits = zip(*asked, strict=True)
         narrow = Filter.of(search)
         statement = statement_of(
             _BY_WORDS.format(
@@ -327,9 +327,9 @@ class PostgresSearchStore:
                 length=_LENGTH,
             )
         )
-        values = {"lexemes": lexemes, "weights": weights, "bits": bits, "limit": limit}
-        average = {"average": vocabulary.average_length}
-        return statement, {**self._unit.owner, **narrow.values, **values, **average}
+        values: dict[str, Any] = {"limit": limit, "average": vocabulary.average_length}
+        values |= {"lexemes": [*lexemes], "weights": array_of(weights), "bits": array_of(bits)}
+        return statement, {**self._unit.owner, **narrow.values, **values}
 
     def _by_names(self, search: Search) -> Asked:
         """The newest entries about each of the names, if nothing else is asked; those with the tags or aliases."""

@@ -11,7 +11,7 @@ from mnestic.memory.candidates import Asked
 from mnestic.memory.dates import Period
 from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest
 from mnestic.memory.retrieval import PRESETS, RetrievalPolicy
-from mnestic.memory.weighing import closeness
+from mnestic.memory.weighing import nearness
 from tests.memory.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -123,8 +123,17 @@ def test_the_time_that_is_asked_about_counts() -> None:
         asked=asked(period=week),
     )
     assert set(order(found)[:2]) == {2, 3}
-    assert closeness(NOON - 10 * DAY, (), week) == 0.6
-    assert closeness(NOON - 90 * DAY, (), week) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("days", "share"),
+    [(-1, 0.9), (0, 1), (6.9, 1), (7, 0.9), (8, 0.9), (8.1, 0.6), (14, 0.6), (38, 0.25), (39, 0)],
+)
+def test_a_time_counts_less_the_further_away_it_is(days: float, share: float) -> None:
+    week = Period(NOON - 7 * DAY, NOON, "week")
+    at = week.start + days * DAY
+    told = candidates([entry(1, at=at), entry(2, times=((at, at),)), entry(3, at=at - 90 * DAY)])
+    assert nearness(told, week).tolist() == [share, share, 0]
 
 
 def test_what_is_of_the_time_need_not_say_more_where_nothing_says_much() -> None:
