@@ -67,15 +67,15 @@ def _any(words: Iterable[str]) -> str:
 
 _U = "A-Z\u00c0-\u00de\u0100-\u017f"
 _CAP = rf"(?!(?:I|Im|Ive|Id|Ill)\b)[{_U}][\w&.-]*(?<![.-])(?!\w)"
+_SAINT = r"(?:St|Ste|Mt|Ft)\. "
 PLACE = _PLACE = (
-    rf"(?:the )?(?:(?:St|Ste|Mt|Ft)\. )?(?!(?:St|Ste|Mt|Ft)\.){_CAP}(?:[ -](?:(?:de|del|la|le|upon|am|an der|of|the) )?{_CAP}){{0,3}}(?!'s|\w)"
+    rf"(?:the )?(?:{_SAINT})?(?!{_SAINT}){_CAP}(?:[ -](?:(?:de|del|la|le|upon|am|an der|of|the) )?{_CAP}){{0,3}}(?!'s|\w)"
 )
 NAME = _NAME = rf"{_CAP}(?: {_CAP}){{0,2}}(?!'s|\w)"
 _ORGHEAD = rf"(?:{_any(ORGANISATIONS)})"
-_ORG = (
-    rf"(?:the |a |an )?(?:{_CAP}(?:'s)?(?: (?:of |and |& )?{_CAP}){{0,3}}(?: {_ORGHEAD}\b)?"
-    rf"|(?<=a |e |n )(?:[a-z-]+ ){{0,2}}{_ORGHEAD}\b)"
-)
+_ORG = rf"(?:the |an? )?(?:{_SAINT})?(?!{_SAINT}){_CAP}(?:'s)?(?: (?:of |and |& )?{_CAP}(?:'s(?= (?:[{_U}]|{_ORGHEAD}\b)))?){{0,3}}(?: {_ORGHEAD}\b)?"
+_WORKPLACE = rf"(?:{_any(ORGANISATIONS - {'company', 'firm', 'gym'})})"
+_A_WORKPLACE = rf"an? (?:(?:new|different|small|big|little|local|nice|great|lovely|busy|large) ){{0,2}}(?P<x>(?:[a-z-]+ )?{_WORKPLACE})\b"
 _JOBWORD = rf"(?:(?!no\b|hardly\b|a\b|an\b|of\b|in\b|with\b|for\b|and\b|at\b|on\b|my\b|your\b|the\b|as\b|(?:{_any(JUDGED)})\b)[A-Za-z-]+ )"
 _JOB = (
     rf"(?:{_JOBWORD}{{0,3}}(?:{_any(PROFESSIONS)})\b(?!'|-)(?! of (?:the|my|his|her|our|this|all|every)\b)(?: of [a-z]+)?"
@@ -163,7 +163,10 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("join", r"(?:an? |the |my |our |my local |a local )?(?P<x>(?:[\w'-]+ ){1,3}?(?:club|band|team|group|association|society|league|committee|class|union|party|orchestra|choir|gym|church)|orchestra|choir|gym|church|union)\b(?! of\b)", "member_of", "event", reading="text"),
     Pattern("take accept", rf"(?:an?|the|my|their) (?:new )?(?:job )?offer(?: {_AS_JOB})? (?:at|with|from) (?P<x>{_ORG})(?: {_AS_JOB.replace('job', 'post')})?", "employer", "event", reading="name", also=(("job_title", "job"), ("job_title", "post"))),
     Pattern("get land take accept", rf"(?:an?|the|my) (?:new )?(?:job|position|role|post)(?: {_AS_JOB})? (?:at|with) (?P<x>{_ORG})(?: {_AS_JOB.replace('job', 'post')})?", "employer", "event", reading="name", also=(("job_title", "job"), ("job_title", "post"))),
+    Pattern("start begin", rf"(?:(?:my|a) (?:new )?(?:job|position|role|post) |working |work )?(?:{_AS_JOB} )?(?:at|with|for) {_A_WORKPLACE}", "employer", "event", reading="text", also=(("job_title", "job"),)),
+    Pattern("get land take accept", rf"(?:an?|the|my) (?:new )?(?:job|position|role|post)(?: {_AS_JOB})? (?:at|with) {_A_WORKPLACE}", "employer", "event", reading="text", also=(("job_title", "job"),)),
     Pattern("leave quit", rf"(?:my (?:job|position|role|post) (?:at|with) )?(?P<x>{_ORG})(?! (?:for|to|at)\b)", "employer", "end", reading="name"),
+    Pattern("quit", rf"(?:the|my|our) (?:{_WORKPLACE}|company|firm){_JOB_OVER}", "employer", "end", object=""),
     Pattern("lose", rf"my (?:old )?(?:job|position|role|post) (?:at|with) (?P<x>{_ORG})", "employer", "end", reading="name"),
     Pattern("leave quit", rf"my (?:old )?(?:job|position|role|post)\b{_JOB_OVER}", "employer", "end", object=""),
     Pattern("lose", rf"my (?:old )?job\b{_JOB_OVER}", "employer", "end", object=""),

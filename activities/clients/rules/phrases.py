@@ -148,26 +148,19 @@ def phrases(text: str) -> list[str]:
     return found
 
 
+_ASIDES = frozenset(
+    "too also then now especially not which only just but except rather remember mind however unfortunately sadly "
+    "luckily thankfully please right sorry thanks honestly obviously apparently actually therefore hence though".split()
+)
+
+
 def _is_other(part: str, first: str, item: str) -> bool:
     """Whether a part after a comma goes on with something else, such as "too" or what is done."""
     if _GAPPED.match(item) and not first[0].isupper():
         return True  # "I like apples, Tom pears"
     if first.split(maxsplit=1)[0].endswith("ing") and not item.split(maxsplit=1)[0].endswith("ing"):
         return " " in first
-    return part.strip().casefold().split(" ")[0] in {
-        "too",
-        "also",
-        "then",
-        "now",
-        "especially",
-        "not",
-        "which",
-        "only",
-        "just",
-        "but",
-        "except",
-        "rather",
-    }
+    return part.strip().casefold().split(" ")[0] in _ASIDES
 
 
 def food(text: str) -> list[str]:
