@@ -19,6 +19,7 @@ from mnestic.memory.claims import name_key
 from mnestic.memory.persons import persons_of
 from mnestic.memory.ports import TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import (
+    COMMON_SLIPS,
     Question,
     is_english,
     possible_names,
@@ -58,7 +59,9 @@ class Asking:
 
     def may_be_misspelt(self, word: str) -> bool:
         """Whether a word is not among the common ones."""
-        return self.count_tokens is not None and self.count_tokens(f" {word.casefold()}") > 1
+        folded = word.casefold()
+        is_rare = self.count_tokens is not None and self.count_tokens(f" {folded}") > 1
+        return is_rare or folded in COMMON_SLIPS
 
 
 @dataclass(frozen=True, slots=True)

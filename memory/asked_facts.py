@@ -4,7 +4,7 @@ It stands apart from the predicates because it is about English, and only a help
 found by its words and its meaning.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 
@@ -12,6 +12,8 @@ from mnestic.memory.predicates import DEFAULTS
 from mnestic.memory.terms import terms_of
 
 _LIKING, _DOES = "enjoy", frozenset({"do", "does", "did", "would"})
+# What tells no place, and so is not asked for by *where*.
+_NOWHERE = frozenset({"job_title", "works_on", "works_with", "colleague"})
 # Beside the words of the predicate's own name.
 _ASKED_BY = {
     "age": "old",
@@ -71,7 +73,7 @@ _ASKED_BY = {
     "studies_at": "study studying university college school",
     "teaches": "teach teacher teaching",
     "trains_in": "train training sport exercise",
-    "visited": "visit trip travel travelled been",
+    "visited": "visit trip travel travelled been holiday holidays vacation",
     "wants": "want wish wishes",
     "works_on": "work working project",
     "works_with": "work working colleague colleagues",
@@ -94,7 +96,7 @@ def asked_predicates(
         return {}
     whole = max(number, len(terms))
     found = {}
-    for name, groups in {**_defaults(), **{each: _groups(each) for each in known}}.items():
+    for name, groups in _asked_for(words, known):
         said = [terms & group for group in groups]
         if all(said):
             found[name] = len(set().union(*said)) / whole
@@ -132,9 +134,19 @@ def touched_predicates(words: Collection[str], *, number: int) -> frozenset[str]
     least = max(number, len(terms), 1) / 2
     return frozenset(
         name
-        for name, groups in _defaults().items()
+        for name, groups in _asked_for(words)
         if len(terms & frozenset().union(*groups)) >= least
     )
+
+
+def _asked_for(
+    words: Collection[str], known: Collection[str] = ()
+) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:
+    """The predicates that a question may be about, with the words that ask for them."""
+    is_of_place = "where" in {word.casefold() for word in words}
+    for name, groups in {**_defaults(), **{each: _groups(each) for each in known}}.items():
+        if not (is_of_place and name in _NOWHERE):
+            yield name, groups
 
 
 def _terms(words: Collection[str]) -> set[str]:

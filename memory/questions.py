@@ -34,8 +34,13 @@ _ABOUT_ITSELF = frozenset(
 _LIGHT = frozenset(
     """
     may might can could shall should must will would need needs want wants wanted get gets getting got
-    much many more most lot lots thing things way sort really still even ever just also please good nice
+    much many more most lot lots thing things way kind kinds sort sorts type types really still even ever just also please good nice
     """.split()  # noqa: SIM905
+)
+# Misspelt so often that a tokenizer knows them as words.
+COMMON_SLIPS = frozenset({"wich", "teh", "ther", "taht", "adn", "whan"})
+_LIVING = re.compile(
+    r"\b(?:for|makes?|earns?) (?:an?|his|her|their|my|your|our) living\b", re.IGNORECASE
 )
 # What names stand beside one another by, and what several do with one another.
 _JOINING = frozenset({"and", "or", "nor", "the"})
@@ -80,6 +85,7 @@ class Named(NamedTuple):
 def read_question(text: str, *, asked_at: datetime) -> Question:
     """Reads a question; dates in words are told from when it was asked, as of the past if both can be."""
     text = unicodedata.normalize("NFKC", text)  # as letters of other widths are meant
+    text = _LIVING.sub("work", text)  # what somebody does for a living is not where they live
     periods, spans = _periods(text, asked_at)
     return Question(
         words=tuple(_words(text, spans)),

@@ -15,6 +15,7 @@ from sqlalchemy import text
 from mnestic.memory.asked_languages import LANGUAGE, ReadWord, tells
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.search import AskedLexeme, Known, KnownLexeme, KnownName, Vocabulary
+from mnestic.memory.terms import STOP_WORDS
 from mnestic.stores.postgres.connections import Asked
 from mnestic.stores.postgres.unit import Unit
 
@@ -25,6 +26,7 @@ _LONG = 8  # characters; from here on two errors are
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _MOST_SLIPS = 20  # words of a question that are taken for misspelt
 _MOST_BEGUN = 3  # lexemes that the beginning of a word stands for
+_FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST_MISSPELT]
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
 
 # Who has spoken is found among the last entries about them, since who says something is whom it is about
@@ -146,10 +148,22 @@ class KnownWords:
         asked: list[AskedLexeme] = []
         misspelt: dict[str, str] = {}
         telling = list(_telling(words, known, quiet=quiet))
-        unknown = [
-            tuple(found) for word, found in telling if word in slips and not any(found.values())
-        ]
-        slipped = await self._alike([each for found in unknown[:_MOST_SLIPS] for each in found])
+        unknown = {
+            word: tuple(found)
+            for word, found in telling
+            if word in slips and not any(found.values())
+        }
+        some = [each for found in [*unknown.values()][:_MOST_SLIPS] for each in found]
+        slipped = await self._alike(some)
+        functions = {
+            word
+            for word, found in unknown.items()
+            if LANGUAGE in known.languages
+            and (word.islower() or word == words[0])
+            and _is_function_word(word)
+            and not any(one.startswith(each) for each in found for one in slipped.get(each, ()))
+        }
+        telling = [(word, found) for word, found in telling if word not in functions]
         for word, entries_of in telling:
             lexemes, entries, share = tuple(entries_of), sum(entries_of.values()), 1.0
             if any(set(lexemes) & set(other.lexemes) for other in asked):
@@ -216,6 +230,17 @@ def _nearest(lexeme: str, entries: Mapping[str, int]) -> dict[str, int]:
     )
     best = min(near, key=lambda one: (one[1], -entries[one[0]], one[0]), default=None)
     return {} if best is None else {best[0]: entries[best[0]]}
+
+
+def _is_function_word(word: str) -> bool:
+    """Whether a word is an English function word with a slip in it, such as *wich* or *teh*."""
+    folded = word.casefold()
+    if len(folded) < _SHORTEST_MISSPELT:
+        return any(
+            OSA.distance(folded, one) == 1 for one in STOP_WORDS if sorted(one) == sorted(folded)
+        )
+    near = process.extractOne(folded, _FUNCTION_WORDS, scorer=OSA.distance, score_cutoff=1)
+    return near is not None and near[0][0] == folded[0]
 
 
 def _telling(

@@ -34,10 +34,15 @@ _STATUS = re.compile(
 _NAMED = re.compile(r"(?:called|named)\s+(?P<x>[A-Z][\w-]*)")
 _SPLIT = re.compile(r"(?:up|separated|divorced)\b(?! with)")
 _SHIFTED = re.compile(
-    r"\s*(?:moved|pushed|rescheduled|postponed|brought forward|shifted|delayed)(?: back| forward)?(?: to)?\s*(?:until |till )?\|"
+    r"\s*(?:moved|pushed|rescheduled|postponed|brought forward|shifted|delayed|extended)(?: back| forward)?(?: to)?\s*(?:until |till )?\|"
 )
 _PUT_OFF = re.compile(
-    r"\s*(?P<whose>the|my|our) (?P<noun>(?:[a-z-]+ ){0,2}?[a-z]+)(?: back| forward)?(?: to| until| till)?\s*\|"
+    r"\s*(?P<whose>the|my|our) (?P<noun>(?:[a-z-]+ ){0,2}?[a-z]+(?: (?:of|for) (?:the |our |my )?(?:[\w-]+ ){0,2}?[\w-]+)?)"
+    r"(?: back| forward)?(?: to| until| till)?\s*\|"
+)
+_DEADLINE = re.compile(
+    r"(?:(?P<what>.+?)(?:'s)? )?(?:deadline|due date)(?: (?:of|for) (?:the |our |my )?(?P<of>.+))?$",
+    re.IGNORECASE,
 )
 _ABOUT = re.compile(r"(?P<what>capital|price|version) of (?P<of>[A-Z][\w -]{1,40})$")
 _VALUE = re.compile(r"\s*(?P<x>[^\s|,;!?()_][^|,;!?()_]{0,40}?)(?:\.?\s*$|[,;|])")
@@ -45,7 +50,7 @@ _NEW = re.compile(r"^(?:new|current|own|real|actual) ", re.IGNORECASE)
 _MY_FAVOURITE = re.compile(
     r"my (?:all[- ]time )?favou?rite (?P<what>[a-z]+)(?=\s*(?:$|[,.|!]|and\b|but\b))", re.IGNORECASE
 )
-_PUTS_OFF = frozenset({"postpone", "move", "push", "reschedule", "shift", "delay"})
+_PUTS_OFF = frozenset({"postpone", "move", "push", "reschedule", "shift", "delay", "extend"})
 _PARTINGS = frozenset({"break", "split", "get", "separate", "divorce"})
 _NO_MORE = re.compile(r"any ?more|any longer", re.IGNORECASE)
 
@@ -144,7 +149,9 @@ def _date_of_noun(clause: Clause, times: Times, setting: Setting) -> Iterator[Ex
     """As in "My birthday is on …", "the operation is next Tuesday", "the report is due on …"."""
     names, noun = clause.subject.names, clause.subject.noun.casefold()
     verb, day = clause.verb, times.on
-    is_due = clause.verb.lemma == "be" and clause.rest.lstrip().startswith("due")
+    is_due = verb.lemma == "be" and clause.rest.lstrip().startswith("due")
+    deadline = _DEADLINE.match(clause.subject.noun)
+    what = deadline and (deadline["of"] or deadline["what"])
     if (
         day is None
         or day.unit not in {"day", "month"}
@@ -160,8 +167,9 @@ def _date_of_noun(clause: Clause, times: Times, setting: Setting) -> Iterator[Ex
         yield claim(clause, owner, "birthday", _yearless(day), kind=kind)
     elif noun.endswith("wedding") and owner:
         yield claim(clause, owner, "wedding_date", str(day), kind=kind)
-    elif is_due:
-        subject = f"{owner}'s {clause.subject.noun}" if owner else clause.subject.noun
+    elif is_due or what:
+        noun = what or clause.subject.noun
+        subject = f"{owner}'s {noun}" if owner else noun
         yield claim(clause, subject, "due_date", str(day), kind=kind)
     elif noun.split()[-1] in MEETINGS and verb.lemma in {"be", "take", "start", "move"}:
         subject = f"{owner}'s {clause.subject.noun}" if owner else clause.subject.noun

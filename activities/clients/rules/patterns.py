@@ -92,6 +92,7 @@ _BODY = "(?:leg|arm|ankle|wrist|knee|foot|hand|toe|finger|nose|collarbone|rib|hi
 _OWN = rf"(?:(?!and\b|or\b|with\b|for\b|to\b|of\b|in\b|as\b)[\w-]+ ){{0,3}}(?:{_any(OWNED)})s?\b(?! (?:accident|crash|loan|insurance|ride|trip|tour|lesson|lessons|case|number|call))"
 _EVENT = rf"(?:(?!about\b|at\b|in\b|for\b|with\b|of\b|to\b|on\b|and\b|from\b|by\b|during\b|after\b|before\b|my\b|your\b|her\b|his\b)[\w'-]+ ){{0,4}}(?:{_any(EVENTS)})\b"
 _AS_JOB = rf"as (?:an? |the |their )?(?P<job>{_JOB})"
+_AS_ANY = r"as an? (?P<job>(?!(?:volunteer|team|group|couple|pair|family|unit|charm|favour|favor|whole|kid|child|teen|teenager|student|result|rule|hobby|joke|stopgap|reminder|warning)\b)[a-z-]+(?: [a-z-]+)?)(?=\s*(?:$|[,.|!;]|(?:at|for|in|with|from|and|but|near|these|now)\b))"
 _LIST = r"(?P<x>[^|;:.!?()_\u2013\u2014]{1,160})"
 _HABIT = r"(?!(?:late|out|into|away|errands|the|an?|my|our|with|around)\b)(?P<mark>.{0,60}?\b(?:every|each|times a|once a|twice a|daily|regularly|often|usually|always|mornings?|evenings|weekends|nights|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|for fun|as a hobby|a lot|a (?:day|week|month))\b)"
 _END = r"(?=\s*(?:$|[,.|!;]|now\b|and\b|but\b|again\b|already\b|too\b|since\b|for\b|with\b|to\b|any ?more|any longer))"
@@ -156,6 +157,7 @@ PATTERNS: tuple[Pattern, ...] = (
     # Work and study
     Pattern("work", rf"(?:[a-z-]+ly |full[- ]time |part[- ]time )?(?:{_AS_JOB} )?(?:for|at) (?P<x>{_ORG})(?: {_AS_JOB.replace('job', 'post')})?", "employer", reading="name", past="worked_at", also=(("job_title", "job"), ("job_title", "post"))),
     Pattern("work", rf"(?:[a-z-]+ly |full[- ]time |part[- ]time )?{_AS_JOB}(?! (?:for|at|with)\b)", "job_title", object="job", reading="text"),
+    Pattern("work", rf"(?:[a-z-]+ly |full[- ]time |part[- ]time )?{_AS_ANY}(?:,? (?:at|for|with) (?P<org>{_ORG}))?", "job_title", object="job", reading="text", also=(("employer", "org"),)),
     Pattern("be", rf"(?:employed|hired) (?:by|at) (?P<x>{_ORG})(?: {_AS_JOB})?", "employer", reading="name", past="worked_at", also=(("job_title", "job"),)),
     Pattern("start begin", rf"(?:(?:my|a) (?:new )?(?:job|position|role|post) |working |work )?{_AS_JOB} (?:at|with|for) (?P<x>{_ORG})", "employer", "event", reading="name", also=(("job_title", "job"),)),
     Pattern("start begin", rf"(?:(?:my|a) (?:new )?(?:job|position|role|post) |working |work )?(?:at|with|for) (?P<x>{_ORG})(?:[\s|,]{{0,60}}{_AS_JOB})?", "employer", "event", reading="name", also=(("job_title", "job"),)),
@@ -210,6 +212,8 @@ PATTERNS: tuple[Pattern, ...] = (
     # Journeys, events, plans
     Pattern("visit", rf"(?P<x>{_PLACE})", "visited", "trip", reading="name"),
     Pattern("go travel fly drive", rf"(?:back |over |up |down )?to (?P<x>{_PLACE})(?! as\b)", "visited", "trip", reading="name"),
+    Pattern("spend", rf"(?:[a-z-]+ ){{1,4}}?(?:days?|nights?|weeks?|months?|weekend|holidays?|vacation|summer|winter|christmas|easter) (?:in|on) (?P<x>{_PLACE})", "visited", "trip", reading="name"),
+    Pattern("be go", rf"(?:away )?on (?:a )?(?:[a-z]+ )?(?:holiday|vacation|honeymoon|trip)s? (?:in|to|on) (?P<x>{_PLACE})", "visited", "trip", reading="name"),
     Pattern("be", rf"(?:back )?to (?P<x>{_PLACE})", "visited", "trip", reading="name"),
     Pattern("take", rf"(?:the|an?) (?:train|bus|ferry|plane|flight|boat|trip|night train) to (?P<x>{_PLACE})", "visited", "trip", reading="name"),
     Pattern("have plan book", rf"(?:booked )?(?:an?|our|my|the) (?:[a-z]+ ){{0,2}}?(?:trip|flight|flights|holiday|vacation|weekend) (?:in|to) (?P<x>{_PLACE})", "plans", "plan", reading="name"),

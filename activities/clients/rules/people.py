@@ -116,6 +116,7 @@ def bond_at(words: Sequence[Word], index: int, *, speaker: str) -> Bond | None:
 
 def _bond_of(words: Sequence[Word], index: int, place: int, *, owner: str) -> Bond | None:
     adjectives: list[str] = []
+    place += place < len(words) and words[place].low in _COUNTS - {"a", "an"}
     while place < len(words) and words[place].low in KIN_ADJECTIVES | GONE:
         adjectives.append(words[place].low)
         place += 1
