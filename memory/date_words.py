@@ -98,7 +98,8 @@ MENTION = re.compile(
     rf"(?<![\w./-])(?:(?P<relation>{_RELATION})\s+)?(?P<the>the\s+)?"
     rf"(?:(?:(?P<shift_number>{_AMOUNT})\s+)?(?P<shift_unit>day|night|evening|week)s?\s+"
     r"(?P<shift_way>before|after)\s+(?:the\s+)?)?"
-    rf"(?:{'|'.join(f'(?P<{kind}>{pattern})' for kind, pattern in KINDS.items())})(?![\w/]|-\w)",
+    rf"(?:{'|'.join(f'(?P<{kind}>{pattern})' for kind, pattern in KINDS.items())})(?![\w/]|-\w)"
+    r"(?:\s+on(?:wards?)?(?=\s*(?:$|[,.;:!?]|(?:i|we|you|he|she|it|they|my|our)\b)))?",  # "from May on I …"
     re.IGNORECASE,
 )
 # The words with which a mention can begin, and one of which, or a figure, each mention has: the pattern

@@ -78,6 +78,7 @@ _OFF_SIGNS = (
         "through",
         "go ahead",
     ),
+    *("notice", "resignation"),
     *("decided against", "changed", "iven up", "gave up", "abandoned", "ruled out"),
 )
 _NEVER_SIGN = re.compile(
@@ -91,6 +92,10 @@ _OF_ANYTHING = (
     "engaged_to",
     "married_to",
     "partner",
+)
+_RESIGNED = re.compile(
+    r"\b(?:I|[Ww]e)(?:'ve| have)?(?: just| both| now| finally)? (?:handed in|put in|g[ai]ven?(?: in)?) (?:(?:my|our) )?(?:notice|resignation)"
+    rf"(?: at (?P<name>{NAME}))?(?=\s*(?:\Z|[,.;!|]|(?:and|but|so|because|after|today|yesterday|last|this|on)\b))"
 )
 _DECIDED = re.compile(
     r"\b(?:I|[Ww]e)(?:'ve| have)?(?: just| both| now| finally)? (?:decided against|changed (?:my|our) minds? about|"
@@ -152,6 +157,8 @@ def dropped_in(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
         is_anybodys = match["whose"].casefold() == "the"
         for subject in (of_speaker, match["noun"]) if is_anybodys else (of_speaker,):
             yield _told("ended", "happens_on", None, match, start=start, speaker=subject)
+    for match in _RESIGNED.finditer(sentence):
+        yield _told("ended", "employer", match["name"], match, start=start, speaker=speaker)
     for match in _OFFERED.finditer(sentence):
         yield _told("ended", "employer", match["name"], match, start=start, speaker=speaker)
         yield _told("ended", "starts_work_on", None, match, start=start, speaker=speaker)

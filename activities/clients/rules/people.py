@@ -13,6 +13,7 @@ from mnestic.activities.clients.rules.lexicon import (
     KIN,
     KIN_ADJECTIVES,
     KIN_PLURALS,
+    MEETINGS,
     PEOPLE,
     PETS,
     Gender,
@@ -129,6 +130,8 @@ def _bond_of(words: Sequence[Word], index: int, place: int, *, owner: str) -> Bo
     kin = KIN.get(word) or KIN_PLURALS.get(word) or (_PET if word in PETS else None)
     if kin is None or (word == "leader" and "team" not in adjectives):
         return None
+    if place + 1 < len(words) and words[place + 1].low in MEETINGS:
+        return None  # "my dentist appointment"
     many = word not in KIN and word in KIN_PLURALS
     names, following = _names_after(words, place + 1, many=many)
     kept = [each for each in adjectives if each in _KEPT]

@@ -150,7 +150,8 @@ def phrases(text: str) -> list[str]:
 
 _ASIDES = frozenset(
     "too also then now especially not which only just but except rather remember mind however unfortunately sadly "
-    "luckily thankfully please right sorry thanks honestly obviously apparently actually therefore hence though".split()
+    "luckily thankfully please right sorry thanks honestly obviously apparently actually therefore hence though "
+    "get buy bring give let tell call ask keep".split()
 )
 
 
