@@ -152,9 +152,11 @@ class ContextBuilder:
 
 
 def _asked(query: RetrievalQuery, names: Collection[str], *, now: datetime) -> Collection[str]:
-    """The predicates that a question asks for, of whom it names."""
+    """The predicates that a question asks for most, of whom it names."""
     words = read_question(query.text, asked_at=now).words
-    return asked_predicates(without_names(words, names).words, number=1)
+    asked = asked_predicates(without_names(words, names).words, number=1)
+    most = max(asked.values(), default=0)
+    return [name for name, share in asked.items() if share == most]
 
 
 async def _facts_about(

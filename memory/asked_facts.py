@@ -14,6 +14,9 @@ from mnestic.memory.terms import terms_of
 _LIKING, _DOES = "enjoy", frozenset({"do", "does", "did", "would"})
 # What tells no place, and so is not asked for by *where*.
 _NOWHERE = frozenset({"job_title", "works_on", "works_with", "colleague"})
+# What was so once: asked for by the words of what is so, but after it.
+_ONCE = {"lived_in": "lives_in", "worked_at": "employer"}
+_AFTER = 0.8
 # Beside the words of the predicate's own name.
 _ASKED_BY = {
     "age": "old",
@@ -100,6 +103,9 @@ def asked_predicates(
         said = [terms & group for group in groups]
         if all(said):
             found[name] = len(set().union(*said)) / whole
+    for once, now in _ONCE.items():
+        if 0 < found.get(once, 0) <= found.get(now, 0):
+            found[once] *= _AFTER
     return found
 
 

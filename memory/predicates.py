@@ -60,6 +60,10 @@ DEFAULTS = MappingProxyType(
         for name in names.split()
     }
 )
+# Of which one holds at a time, after another: an occasion is no such state.
+STATES = frozenset(
+    name for category, names in _SINGLE.items() if category != "events" for name in names.split()
+)
 
 
 def check_predicate(name: str) -> str:

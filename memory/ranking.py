@@ -108,6 +108,8 @@ def rank(
     evidence = np.sum(list(signals.values()), axis=0)
     signals |= weighed.beside()
     total = np.sum(list(signals.values()), axis=0)
+    signals |= {"revision": weighed.revision(total)}
+    total = total + signals["revision"]
     best, most = total.max(), evidence.max()
     score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
     share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))

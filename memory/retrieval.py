@@ -60,6 +60,9 @@ class RetrievalPolicy(BaseModel):
     recency: _Weight = Field(0.03, description="It is of the last days before the question")
     mention: _Weight = Field(0.1, description="It names a time, and the question asks for one")
     question: _Weight = Field(0.1, description="Taken off what asks, instead of telling")
+    revision: _Share = Field(
+        1.0, description="How far what says that something changed is lifted to what said so before"
+    )
     importance: _Weight = Field(0.0, description="Its importance, as a part of relevance")
 
     least_cosine: float = Field(0.1, ge=-1, le=1, description="Cosine that says nothing")
@@ -120,6 +123,7 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
             tag=0,
             mention=0,
             question=0,
+            revision=0,
             sort_by_relevance=0.7,
             sort_by_importance=0.3,
         ),

@@ -23,7 +23,14 @@ SATURATION = 1.2
 _DAY = 86_400.0  # seconds
 # How near to the time that is asked about an entry still counts, and how much.
 _NEARNESS = ((timedelta(days=1), 0.9), (timedelta(days=7), 0.6), (timedelta(days=31), 0.25))
+_AS_WIDE = 4  # times the period: what is named is taken for it
 _TAGGED = 0.7  # of a word's weight, where an entry has no word of the question but its tag
+_REPEATED = 0.75  # of the words, from where a question is the same
+_REPEATS = 9  # times what is taken off a question, of one that is the same
+_COMPARED = 60  # the best, of which some may revise others
+_COMMON = 0.6  # of the words of the question that one has, from where another may revise it
+_ABOVE = 0.05  # by how much what revises stands above what it revises
+_UNSAID = 0.2  # of what says that something changed, what only comes later
 _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
 
 Values = NDArray[Any]
@@ -168,9 +175,41 @@ class Weighed:
             "time": policy.time * self._nearness,
             "recency": policy.recency * np.exp(-age / policy.recent_days),
             "mention": policy.mention * (rows["names_time"] & asked.asks_when),
-            "question": -policy.question * rows["asks"],
+            "question": -policy.question * rows["asks"] * (1 + _REPEATS * self._repeats()),
             "importance": policy.importance * rows["importance"],
         }
+
+    def _repeats(self) -> Values:
+        """How much each has the very words of the question: who asks the same does not answer."""
+        if not self._asked.weights:
+            return np.zeros(len(self.rows))
+        repeats: Values = np.clip((self._words - _REPEATED) / (1 - _REPEATED), 0, 1)
+        return repeats
+
+    def revision(self, total: Values) -> Values:
+        """How much those that revise others are lifted towards them, which came earlier with the same words.
+
+        What says no such thing may be another value of the same, and is lifted a little. Who asks tells nothing,
+        and where a time is asked about, what was so then may be meant.
+        """
+        rows, weights = self.rows, np.array(self._asked.weights)
+        lifted = np.zeros(len(rows))
+        best = np.argsort(-total, kind="stable")[:_COMPARED]
+        best = best[(self._words[best] > 0) & ~rows["asks"][best]]
+        if not self._asked.weights or self._asked.period is not None or len(best) < 2:  # noqa: PLR2004 - a pair
+            return lifted
+        has = (rows["lexemes"][best, None] >> np.arange(len(weights)) & 1) * 1.0
+        common = (has * weights) @ has.T / weights.sum()
+        is_later = rows["at"][best, None] > rows["at"][best]
+        above = np.maximum(0, total[best] - total[best, None] + _ABOVE)
+        shares = np.where(rows["revises"][best], 1, _UNSAID)
+        lifted[best] = shares * (
+            above
+            * is_later
+            * (common >= _COMMON)
+            * (rows["concern"][best, None] == rows["concern"][best])
+        ).max(axis=1)
+        return self._policy.revision * self._share * lifted
 
     def _sessions(self) -> Values:
         """How much the session of each speaks of what is asked: BM25 of sessions over the turns that were found."""
@@ -209,7 +248,9 @@ def nearness(candidates: Candidates, period: Period | None) -> Values:
 
 
 def _near(start: datetime, end: datetime, period: Period) -> float:
+    """How near a time that is named is; of a wider one, such as "this year" for a day, its share counts."""
     if start < period.end and (end > period.start or start == end >= period.start):
-        return 1.0
+        wide = (end - start) / (period.end - period.start)
+        return 1.0 if wide <= _AS_WIDE else _AS_WIDE / wide
     away = max(period.start - end, start - period.end)
     return next((share for limit, share in _NEARNESS if away <= limit), 0.0)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mnestic.memory.candidates import CONCERNS, PACKED, ROW, Candidates
 from mnestic.memory.claims import name_key
+from mnestic.memory.revisions import is_revision
 from mnestic.memory.search import Search
 from mnestic.memory.terms import terms_of
 
@@ -112,7 +113,9 @@ def line_of(row: Any) -> EntryLine:
         is_turn=is_turn,
         times=times,
         content=row.content,
-        row=PACKED.pack(*numbers, is_turn, asks, bool(times), *_OPEN_QUESTION),
+        row=PACKED.pack(
+            *numbers, is_turn, asks, is_revision(row.content), bool(times), *_OPEN_QUESTION
+        ),
     )
 
 

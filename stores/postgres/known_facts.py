@@ -61,7 +61,7 @@ class KnownFacts:
             **self._unit.owner,
             "names": sorted(search.names),
             "predicates": sorted(search.predicates),
-            "as_of": query.as_of,
+            "as_of": search.held_at,
             "ended": query.as_of is None and query.statuses != ("active",),
             "limit": limit,
         }

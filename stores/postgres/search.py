@@ -298,7 +298,7 @@ class PostgresSearchStore:
         return self._of_what_holds(_OVER, numbers, search)
 
     def _of_what_holds(self, statement: str, numbers: Sequence[int], search: Search) -> Asked:
-        as_of = search.query.as_of
+        as_of = search.held_at
         values: dict[str, Any] = {**self._unit.owner, "numbers": array_of(numbers)}
         values["respects"] = sorted(search.respects)
         if as_of is None:

@@ -21,6 +21,7 @@ class Sample:
     importance: float = 0.5
     is_turn: bool = False
     asks: bool = False
+    revises: bool = False
     is_said: bool = False
     is_tagged: bool = False
     persons: int = 0
