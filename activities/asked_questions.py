@@ -5,7 +5,7 @@ It stands apart from the search, which begins once all of this is known.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -27,6 +27,7 @@ from mnestic.memory.questions import (
     without_names,
 )
 from mnestic.memory.retrieval import Rerank, RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval_ports import SearchStore
 from mnestic.memory.search import Fresh, Known, Search, Vocabulary
 
 _FRESH = 1000  # entries without a vector that are embedded with the question
@@ -144,10 +145,9 @@ class ReadQuestion:
 
 async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
     """Reads a question with what the agent's memory knows of it."""
-    query, question, search = asking.query, asking.question, transaction.search
+    query, search = asking.query, transaction.search
+    question, known, mended = await _recognise(search, asking)
     keys = possible_names(question.words)
-    words = {word.text for word in question.words}
-    known = await search.recognise(keys, words, model=asking.model)
     named = without_names(question.words, known.names)  # whom it is about is no word of it
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
     telling = telling_words(named.words)
@@ -179,7 +179,7 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
             asks_when=question.asks_when,
             mode=query.mode,
         ),
-        vocabulary=vocabulary,
+        vocabulary=replace(vocabulary, misspelt={**mended, **vocabulary.misspelt}),
         called=await search.look_up(called, known),
         names=names,
         persons=persons_of(named, known.names) if named.is_between else (),
@@ -194,3 +194,36 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
         policy=asking.policy or settings_of(known.settings).policy,
         words=None if foreign is not None else asking.words,
     )
+
+
+async def _recognise(
+    search: SearchStore, asking: Asking
+) -> tuple[Question, Known, Mapping[str, str]]:
+    """A question with its names as they are known, what is known of it, and which names were misspelt."""
+    question = asking.question
+    words = {word.text for word in question.words}
+    keys = possible_names(question.words)
+    known = await search.recognise(keys, words, model=asking.model)
+    strange = [
+        word.text
+        for word in question.words
+        if word.may_name
+        and name_key(word.text) not in known.names
+        and not _is_known(word.text, known)
+        and asking.may_be_misspelt(word.text)
+    ]
+    mended = await search.near_names(strange) if strange and known.entries else {}
+    if not mended:
+        return question, known, {}
+    mended_words = tuple(
+        word._replace(text=mended.get(word.text, word.text)) for word in question.words
+    )
+    question = question._replace(words=mended_words)
+    words = {word.text for word in question.words}
+    known = await search.recognise(possible_names(question.words), words, model=asking.model)
+    return question, known, mended
+
+
+def _is_known(word: str, known: Known) -> bool:
+    """Whether an entry has a word, in any language."""
+    return any(one.entries for part in known.words.get(word, ()) for one in part.values())

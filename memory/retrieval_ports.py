@@ -1,6 +1,6 @@
 """The ports of what retrieval keeps and reads. As other stores, those of memory work inside their transaction."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, Protocol
@@ -43,6 +43,10 @@ class SearchStore(Protocol):
             words: Its words, each once.
             model: That of the vectors which are asked for.
         """
+        ...
+
+    async def near_names(self, words: Collection[str]) -> Mapping[str, str]:
+        """The names of which words that are none may be misspellings: word -> the key of the name."""
         ...
 
     async def look_up(

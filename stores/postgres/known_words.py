@@ -13,6 +13,7 @@ from rapidfuzz.distance import OSA
 from sqlalchemy import text
 
 from mnestic.memory.asked_languages import LANGUAGE, ReadWord, tells
+from mnestic.memory.claims import name_key
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.search import AskedLexeme, Known, KnownLexeme, KnownName, Vocabulary
 from mnestic.memory.terms import STOP_WORDS
@@ -25,6 +26,9 @@ _SHORTEST_MISSPELT = 4  # characters; nothing shorter is taken for misspelt
 _LONG = 8  # characters; from here on two errors are
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _MOST_SLIPS = 20  # words of a question that are taken for misspelt
+_MOST_NAMES = (
+    500  # with one letter at their beginning, that are compared with one that is not known
+)
 _MOST_BEGUN = 3  # lexemes that the beginning of a word stands for
 _FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST_MISSPELT]
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
@@ -74,6 +78,20 @@ SELECT set_config('plan_cache_mode', 'force_generic_plan', true) AS planned, now
   LEFT JOIN mnestic.corpus AS c ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id
   LEFT JOIN mnestic.embedding_model AS m
     ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
+""")  # noqa: S608
+# From one name to the next by their index, however many entries are about each.
+_NAMES_FROM = text(f"""
+SELECT array_agg(term) AS terms FROM unnest(ARRAY['subject', 'alias']) AS k (kind) CROSS JOIN LATERAL (
+    WITH RECURSIVE named AS (
+        SELECT (SELECT min(term) FROM mnestic.entry_term
+                 WHERE {_MINE} AND kind = k.kind AND term >= :first) AS term, 1 AS number
+         UNION ALL
+        SELECT (SELECT min(term) FROM mnestic.entry_term
+                 WHERE {_MINE} AND kind = k.kind AND term > named.term), number + 1
+          FROM named WHERE starts_with(term, :first) AND number < {_MOST_NAMES}
+    )
+    SELECT term FROM named WHERE starts_with(term, :first)
+) AS found
 """)  # noqa: S608
 _ALIKE = f"""
 WITH begun AS MATERIALIZED (
@@ -138,6 +156,18 @@ class KnownWords:
             knowledge=state.knowledge,
             ends_at=state.ends_at,
         )
+
+    async def near_names(self, words: Collection[str]) -> dict[str, str]:
+        """See `mnestic.memory.ports.SearchStore`."""
+        asked = {name_key(word): word for word in words if len(word) >= _SHORTEST_MISSPELT}
+        found = await self._unit.rows_of(
+            *((_NAMES_FROM, {**self._unit.owner, "first": key[0]}) for key in asked)
+        )
+        near = {
+            word: _nearest_slip(key, dict.fromkeys(row.terms or (), 1))
+            for (key, word), (row,) in zip(asked.items(), found, strict=True)
+        }
+        return {word: name for word, name in near.items() if name is not None}
 
     async def look_up(
         self, words: Sequence[str], known: Known, *, slips: Collection[str], quiet: Collection[str]
@@ -224,12 +254,16 @@ def _nearest(lexeme: str, entries: Mapping[str, int]) -> dict[str, int]:
     """Those that it begins, or else the one that is a slip or two away and in most entries."""
     if any(one.startswith(lexeme) for one in entries):
         return dict(entries)
-    most = _slips(lexeme)
+    best = _nearest_slip(lexeme, entries)
+    return {} if best is None else {best: entries[best]}
+
+
+def _nearest_slip(word: str, entries: Mapping[str, int]) -> str | None:
+    """The one that is a slip or two away; of several the nearest, and in most entries."""
     near = process.extract(
-        lexeme, entries.keys(), scorer=OSA.distance, score_cutoff=most, limit=None
+        word, entries.keys(), scorer=OSA.distance, score_cutoff=_slips(word), limit=None
     )
-    best = min(near, key=lambda one: (one[1], -entries[one[0]], one[0]), default=None)
-    return {} if best is None else {best[0]: entries[best[0]]}
+    return min(((slips, -entries[one], one) for one, slips, _ in near), default=(0, 0, None))[2]
 
 
 def _is_function_word(word: str) -> bool:

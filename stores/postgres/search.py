@@ -4,7 +4,7 @@ It reads what the stores of entries and facts write, and writes nothing. Row-lev
 comparisons that cannot leak use an index, so words and names are looked up by equality.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from typing import Any, get_args
@@ -174,6 +174,10 @@ class PostgresSearchStore:
         if not self._unit.may_write:
             self._kept.read_at(self._owner, known.knowledge)
         return known
+
+    async def near_names(self, words: Collection[str]) -> Mapping[str, str]:
+        """See the port."""
+        return await self._words.near_names(words)
 
     async def look_up(
         self,

@@ -103,7 +103,7 @@ _COUPLE = r"(?=\s*(?:$|[,.|!;]|now\b|again\b|since\b|any ?more\b|any longer\b|bu
 
 PATTERNS: tuple[Pattern, ...] = (
     # Where somebody lives
-    Pattern("live reside", rf"(?:[^|.!?_]{{0,60}}?[ ,])??(?:in|at) (?:(?:an?|the|my|our) [a-z -]{{1,30}} in )?(?P<x>{_PLACE})", "lives_in", reading="name", past="lived_in"),
+    Pattern("live reside", rf"(?:[^|.!?_]{{0,60}}?[ ,])??(?:in|at) (?:(?:an?|the|my|our) [a-z -]{{1,30}} in )?(?P<x>{_PLACE})(?! \d+\w?(?:,| in\b|\s*$))", "lives_in", reading="name", past="lived_in"),
     Pattern("live reside", rf"(?:[^|.!?_]{{0,40}}?)on the (?P<x>{ORDINAL}|ground|top) floor\b", "floor", reading="text"),
     Pattern("live", rf"with (?:(?:my|our) (?:[a-z-]+ ){{1,2}})?(?P<x>{_NAME})", "lives_with", reading="name"),
     Pattern("be", rf"(?:based|living) in (?P<x>{_PLACE})", "lives_in", reading="name", past="lived_in"),
@@ -262,6 +262,12 @@ ATTRIBUTES: tuple[tuple[str, str, str, Reading], ...] = (
     (r"preferred language", rf"(?P<x>(?i:{_LANGUAGE}))\b", "preferred_language", "text"),
     (r"nationality", rf"(?P<x>(?i:{_any(NATIONALITIES)}))\b", "nationality", "text"),
     (r"home ?town", rf"(?P<x>{_PLACE})", "comes_from", "name"),
+    (
+        r"(?:home )?address",
+        rf"\s*(?:\d+\w? [\w' ]{{3,40}}?,|[^|!?_]{{0,60}}?\d+ ?[a-z]?,?) (?:in )?(?:\d+ )?(?P<x>{_PLACE})",
+        "lives_in",
+        "name",
+    ),
     (r"time ?zone", r"(?P<x>[A-Z][\w/+:-]{1,40})", "timezone", "text"),
     (
         r"(?:e-?mail(?: address)?)",
