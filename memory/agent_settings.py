@@ -22,7 +22,7 @@ from pydantic import (
 from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.retrieval import PRESETS, PresetName, Rerank, RetrievalPolicy
-from mnestic.memory.validation import problem_of
+from mnestic.memory.validation import Share, problem_of
 
 _TAG = r"^[^\s#,\[\]]{0,128}$"
 
@@ -51,9 +51,7 @@ class AgentSettings(BaseModel):
     auto_retrieve_max_results: int = Field(
         default=4, ge=1, le=100, description="At most so many memories"
     )
-    auto_retrieve_min_score: float = Field(
-        default=0.5, ge=0, le=1, description="None that scores less"
-    )
+    auto_retrieve_min_score: Share = Field(default=0.5, description="None that scores less")
     obsidian_context_enabled: bool = Field(
         default=True, description="Whether notes of the vault are put there too"
     )

@@ -5,6 +5,8 @@ It stands apart from what is found, since plans and recalls say it, which know n
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mnestic.memory.validation import Share
+
 
 class AutoSelection(BaseModel):
     """How a job has memories and notes found.
@@ -17,7 +19,7 @@ class AutoSelection(BaseModel):
 
     question: str | None = Field(None, min_length=1)
     limit: int | None = Field(None, ge=1, le=100)
-    min_score: float | None = Field(None, ge=0, le=1)
+    min_score: Share | None = None
     max_tokens: int = Field(1000, ge=0, le=1_000_000)
     notes: bool = True
     channel: str = Field("job", min_length=1, max_length=256)

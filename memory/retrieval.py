@@ -11,11 +11,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-from mnestic.memory.canonical import check_text
 from mnestic.memory.entries import Entry, EntryStatus, EntryType
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.moments import check_order
 from mnestic.memory.predicates import Category
+from mnestic.memory.validation import Share, Text
 
 Mode = Literal["hybrid", "semantic", "text"]
 PresetName = Literal["mnestic", "leonidas"]
@@ -24,7 +24,6 @@ LONGEST_QUESTION = 10_000  # characters
 MOST_RESULTS = 1000
 
 _Weight = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
-_Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class RetrievalPolicy(BaseModel):
@@ -39,7 +38,7 @@ class RetrievalPolicy(BaseModel):
     semantic: _Weight = Field(0.4, description="What it means is near what is asked")
     lexical: _Weight = Field(0.6, description="It has the words of the question (BM25)")
     learned: _Weight = Field(0.6, description="What was learned from it is what is asked")
-    alike: _Share = Field(
+    alike: Share = Field(
         0.5, description="Share of what a word says that one does which means nearly the same"
     )
     beside: _Weight = Field(
@@ -52,7 +51,7 @@ class RetrievalPolicy(BaseModel):
     session: _Weight = Field(0.4, description="Its session speaks of what is asked")
     speaker: _Weight = Field(0.2, description="Who said it is named in the question")
     subject: _Weight = Field(0.1, description="Whom it is about is named in the question")
-    others: _Share = Field(
+    others: Share = Field(
         0.4, description="Share of what it says that counts where the question names somebody else"
     )
     tag: _Weight = Field(0.2, description="It has a tag or an alias that the question names")
@@ -60,7 +59,7 @@ class RetrievalPolicy(BaseModel):
     recency: _Weight = Field(0.03, description="It is of the last days before the question")
     mention: _Weight = Field(0.1, description="It names a time, and the question asks for one")
     question: _Weight = Field(0.1, description="Taken off what asks, instead of telling")
-    revision: _Share = Field(
+    revision: Share = Field(
         1.0, description="How far what says that something changed is lifted to what said so before"
     )
     importance: _Weight = Field(0.0, description="Its importance, as a part of relevance")
@@ -74,17 +73,17 @@ class RetrievalPolicy(BaseModel):
         "off", description="Whether the best are read once more together with the question, by whom"
     )
     reranked: int = Field(30, ge=1, le=500, description="How many of the best then are")
-    local_relevance: _Share = Field(
+    local_relevance: Share = Field(
         0.1, description="Share of the score that is then the relevance which the local one tells"
     )
-    remote_relevance: _Share = Field(
+    remote_relevance: Share = Field(
         0.5, description="Share of the score that is then the relevance which a server tells"
     )
 
-    sort_by_relevance: _Share = Field(1.0, description="Weight of the score in the order")
-    sort_by_importance: _Share = Field(0.0, description="Weight of the importance in the order")
-    min_score: _Share = Field(0.06, description="Results below this score are left out")
-    least_share: _Share = Field(
+    sort_by_relevance: Share = Field(1.0, description="Weight of the score in the order")
+    sort_by_importance: Share = Field(0.0, description="Weight of the importance in the order")
+    min_score: Share = Field(0.06, description="Results below this score are left out")
+    least_share: Share = Field(
         0.2,
         description="So are those that say less than this share of the best; not for a score of 0",
     )
@@ -131,11 +130,18 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
 )
 
 
-def _text(text: str) -> str:
-    try:
-        check_text(text, what="the question")
-    except InvalidInputError as error:
-        raise ValueError(error.why) from None
+def check_policy(policy: object) -> None:
+    """Refuses what are no weights.
+
+    Raises:
+        InvalidInputError: it is neither a `RetrievalPolicy` nor None.
+    """
+    if policy is not None and not isinstance(policy, RetrievalPolicy):
+        why = f"is {policy!r:.40}; give a RetrievalPolicy, such as PRESETS['leonidas'], or None"
+        raise InvalidInputError(what="policy", why=why)
+
+
+def _question(text: str) -> str:
     if not text.strip():
         raise ValueError("is empty; say what to look for")
     if len(text) > LONGEST_QUESTION:
@@ -156,23 +162,23 @@ class RetrievalQuery(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    text: Annotated[str, AfterValidator(_text)]
+    text: Annotated[Text, AfterValidator(_question)]
     mode: Mode = "hybrid"
     limit: int = Field(10, ge=1, le=MOST_RESULTS)
-    min_score: _Share | None = None
+    min_score: Share | None = None
     rerank: Rerank | None = None
     entry_types: tuple[EntryType, ...] = ()
     categories: tuple[Category, ...] = ()
-    tags: tuple[str, ...] = ()
-    subject: str | None = None
-    session_id: str | None = None
-    channel: str | None = None
+    tags: tuple[Text, ...] = ()
+    subject: Text | None = None
+    session_id: Text | None = None
+    channel: Text | None = None
     statuses: tuple[EntryStatus, ...] = ("active",)
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None
     as_of: AwareDatetime | None = None
     asked_at: AwareDatetime | None = None
-    excluded: frozenset[str] = frozenset()
+    excluded: frozenset[Text] = frozenset()
 
     @model_validator(mode="after")
     def _is_a_time(self) -> Self:

@@ -1,7 +1,11 @@
 """What is wrong with a value that a model refuses, in words for the person who gave it."""
 
-from pydantic import ValidationError
+import math
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+
+from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
 
 _HIDDEN = ("function-", "int", "str", "tagged-union")  # names of a union's members say nothing
@@ -27,3 +31,22 @@ def problem_of(error: ValidationError) -> str:
 def refused(what: str, error: ValidationError) -> InvalidInputError:
     """The error to raise for a value that a model refuses."""
     return InvalidInputError(what=what, why=problem_of(error))
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, float) and math.isnan(value):  # else it is said to be above 1
+        raise ValueError("is nan, which is no number from 0 to 1")
+    return value
+
+
+def _storable(text: str) -> str:
+    try:
+        check_text(text, what="text")
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+    return text
+
+
+Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
+Text = Annotated[str, AfterValidator(_storable)]
+"""Text as Postgres can keep it."""

@@ -16,7 +16,7 @@ from mnestic.memory.entries import Entry, EntryQuery
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.ports import Memory
 from mnestic.memory.resources import check_name
-from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery, check_policy
 from mnestic.memory.validation import refused
 from mnestic.starter.retrieval_client import RetrievalClient
 
@@ -119,9 +119,10 @@ class ContextClient(RetrievalClient):
             **asked: As in `memory.retrieval.RetrievalQuery`.
 
         Raises:
-            InvalidInputError: the question or a field cannot be.
+            InvalidInputError: the question, the weights or a field cannot be.
         """
         _check_known(tiers, TIERS, what="tiers")
+        check_policy(policy)
         return self._told(
             await self._contexts.for_query(
                 self._asker,

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from mnestic.activities.query_models import QueryModels
 from mnestic.activities.retrieving import retrieve
 from mnestic.memory.ports import Memory
-from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, check_policy
 from mnestic.memory.validation import refused
 from mnestic.starter.settings_client import SettingsClient
 from mnestic.starter.wiring import local_models, token_counter
@@ -54,8 +54,9 @@ class RetrievalClient(SettingsClient):
                 `since`, `until`, `as_of`, `asked_at`, `rerank` and `excluded`.
 
         Raises:
-            InvalidInputError: the question is empty or too long, or a field cannot be.
+            InvalidInputError: the question is empty or too long, or the weights or a field cannot be.
         """
+        check_policy(policy)
         try:
             query = RetrievalQuery(text=text, **asked)
         except ValidationError as error:

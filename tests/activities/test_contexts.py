@@ -259,6 +259,7 @@ async def test_what_cannot_be_asked_is_refused(ada: MemoryClient) -> None:
         ada.context_for_query("x", tiers=["everything"]),  # type: ignore[list-item]
         ada.conversation_history("s1", since=NOON.replace(tzinfo=None)),
         ada.context_for_query("x", colour="red"),
+        ada.context_for_query("x", policy="leonidas"),  # type: ignore[arg-type]
         ada.conversation_context("s1", max_tokens=-1),
         ada.learning_context(""),
         ada.historical_context(""),

@@ -52,6 +52,7 @@ def test_weights_are_those_of_the_preset_but_for_what_was_set() -> None:
     [
         ("auto_retrieve_max_results", 0, "greater than or equal to 1"),
         ("auto_retrieve_min_score", 1.5, "less than or equal to 1"),
+        ("auto_retrieve_min_score", float("nan"), "is nan, which is no number from 0 to 1"),
         ("auto_retrieve_enabled", "perhaps", "valid boolean"),
         ("obsidian_context_notes", ["../../etc/passwd"], "inside the vault"),
         ("obsidian_context_notes", ["/etc/passwd"], "inside the vault"),

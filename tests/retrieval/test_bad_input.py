@@ -23,11 +23,20 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "no result": ("key", {"limit": 0}, "limit"),
     "too many results": ("key", {"limit": 1_000_000}, "limit"),
     "a score that cannot be": ("key", {"min_score": 2}, "min_score"),
+    "a score that is no number": (
+        "key",
+        {"min_score": float("nan")},
+        "min_score: is nan, which is no number from 0 to 1",
+    ),
     "a moment without a zone": ("key", {"as_of": datetime(2025, 3, 1)}, "timezone"),  # noqa: DTZ001
     "a moment that is none": ("key", {"since": "some day"}, "since"),
     "an unknown field": ("key", {"colour": "blue"}, "colour"),
-    "a filter with a zero byte": ("key", {"session_id": "s\0"}, "NUL"),
-    "a tag that is no text": ("key", {"tags": ["key\ud800"]}, "surrogate"),
+    "a filter with a zero byte": ("key", {"session_id": "s\0"}, "session_id: holds a NUL"),
+    "a subject with a zero byte": ("key", {"subject": "s\0"}, "subject: holds a NUL"),
+    "a tag with a zero byte": ("key", {"tags": ["key", "a\0"]}, "tags.1: holds a NUL"),
+    "a tag that is no text": ("key", {"tags": ["key\ud800"]}, "tags.0: holds half of a surrogate"),
+    "an excluded entry that is no text": ("key", {"excluded": ["a\0"]}, "excluded"),
+    "weights that are none": ("key", {"policy": "x"}, "policy: is 'x'; give a RetrievalPolicy"),
 }
 ODD = {
     "only stop words": "and then it was of the",
