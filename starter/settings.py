@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from mnestic.memory.caches import CACHE_BYTES
 from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.scope import check_id
 from mnestic.memory.usage import ModelPrices
 
 
@@ -190,15 +191,20 @@ def load_settings(**overrides: object) -> Settings:
 
     Raises:
         ConfigurationError: a value is malformed; names the variable and what is allowed.
+        InvalidInputError: the tenant is no id; names the variable, unless an option has said it.
     """
+    given = {name: value for name, value in overrides.items() if value is not None}
     try:
-        return Settings(**{k: v for k, v in overrides.items() if v is not None})  # type: ignore[arg-type]
+        settings = Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         first = error.errors()[0]
         name = environment_name(str(first["loc"][0]))
         inside = "".join(f"{part}: " for part in first["loc"][1:])
         why = f"{inside}{first['msg']}, not {first['input']!r}"
         raise ConfigurationError(setting=name, why=why) from None
+    told_as = "tenant" if "tenant_id" in given else environment_name("tenant_id")
+    check_id(settings.tenant_id, what=told_as)
+    return settings
 
 
 def environment_name(field: str) -> str:

@@ -48,6 +48,12 @@ class Connection(JobSteering):
         endpoints: Endpoints,
         models: QueryModels | None = None,
     ) -> None:
+        """Prepares the client, of what is connected already.
+
+        Raises:
+            InvalidInputError: the tenant of the settings is no id.
+        """
+        check_id(settings.tenant_id, what="tenant")
         super().__init__(temporal, settings=settings, endpoints=endpoints)
         self._memory = memory
         self._models = models or local_models()
@@ -60,12 +66,14 @@ class Connection(JobSteering):
         """Connects to what the settings, or the runtime that is up, say.
 
         Raises:
+            InvalidInputError: the tenant is no id.
             ConfigurationError: nothing says where to connect.
             DatabaseUnavailableError: Postgres does not answer.
             TemporalUnavailableError: Temporal does not answer.
             SchemaVersionError: the database is of another version.
         """
         settings = settings or load_settings()
+        check_id(settings.tenant_id, what="tenant")
         endpoints = find_endpoints(settings)
         async with AsyncExitStack() as opened:
             memory = open_memory(endpoints)

@@ -124,3 +124,26 @@ def test_a_document_is_whole_where_a_terminal_has_no_characters_for_it() -> None
     document = json.loads(said("--speaker", "Mara", "--json", encoding="ascii"))
 
     assert document["claims"][0]["object"] == "Łódź"
+
+
+@pytest.mark.parametrize("tenant", ["bad tenant/!", ""])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("memory", "add", "x y z", "--agent", "q"),
+        ("memory", "search", "x y z", "--agent", "q"),
+        ("job", "list"),
+        ("index",),
+        ("config",),
+    ],
+    ids=" ".join,
+)
+def test_a_tenant_that_is_no_id_is_refused_before_anything_is_done(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, tenant: str, words: tuple[str, ...]
+) -> None:
+    given = wired("--tenant", tenant, *words).error(code=2)
+    monkeypatch.setenv("MNESTIC_TENANT_ID", tenant)
+    set_so = wired(*words).error(code=2)
+
+    assert f"error: tenant: {tenant!r} is not an id" in given
+    assert f"error: MNESTIC_TENANT_ID: {tenant!r} is not an id" in set_so
