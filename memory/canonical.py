@@ -107,6 +107,11 @@ def is_blank(text: str) -> bool:
     return all(char.isspace() or unicodedata.category(char) == "Cf" for char in text)
 
 
+def storable(text: str) -> str:
+    """A text as Postgres can keep it: what `check_text` refuses is escaped."""
+    return text.replace("\0", "\\x00").encode(errors="backslashreplace").decode()
+
+
 def check_text(value: str, *, what: str) -> None:
     """Refuses text that Postgres cannot keep.
 

@@ -6,10 +6,22 @@ memories themselves may have changed.
 
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+)
+
+from mnestic.memory.canonical import storable
 
 LONGEST_PREVIEW = 100  # characters of the message
 Source = Literal["memories", "notes"]
+_Told = Annotated[
+    str, AfterValidator(storable)
+]  # names of files and words of servers may be anything
 
 
 class InjectedMemory(BaseModel):
@@ -26,7 +38,7 @@ class InjectedNote(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    path: str
+    path: _Told
 
 
 class Skipped(BaseModel):
@@ -35,8 +47,8 @@ class Skipped(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     source: Source
-    name: str | None = None
-    why: str
+    name: _Told | None = None
+    why: _Told
 
 
 class Injection(BaseModel):

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
+from mnestic.memory.canonical import check_text, storable
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.sentences import cut_text
 
 LONGEST_NOTE = 500  # characters that a prompt is told
@@ -53,6 +55,18 @@ class FoundNotes(BaseModel):
 
     notes: tuple[Note, ...] = ()
     skipped: tuple[SkippedNote, ...] = ()
+
+
+def check_path(path: str) -> None:
+    """Refuses a note that nobody can be told of by its name.
+
+    Raises:
+        InvalidInputError: the path is no text, as of a file whose name is not UTF-8.
+    """
+    try:
+        check_text(path, what="path")
+    except InvalidInputError as error:
+        raise InvalidInputError(what=storable(path), why=f"has a name that {error.why}") from None
 
 
 def excerpt(text: str) -> str:

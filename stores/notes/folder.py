@@ -7,8 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from mnestic.memory.canonical import storable
 from mnestic.memory.errors import InvalidInputError, NotesUnavailableError
-from mnestic.memory.notes import FoundNotes, Note, NoteSelection, SkippedNote, excerpt, most_tagged
+from mnestic.memory.notes import (
+    FoundNotes,
+    Note,
+    NoteSelection,
+    SkippedNote,
+    check_path,
+    excerpt,
+    most_tagged,
+)
 from mnestic.stores.notes.markdown import is_tagged, tags_of, text_of
 from mnestic.stores.notes.vault_files import iter_files, note_path, opened_vault, read_file
 
@@ -87,7 +96,8 @@ def _told(root: int, select: NoteSelection, tagged: list[str]) -> FoundNotes:
     skipped: list[SkippedNote] = []
     for path in chosen:
         try:
+            check_path(path)
             notes.append(Note(path=path, content=excerpt(text_of(read_file(root, path)))))
         except InvalidInputError as error:
-            skipped.append(SkippedNote(path=path, why=error.why))
+            skipped.append(SkippedNote(path=storable(path), why=error.why))
     return FoundNotes(notes=tuple(notes), skipped=(*skipped, *left_out))

@@ -16,10 +16,19 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote, urlsplit
 
-from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
+from pydantic import BaseModel, SecretStr, TypeAdapter
 
+from mnestic.memory.canonical import storable
 from mnestic.memory.errors import ConfigurationError, InvalidInputError, NotesUnavailableError
-from mnestic.memory.notes import FoundNotes, Note, NoteSelection, SkippedNote, excerpt, most_tagged
+from mnestic.memory.notes import (
+    FoundNotes,
+    Note,
+    NoteSelection,
+    SkippedNote,
+    check_path,
+    excerpt,
+    most_tagged,
+)
 from mnestic.stores.notes.certificates import PinnedConnection, fingerprint_of, tls_context
 from mnestic.stores.notes.markdown import text_of
 from mnestic.stores.notes.vault_files import (
@@ -126,9 +135,10 @@ class _Reading:
         skipped: list[SkippedNote] = []
         for path in chosen:
             try:
+                check_path(path)
                 notes.append(Note(path=path, content=excerpt(text_of(self._note(path)))))
             except InvalidInputError as error:
-                skipped.append(SkippedNote(path=path, why=error.why))
+                skipped.append(SkippedNote(path=storable(path), why=error.why))
         return FoundNotes(notes=tuple(notes), skipped=(*skipped, *left_out))
 
     def _tagged(self, tag: str) -> list[str]:
@@ -141,8 +151,9 @@ class _Reading:
         if status != _OK:
             raise HTTPException(f"its search answers {status}")
         try:
-            hits = _HITS.validate_json(answer)
-        except ValidationError:
+            # A name may hold half of a surrogate pair, for which pydantic's parser refuses the whole.
+            hits = _HITS.validate_python(json.loads(answer))
+        except (ValueError, RecursionError):
             raise HTTPException("its search answers in another form than the plugin's") from None
         newest = sorted(hits, key=lambda hit: (-hit.result, hit.filename))
         return [hit.filename for hit in newest if hit.filename.endswith(SUFFIX)]

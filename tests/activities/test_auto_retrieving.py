@@ -17,7 +17,7 @@ from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.query_models import QueryModels
 from mnestic.memory.auto_retrieval import AutoRetrieval
 from mnestic.memory.errors import InvalidInputError, NotesUnavailableError
-from mnestic.memory.notes import FoundNotes, Note, NoteSelection
+from mnestic.memory.notes import FoundNotes, Note, NoteSelection, SkippedNote
 from mnestic.memory.ports import Memory
 from mnestic.memory.resources import Resource
 from mnestic.starter.memory_client import MemoryClient
@@ -46,6 +46,14 @@ class BrokenVault:
 
     async def read(self, select: NoteSelection) -> FoundNotes:
         raise NotesUnavailableError(where="the vault", why=f"{select.tag} is gone")
+
+
+class OddVault:
+    """A vault whose server says what is no text."""
+
+    async def read(self, select: NoteSelection) -> FoundNotes:
+        assert select.tag
+        return FoundNotes(skipped=(SkippedNote(path="a\0.md", why="answers \0"),))
 
 
 @pytest.fixture
@@ -182,6 +190,38 @@ async def test_a_vault_that_is_gone_is_skipped_by_name(
     assert len(broken.memories) == len(gone.memories) == 1
     assert "mnestic is gone" in broken.skipped[0].why
     assert "No such file" in gone.skipped[0].why
+
+
+@pytest.mark.usefixtures("known")
+async def test_a_note_whose_name_is_no_text_is_skipped_by_name_and_all_else_is_told(
+    make: Callable[..., MemoryClient], vault: FolderVault, tmp_path: Path
+) -> None:
+    (tmp_path / "vault" / "bad\udcffname.md").write_text("#mnestic x", encoding="utf-8")
+    ada = make(notes=vault)
+
+    told = await ask(ada)
+
+    assert len(told.memories) == 1
+    assert [note.path for note in told.notes] == ["Mara.md"]
+    assert [one.name for one in told.skipped] == ["bad\\udcffname.md"]
+    ((kept,), _) = await ada.list_retrievals()
+    assert (kept.skipped, kept.tokens) == (told.skipped, told.tokens)
+    assert [note.path for note in kept.notes] == ["Mara.md"]
+
+
+@pytest.mark.usefixtures("known")
+async def test_what_a_vault_says_that_is_no_text_is_on_the_books_escaped(
+    make: Callable[..., MemoryClient], tmp_path: Path
+) -> None:
+    odd = await ask(make(notes=OddVault()))
+    ada = make(notes=FolderVault(tmp_path / "gone\udcff"))
+    gone = await ask(ada)
+
+    (of_gone, of_odd), _ = await ada.list_retrievals()
+    assert (of_odd.skipped, of_gone.skipped) == (odd.skipped, gone.skipped)
+    assert [(one.name, one.why) for one in odd.skipped] == [("a\\x00.md", "answers \\x00")]
+    assert "gone\\udcff" in gone.skipped[0].why
+    assert len(of_odd.memories) == len(of_gone.memories) == 1
 
 
 @pytest.mark.usefixtures("known")

@@ -128,3 +128,16 @@ async def test_of_a_note_with_long_sentences_more_is_told_than_its_heading(vault
     (note,) = (await FolderVault(vault).read(BY_TAG)).notes
 
     assert LONGEST_NOTE - len("walks") <= len(note.content) <= LONGEST_NOTE
+
+
+async def test_a_note_whose_name_is_no_text_is_named_escaped_and_the_others_are_told(
+    vault: Path,
+) -> None:
+    write(vault / "bad\udcffname.md")
+    write(vault / "line\nend\x07.md")
+
+    found = await FolderVault(vault).read(BY_TAG)
+
+    assert [note.path for note in found.notes] == ["line\nend\x07.md"]
+    assert [one.path for one in found.skipped] == ["bad\\udcffname.md"]
+    assert "has a name that holds half of a surrogate pair" in found.skipped[0].why

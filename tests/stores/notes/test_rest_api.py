@@ -191,3 +191,20 @@ def test_a_setting_that_cannot_be_is_refused_at_once(changes: dict[str, Any], se
 
     with pytest.raises(ConfigurationError, match=setting):
         RestVault(**(chosen | changes))
+
+
+async def test_a_note_whose_name_is_no_text_is_named_escaped_and_the_others_are_told(
+    plugin: Plugin, by_api: Make
+) -> None:
+    for name in ("bad\udcff.md", "nul\0.md", "line\nend.md"):
+        plugin.notes[name] = ("Told.", ["odd"])
+    plugin.notes["text.md"] = ("a\0b", ["odd"])
+
+    found = await by_api().read(NoteSelection(tag="odd"))
+
+    assert [note.path for note in found.notes] == ["line\nend.md"]
+    why = {one.path: one.why for one in found.skipped}
+    assert list(why) == ["bad\\udcff.md", "nul\\x00.md", "text.md"]
+    assert "surrogate" in why["bad\\udcff.md"]
+    assert "NUL" in why["nul\\x00.md"]
+    assert "NUL" in why["text.md"]
