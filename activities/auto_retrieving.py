@@ -21,9 +21,11 @@ from mnestic.memory.auto_retrieval import (
     ChannelMessage,
     Found,
     RetrievedMemory,
+    count_different,
     message_of,
     put_together,
     same_as,
+    up_to,
     without,
 )
 from mnestic.memory.auto_selections import AutoSelection
@@ -34,7 +36,7 @@ from mnestic.memory.follow_ups import question_of
 from mnestic.memory.injections import Injection, Skipped
 from mnestic.memory.notes import NoteSelection
 from mnestic.memory.ports import TokenCounter, Transaction
-from mnestic.memory.retrieval import LONGEST_QUESTION, Retrieval, RetrievalQuery
+from mnestic.memory.retrieval import LONGEST_QUESTION, MOST_RESULTS, Retrieval, RetrievalQuery
 from mnestic.memory.retrieval_ports import NoteSource
 
 Result = TypeVar("Result")
@@ -42,7 +44,8 @@ _Within: TypeAlias = tuple[
     Result | None, str | None
 ]  # what a source gives, or why it gives nothing
 _DEFAULTS = AgentSettings()
-_MORE = 5  # entries, in place of those that the prompt holds anyway
+_MORE = 5  # entries, in place of those that the prompt holds anyway, or that say the same
+_TIMES_MORE = 10  # where that was not enough
 log = logging.getLogger("mnestic.auto_retrieval")
 
 
@@ -195,19 +198,35 @@ class AutoRetriever:
             asked_at=asked.now,
             excluded=same_as((*messages, *latest.session), (asked.message, *asked.said)),
         )
-        found = await retrieve(
+        found, memories = await self._different(asked, query, limit=limit)
+        return Found(memories=memories, skipped=_skipped_parts(found), messages=messages)
+
+    async def _different(
+        self, asked: _Asked, query: RetrievalQuery, *, limit: int
+    ) -> tuple[Retrieval, tuple[RetrievedMemory, ...]]:
+        """What a search finds until so many memories say different things, or there is no more.
+
+        It is searched again only where memory says the same again and again. When a source was too slow,
+        there is no time for that.
+        """
+        while True:
+            found = await self._search(asked, query)
+            others = without(found.found, asked.said)
+            memories = up_to([RetrievedMemory.of(one, now=asked.now) for one in others], limit)
+            is_all = len(found.found) < query.limit or query.limit == MOST_RESULTS
+            if is_all or found.skipped or count_different(memories) == limit:
+                return found, memories
+            more = min(_TIMES_MORE * query.limit, MOST_RESULTS)
+            query = query.model_copy(update={"limit": more})
+
+    async def _search(self, asked: _Asked, query: RetrievalQuery) -> Retrieval:
+        return await retrieve(
             asked.asker,
             query,
             embedder=self._models.embedder(asked.asker, within=self._limits.memories / 2),
             rerankers=self._models.rerankers(asked.asker, within=self._limits.memories / 4),
             count_tokens=self._count_tokens,
-            policy=settings.policy,
-        )
-        others = without(found.found, asked.said)[:limit]
-        return Found(
-            memories=tuple(RetrievedMemory.of(one, now=asked.now) for one in others),
-            skipped=_skipped_parts(found),
-            messages=messages,
+            policy=asked.settings.policy,
         )
 
     async def _notes_of(self, settings: AgentSettings, select: AutoSelection) -> Found:

@@ -19,7 +19,7 @@ from mnestic.memory.injections import (
 )
 from mnestic.memory.knowing import quote_memory
 from mnestic.memory.notes import Note
-from mnestic.memory.packing import Dropped, Piece, Tier, pack
+from mnestic.memory.packing import Dropped, Piece, Tier, key_of, pack
 from mnestic.memory.quotations import quoted, quoted_block
 from mnestic.memory.retrieval import RetrievedEntry
 from mnestic.memory.sentences import cut_text
@@ -181,6 +181,27 @@ def without(entries: Sequence[RetrievedEntry], said: Sequence[str]) -> tuple[Ret
     """What was found, but for entries that say just what the prompt holds anyway."""
     known = {_folded(text) for text in said}
     return tuple(one for one in entries if _folded(one.entry.content) not in known)
+
+
+def up_to(memories: Sequence[RetrievedMemory], limit: int) -> tuple[RetrievedMemory, ...]:
+    """The first memories that say so many different things, with those that only say one of them again.
+
+    What says something again takes nobody's place; it is not told, as the ledger says.
+    """
+    said: set[str] = set()
+    first: list[RetrievedMemory] = []
+    for memory in memories:
+        key = key_of(memory.content)
+        if key not in said and len(said) == limit:
+            break
+        said.add(key)
+        first.append(memory)
+    return tuple(first)
+
+
+def count_different(memories: Sequence[RetrievedMemory]) -> int:
+    """How many different things memories say."""
+    return len({key_of(memory.content) for memory in memories})
 
 
 def same_as(messages: Sequence[ChannelMessage], said: Sequence[str]) -> frozenset[str]:

@@ -110,7 +110,7 @@ class _Packing:
             why = self._refusal(place, piece, up_to)
             if why is None:
                 self._kept[place] = piece
-                for key in (_key(piece.words), *map(_key, piece.tells)):
+                for key in (key_of(piece.words), *map(key_of, piece.tells)):
                     self._told.setdefault(key, piece.name)
             else:
                 self._why[place] = why
@@ -118,7 +118,7 @@ class _Packing:
     def _refusal(self, place: _Place, piece: Piece, up_to: float) -> str | None:
         if piece.score is not None and piece.score < piece.min_score:
             return f"below threshold: {piece.score:.2f}, and it takes {piece.min_score:g}"
-        by = [self._told.get(key) for key in map(_key, piece.tells or (piece.words,))]
+        by = [self._told.get(key) for key in map(key_of, piece.tells or (piece.words,))]
         if any(by):
             return f"duplicate of {next(filter(None, by))}"
         if self._count(self._block({**self._kept, place: piece})) > up_to:
@@ -143,7 +143,7 @@ class _Packing:
         return self._render([pieces[place].line for place in sorted(pieces)])
 
 
-def _key(words: str) -> str:
-    """What words say, however they are written."""
+def key_of(words: str) -> str:
+    """What words say, however they are written; of two pieces with one key the second is a duplicate."""
     folded = unicodedata.normalize("NFKC", words).casefold()
     return " ".join(_WORDS.findall(folded)) or folded
