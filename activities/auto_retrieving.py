@@ -114,8 +114,8 @@ class AutoRetriever:
 
         Args:
             asker: Whose memory it is.
-            message: The message; of a long one the beginning counts, and a short one that follows another
-                is taken with it.
+            message: The message; of a long one the beginning counts, a short one that asks on is taken with
+                the one before, and one that says nothing, such as a greeting, finds no memories.
             select: What differs from the settings, and the channel.
             session_id: The session that it is of, if any.
             said: What the prompt holds anyway; an entry that says just that is left out.
@@ -185,18 +185,20 @@ class AutoRetriever:
 
     async def _remembered(self, asked: _Asked, latest: _Latest) -> Found:
         messages = latest.channel
-        before = [one.content for one in messages]
-        question = question_of(asked.message, before=before, max_chars=LONGEST_QUESTION)
+        question = question_of(
+            asked.message, before=messages, now=asked.now, max_chars=LONGEST_QUESTION
+        )
         settings, least = asked.settings, asked.select.min_score
-        if not question or not settings.auto_retrieve_enabled:
+        if question is None or not settings.auto_retrieve_enabled:
             return Found(messages=messages)
+        asks = [asked.message, *([question.follows.content] if question.follows else [])]
         limit = asked.select.limit or settings.auto_retrieve_max_results
         query = RetrievalQuery(
-            text=question,
+            text=question.text,
             limit=limit + _MORE,
             min_score=settings.auto_retrieve_min_score if least is None else least,
             asked_at=asked.now,
-            excluded=same_as((*messages, *latest.session), (asked.message, *asked.said)),
+            excluded=same_as((*messages, *latest.session), (*asks, *asked.said)),
         )
         found, memories = await self._different(asked, query, limit=limit)
         return Found(memories=memories, skipped=_skipped_parts(found), messages=messages)

@@ -205,7 +205,7 @@ def count_different(memories: Sequence[RetrievedMemory]) -> int:
 
 
 def same_as(messages: Sequence[ChannelMessage], said: Sequence[str]) -> frozenset[str]:
-    """Which of the last messages are those that are asked about: they are what is asked, and no memories.
+    """Which of the last messages are those that are asked: they are the question, and no memories.
 
     They are kept from the search itself, since nothing is as near to a question as the question.
     """

@@ -4,28 +4,80 @@ It stands alone because it is pure, and how much of a conversation belongs into 
 own: too little, and "and her sister?" finds nothing; too much, and everything finds what was spoken of.
 """
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
+from mnestic.memory.auto_retrieval import ChannelMessage
+from mnestic.memory.courtesies import is_courtesy, tells, without_faces
 from mnestic.memory.sentences import cut_text
-from mnestic.memory.terms import terms_of
+from mnestic.memory.terms import terms_of, words_of
 
 _FEW_TERMS = 2
 _LONGEST_BEFORE = 300  # characters of the message before it
+_OLDEST_BEFORE = timedelta(days=1)
+_ASKING = re.compile("[?\uff1f\u061f\u037e\u055e]")
+_ASKS = re.compile("(?:who|whom|whose|what|which|when|where|why|how)s?")
+_GOES_ON = frozenset({"and", "or", "but", "also"})
 
 
-def question_of(message: str, *, before: Sequence[str], max_chars: int) -> str:
-    """What to look for when a message comes: itself, and before it, if it says little, the last message.
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to look for; with `follows`, the message before that it is taken with."""
+
+    text: str
+    follows: ChannelMessage | None = None
+
+
+def question_of(
+    message: str, *, before: Sequence[ChannelMessage], now: datetime, max_chars: int
+) -> Question | None:
+    """What to look for when a message comes: itself, or if it says little and asks on, the last one and it.
 
     A message says little that has fewer than two words which carry meaning: "why?", "and her sister?".
     One that says more stands for itself, since what was spoken of before would outweigh what it asks.
 
     Args:
         message: The message.
-        before: Messages before it, the last one last.
+        before: Messages before it, the last one last; one that says nothing is passed over.
+        now: When it came; what is more than a day older is no longer spoken of.
         max_chars: What is longer is cut at the end of a sentence.
+
+    Returns:
+        None for a message that says nothing to look for: emoji, a greeting, thanks, a yes.
     """
     asked = cut_text(message, max_chars)
-    last = next((text for text in reversed(before) if text.strip() and text != message), None)
-    if last is None or len(set(terms_of(asked))) >= _FEW_TERMS:
-        return asked
-    return f"{cut_text(last, min(_LONGEST_BEFORE, max_chars - len(asked) - 1))}\n{asked}".strip()
+    if not _says_something(asked):
+        return None
+    room = min(_LONGEST_BEFORE, max_chars - len(asked) - 1)
+    if room <= 0 or len(_terms(asked)) >= _FEW_TERMS:
+        return Question(asked)
+    last = next((one for one in reversed(before) if _may_precede(one, message)), None)
+    if last is None or now - last.at > _OLDEST_BEFORE:
+        return Question(asked)
+    beginning = cut_text(last.content, room)
+    return Question(f"{beginning}\n{asked}".strip(), follows=last)
+
+
+def _may_precede(one: ChannelMessage, message: str) -> bool:
+    return " ".join(one.content.split()) != " ".join(message.split()) and _says_something(
+        cut_text(one.content, _LONGEST_BEFORE)
+    )
+
+
+def _says_something(text: str) -> bool:
+    """Whether a text has a word that carries meaning, or asks on, and is no courtesy."""
+    return not is_courtesy(text) and (bool(_terms(text)) or _asks_on(text))
+
+
+def _asks_on(text: str) -> bool:
+    words = [word for word in words_of(text) if tells(word)]
+    if not words:
+        return False
+    asks = _ASKING.search(text) is not None or any(map(_ASKS.fullmatch, words))
+    return asks or words[0] in _GOES_ON
+
+
+def _terms(text: str) -> set[str]:
+    return {term for term in terms_of(without_faces(text)) if tells(term)}

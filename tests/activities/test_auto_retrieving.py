@@ -315,7 +315,7 @@ async def test_a_short_message_is_asked_with_the_one_before(known: MemoryClient)
         source_id="1",
         channel="telegram",
         speaker="Tom",
-        content="Tell me where Mara lives.",
+        content="Does Mara live near the river?",
         at=NOW - timedelta(minutes=1),
     )
     await known.learn([said])

@@ -1,0 +1,103 @@
+"""Courtesies: what people say to be polite, to agree or to take their leave, and ask nothing of memory by it.
+
+It stands alone because this is a list of words, and what becomes of a message that says no more is decided
+by who reads it. English is understood, and what others begin a conversation with.
+"""
+
+import re
+
+from mnestic.memory.terms import fold, words_of
+
+_MOST_WORDS, _MOST_CHARS = 16, 1000  # who says more, says something
+_APOSTROPHES = re.compile("['’ʼ`´]")  # noqa: RUF001 (apostrophes of many kinds are meant)
+_FACES = re.compile(r"(?<!\w)(?:[:;=]['-]?[)(\]DPpOo3*/|]+|<3+|[xX]D+)(?!\w)")
+
+_NICE = (
+    "(?:nice|good|great|lovely|wonderful|pleasant|safe|fun|relaxing|beautiful|restful|fantastic|amazing|"
+    "super|happy|merry|blessed|productive|fine)"
+)
+_WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_TIME = (
+    f"(?:day|morning|afternoon|evening|night|weekend|week|time|trip|journey|flight|holidays?|vacation|meal|"
+    f"one|break|rest|summer|winter|christmas|easter|birthday|party|sleep|{_WEEKDAY})(?: ahead)?"
+)
+_PART = "(?:(?:rest|start) (?:of|to) (?:your|the) )"
+_WHEN = (
+    f"(?:all|soon|later|then|there|around|again|tomorrow|tonight|next (?:week|time)|on {_WEEKDAY})"
+)
+_FEAST = (
+    f"(?:birthday|christmas|xmas|easter|year|anniversary|holidays?|hanukkah|diwali|eid|thanksgiving|weekend|"
+    f"valentines(?: day)?|(?:mothers|fathers) day|{_WEEKDAY})"
+)
+_MUCH = "(?: (?:so|very|much|a lot|a bunch|a ton|a million|again|anyway|in advance|kindly))"
+_KINDNESS = (
+    "(?: for (?:that|this|it|everything|now|(?:all )?(?:of )?(?:your |the )?(?:quick |kind |great )?"
+    "(?:help|support|time|info|information|update|reminder|answer|reply|tips?|advice|patience|effort|work)))"
+)
+# After these somebody may be called by their name.
+_ADDRESSING = (
+    "hi|hello|hey|hiya|howdy|yo|hallo|hola|bonjour|ciao|salut|servus|greetings|welcome(?: back)?",
+    "(?:good )?morning|good (?:day|afternoon|evening|night)|goodnight|gday",
+    "bye(?: bye)?|goodbye|farewell|cya|ttyl|so long|take care(?: of yourself)?|tschüss|adios|au revoir",
+    "sleep (?:well|tight)|sweet dreams|until (?:then|later|tomorrow|next time)",
+    f"(?:see|talk to|speak to|catch) (?:you|ya|u)(?: {_WHEN})*",
+    f"(?:many |a thousand )?(?:thanks|thank (?:you|u)|thx|thanx|ty|tysm|cheers){_MUCH}*{_KINDNESS}?",
+    "danke(?: schön| dir)?|merci(?: beaucoup)?|(?:muchas )?gracias|grazie|obrigad[oa]",
+    f"(?:a )?(?:very )?(?:happy|merry)(?: belated| new)? {_FEAST}",
+    "congratulations|congrats|well done|good (?:job|work|luck)|nice (?:job|work|one)|great (?:job|work)",
+    "best wishes|best of luck|all the best|get well(?: soon)?|safe travels|bon (?:appetit|voyage)|bless you",
+    f"(?:(?:i )?(?:hope|wish) you )?(?:have |had )?a (?:very |really )?{_NICE}(?: {_NICE})* {_PART}?{_TIME}",
+    f"{_NICE} (?:weekend|{_WEEKDAY})|have fun|enjoy(?: it| yourself| (?:your|the) {_TIME})?",
+    "(?:(?:its|it is) )?(?:nice|good|great|lovely) to (?:meet|see|hear from|talk to) you",
+    "how (?:are|r) (?:you|u|things)(?: doing)?(?: today)?|how do you do|hows it going|how is it going|sup",
+    "whats up|i appreciate (?:it|that|this|your help)|much appreciated",
+    "(?:(?:youre|you are|ur) )?(?:very |most )?welcome|(?:youre|you are) (?:the best|great|kind|a star)",
+)
+_PLAIN = (
+    "yes|yeah|yea|yep|yup|ya|aye|sure(?: thing)?|of course|certainly|definitely|absolutely|indeed",
+    "exactly|precisely|correct|true|right|agreed|i agree|deal|(?:thats|that is) (?:right|correct|true|it|all)",
+    "no|nope|nah|no (?:thanks|thank you|need|problem|worries)|not (?:now|yet|today|at all|really)|never ?mind",
+    "ja|nein|doch|oui|non|sí|si|maybe|perhaps|probably|i (?:think|hope|guess|suppose) so",
+    "ok|okay|okey|kk?|okie dokie|alright|all right|fine|(?:very )?good|great|perfect|excellent|super|awesome",
+    "cool|nice|lovely|wonderful|brilliant|amazing|fantastic|sweet|neat|noted|understood|done|got it|will do",
+    "(?:(?:that|it|this) )?(?:sounds?|looks?) (?:good|great|fine|perfect|nice)(?: to me)?|roger(?: that)?",
+    "(?:thats|that is|its|it is) (?:ok|okay|fine|good|great|perfect|cool|nice|lovely|wonderful|awesome)",
+    "i see|makes sense|fair enough|go (?:ahead|on)|carry on|(?:please )?do (?:it|that|this|so)|please do",
+    "lets (?:do (?:it|that|this)|go)|(?:please|pls|plz)|sorry|excuse me|pardon|my bad|no offen[cs]e",
+    "my pleasure|dont mention it|any ?time|likewise|same (?:to you|here)|(?:and )?you too|to you(?: too)?|me too",
+    "oops|wow|oh|ah+|aww*|ha(?:ha)+h?|he(?:he)+|lol|rofl|lmao|omg|hm+|mhm+|uh huh|um+|yay|phew|ugh|well",
+)
+_CALLED = "(?: (?:there|all|everyone|everybody|guys|folks|my friend|friends?|mate|buddy|dear|team|sir|again|back))*"
+_NAME = r"(?: (?!(?:and|or|but|also|so|who\w*|what\w*|which|when|where\w*|why|how)\b)\w+)?"
+
+
+def _whole(after_a_name: str) -> re.Pattern[str]:
+    said = f"(?:(?:{'|'.join(_ADDRESSING)}){_CALLED}{after_a_name}|(?:{'|'.join(_PLAIN)}){_CALLED})"
+    return re.compile(f"(?:(?:and |but |so )?{said}(?: |$))+")
+
+
+_COURTESY = _whole("")
+_CALLING = _whole(_NAME)
+
+
+def without_faces(text: str) -> str:
+    """A text without faces made of signs, such as ":D", whose letters are no words."""
+    return _FACES.sub(" ", text)
+
+
+def tells(word: str) -> bool:
+    """Whether a word has a letter or a figure; marks alone are parts of an emoji."""
+    return any(char.isalnum() for char in word)
+
+
+def is_courtesy(text: str) -> bool:
+    """Whether a text is nothing but courtesies, such as "good morning, Tom" or "ok, do that"; a blank one is none."""
+    if len(text) > _MOST_CHARS:
+        return False
+    plain = _APOSTROPHES.sub("", fold(without_faces(text)))
+    words = [word for word in words_of(plain) if tells(word)]
+    if not words or len(words) > _MOST_WORDS:
+        return False
+    # Who asks means the word itself, and nobody of that name: "Hello, Berlin?"
+    pattern = _COURTESY if "?" in plain else _CALLING
+    return pattern.fullmatch(" ".join(words)) is not None
