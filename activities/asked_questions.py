@@ -176,6 +176,7 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
             weights=weights,
             names=tuple(sorted(names)),
             period=period,
+            is_question=question.is_question,
             asks_when=question.asks_when,
             mode=query.mode,
         ),

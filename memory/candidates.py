@@ -158,5 +158,6 @@ class Asked:
     weights: Sequence[float] = ()
     names: Sequence[str] = ()
     period: Period | None = None
+    is_question: bool = False
     asks_when: bool = False
     mode: Mode = "hybrid"

@@ -21,6 +21,10 @@ _ASKS_WHEN = re.compile(
     r"how many (?:days|weeks|months|years))\b",
     re.IGNORECASE,
 )
+_IS_QUESTION = re.compile(
+    r"[?\uff1f]\s*$|^\s*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|has|have|will)\b",
+    re.IGNORECASE,
+)
 # What a question says about itself: that something was said, happened or is to be told.
 _ABOUT_ITSELF = frozenset(
     """
@@ -65,12 +69,14 @@ class Question(NamedTuple):
     """What a text asks for.
 
     `words` are without those that name the period. `period` is the time that is asked about, `earlier` what
-    it is in the years before where none is named, `asks_when` whether a time is what is asked for.
+    it is in the years before where none is named; `is_question` whether it asks, and is not words to look for,
+    `asks_when` whether a time is what is asked for.
     """
 
     words: tuple[AskedWord, ...]
     period: Period | None
     earlier: tuple[Period, ...]
+    is_question: bool
     asks_when: bool
 
 
@@ -91,6 +97,7 @@ def read_question(text: str, *, asked_at: datetime) -> Question:
         words=tuple(_words(text, spans)),
         period=periods[0] if periods else None,
         earlier=periods[1:],
+        is_question=bool(_IS_QUESTION.search(text)),
         asks_when=bool(_ASKS_WHEN.match(text)),
     )
 

@@ -25,8 +25,11 @@ _DAY = 86_400.0  # seconds
 _NEARNESS = ((timedelta(days=1), 0.9), (timedelta(days=7), 0.6), (timedelta(days=31), 0.25))
 _AS_WIDE = 4  # times the period: what is named is taken for it
 _TAGGED = 0.7  # of a word's weight, where an entry has no word of the question but its tag
-_REPEATED = 0.75  # of the words, from where a question is the same
-_REPEATS = 9  # times what is taken off a question, of one that is the same
+_REPEATED, _REPEATS = (
+    0.6,
+    0.85,
+)  # of the words, from where a question is asked again, and where it is the same
+_REPEATING = 0.6  # of what it says that is taken off the same question
 _COMPARED = 60  # the best, of which some may revise others
 _COMMON = 0.6  # of the words of the question that one has, from where another may revise it
 _ABOVE = 0.05  # by how much what revises stands above what it revises
@@ -175,16 +178,17 @@ class Weighed:
             "time": policy.time * self._nearness,
             "recency": policy.recency * np.exp(-age / policy.recent_days),
             "mention": policy.mention * (rows["names_time"] & asked.asks_when),
-            "question": -policy.question * rows["asks"] * (1 + _REPEATS * self._repeats()),
+            "question": -(policy.question + self._repeats()) * rows["asks"] * bool(policy.question),
             "importance": policy.importance * rows["importance"],
         }
 
     def _repeats(self) -> Values:
-        """How much each has the very words of the question: who asks the same does not answer."""
-        if not self._asked.weights:
+        """What more is taken off who asks the same, which is no answer to a question."""
+        if not self._asked.weights or not self._asked.is_question:
             return np.zeros(len(self.rows))
-        repeats: Values = np.clip((self._words - _REPEATED) / (1 - _REPEATED), 0, 1)
-        return repeats
+        repeats = np.clip((self._words - _REPEATED) / (_REPEATS - _REPEATED), 0, 1)
+        says: Values = np.sum(list(self.says().values()), axis=0)
+        return _REPEATING * repeats * says
 
     def revision(self, total: Values) -> Values:
         """How much those that revise others are lifted towards them, which came earlier with the same words.

@@ -74,3 +74,17 @@ def test_like_is_asked_where_somebody_does_it_and_nothing_else_is(
     words: str, asked: set[str]
 ) -> None:
     assert set(asked_predicates(words.split(), number=0)) == asked
+
+
+def test_where_somebody_works_asks_for_no_job_title() -> None:
+    assert "job_title" not in asked_predicates(["Where", "does", "work"], number=1)
+    assert "job_title" not in touched_predicates(["Where", "does", "work"], number=1)
+    assert "job_title" in asked_predicates(["What", "does", "work"], number=1)
+
+
+def test_what_is_so_is_asked_for_before_what_was_so_once() -> None:
+    now = asked_predicates(["Where", "does", "live"], number=1)
+    before = asked_predicates(["Where", "did", "live", "previously"], number=2)
+
+    assert now["lives_in"] > now["lived_in"]
+    assert before["lived_in"] > before["lives_in"]

@@ -57,7 +57,7 @@ def test_a_row_of_noughts_has_to_do_with_nobody() -> None:
 
 
 def test_a_row_is_packed_as_it_is_read() -> None:
-    fields = [1, 2.0, 3.0, 0.25, True, False, True, False, True, 4, 5, 6.0, 7, 8.0, 9.0, 10.0]
+    fields = [1, 2.0, 3.0, 0.25, True, False, True, True, False, True, 4, 5, 6.0, 7, 8.0, 9.0, 10.0]
 
     (row,) = np.frombuffer(PACKED.pack(*fields), ROW)
 

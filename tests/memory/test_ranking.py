@@ -136,6 +136,56 @@ def test_a_time_counts_less_the_further_away_it_is(days: float, share: float) ->
     assert nearness(told, week).tolist() == [share, share, 0]
 
 
+def test_of_a_wider_time_only_its_share_counts() -> None:
+    day = Period(NOON - 2 * DAY, NOON - DAY, "day")
+    year, three_days = (NOON - 100 * DAY, NOON + 265 * DAY), (NOON - 3 * DAY, NOON)
+    told = candidates([entry(1, times=(year,)), entry(2, times=(three_days,))])
+
+    of_the_year, of_the_days = nearness(told, day)
+
+    assert of_the_year < 0.02
+    assert of_the_days == 1
+
+
+def test_who_asks_the_same_does_not_answer_a_question() -> None:
+    same = entry(1, words=FULL, asks=True, is_turn=True)
+    other = entry(2, words=0.7 * FULL, is_turn=True)
+
+    assert order(ranked(same, other, asked=asked(is_question=True))) == [2, 1]
+    assert order(ranked(same, other)) == [1, 2]
+    assert order(ranked(same, asked=asked(is_question=True))) == [1]
+
+
+def test_what_says_that_something_changed_stands_before_what_said_so_before() -> None:
+    before = entry(1, words=FULL, lexemes=1)
+    after = {"words": 0.6 * FULL, "lexemes": 1, "at": NOON - 30 * DAY}
+
+    assert order(ranked(before, entry(2, **after, revises=True))) == [2, 1]
+    assert order(ranked(before, entry(2, **after))) == [1, 2]
+    assert order(ranked(before, entry(2, **after | {"lexemes": 0}, revises=True))) == [1, 2]
+    earlier = after | {"at": NOON - 120 * DAY}
+    assert order(ranked(before, entry(2, **earlier, revises=True))) == [1, 2]
+
+
+def test_where_a_time_is_asked_about_nothing_is_revised() -> None:
+    month = Period(NOON - 100 * DAY, NOON - 70 * DAY, "month")
+    found = ranked(
+        entry(1, words=FULL, lexemes=1),
+        entry(2, words=0.6 * FULL, lexemes=1, at=NOON - 30 * DAY, revises=True),
+        asked=asked(period=month),
+    )
+    assert order(found)[0] == 1
+
+
+def test_somebody_else_revises_nothing_of_who_is_named() -> None:
+    found = ranked(
+        entry(1, words=FULL, lexemes=1, concern="named"),
+        entry(2, words=0.9 * FULL, lexemes=1, at=NOON - DAY, revises=True, concern="other"),
+        asked=asked(names=("mara",)),
+    )
+    assert order(found)[0] == 1
+
+
 def test_what_is_of_the_time_need_not_say_more_where_nothing_says_much() -> None:
     week = Period(NOON - 7 * DAY, NOON, "week")
     of_the_time = entry(2, at=NOON - 3 * DAY)

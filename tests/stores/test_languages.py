@@ -131,6 +131,43 @@ async def test_a_misspelt_word_is_read_as_one_of_any_language(begin: Begin) -> N
         assert await find(transaction, "feries", slips=["feries"]) == {"ferry"}
 
 
+async def test_a_function_word_with_a_slip_in_it_is_not_looked_for(begin: Begin) -> None:
+    await keep(begin, "english", wish="The printer is what they wished for.")
+
+    async with begin(write=False) as transaction:
+        slips = ["wich", "printr", "whre", "Wherr", "teh", "pritner"]
+        found = await look_up(transaction, "wich", "printr", "whre", slips=slips)
+        named = await look_up(transaction, "printer", "Wherr", slips=slips)
+        short = await look_up(transaction, "teh", "pritner", slips=slips)
+
+    assert [one.lexemes for one in found.asked] == [("printer",)]
+    assert found.silent == {"wich", "whre"}
+    assert {one.lexemes: one.is_known for one in named.asked} == {
+        ("printer",): True,
+        ("wherr",): False,
+    }
+    assert [one.lexemes for one in short.asked] == [("printer",)]
+
+
+async def test_names_are_near_that_are_a_slip_away_and_of_the_same_memory(begin: Begin) -> None:
+    async with begin() as transaction:
+        await transaction.entries.add(
+            [
+                entry("one", "I like beer.", speaker="Tomasz", subjects=("Tomasz",)),
+                entry("two", "She left.", subjects=("Leila", "Li Wei"), aliases=("Lulu",)),
+            ]
+        )
+    async with begin(write=False) as transaction:
+        near = await transaction.search.near_names(
+            ["Tomsz", "Lela", "Luly", "Lisa", "Bob", "Maria"]
+        )
+    async with begin(agent="another", write=False) as transaction:
+        elsewhere = await transaction.search.near_names(["Tomsz"])
+
+    assert near == {"Tomsz": "tomasz", "Lela": "leila", "Luly": "lulu"}
+    assert elsewhere == {}
+
+
 async def test_the_languages_that_there_are_are_those_of_the_database(begin: Begin) -> None:
     async with begin(write=False) as transaction:
         languages = await transaction.settings.list_languages()
