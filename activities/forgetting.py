@@ -3,8 +3,10 @@
 What is to be forgotten is read by its id in each step, since words of it must not travel with a workflow.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 from temporalio import activity
@@ -132,20 +134,26 @@ class _Purge:
                 await self._count(transaction, await self._remove(transaction, batch))
 
     async def _deal(self, transaction: Transaction, spoken: Sequence[SpokenRow]) -> None:
-        gone = [one for one in spoken if one.left is None]
-        keys = [one.row.key for one in gone]
+        dealt = [one for one in spoken if one.left is None]
         table = self._asked.table
-        if table == "entry":
-            purged = await self._remove(transaction, [key[0] for key in keys])
-        elif table == "resource":
-            purged = await self._empty(transaction, {(key[0], key[1]) for key in keys})
-        elif table == "claim":
-            purged = await self._withdraw(transaction, [key[0] for key in keys])
-        else:
-            for one in gone:
-                await self._write(transaction, one)
-            purged = {table: len(gone)}
-        await self._count(transaction, purged)
+        gone = [one for one in dealt if one.takes_others]
+        purged = Counter(await self._take(transaction, [one.row.key for one in gone]))
+        written = [one for one in dealt if not one.takes_others]
+        for one in written:
+            await self._write(transaction, one)
+        await self._count(transaction, purged + Counter({table: len(written)}))
+
+    async def _take(
+        self, transaction: Transaction, keys: Sequence[tuple[Any, ...]]
+    ) -> dict[str, int]:
+        """Rows with all that follows from them."""
+        if not keys:
+            return {}
+        if self._asked.table == "entry":
+            return await self._remove(transaction, [key[0] for key in keys])
+        if self._asked.table == "resource":
+            return await self._empty(transaction, {(key[0], key[1]) for key in keys})
+        return await self._withdraw(transaction, [key[0] for key in keys])
 
     async def _write(self, transaction: Transaction, one: SpokenRow) -> None:
         name_stays = False

@@ -25,6 +25,7 @@ COPIES = (
 """What holds copies of what entries say; these go first, while the entries can still be compared."""
 
 KNOWLEDGE = ("entry", "resource", "learning", "claim")
+_TAKING = frozenset({"entry", "resource", "claim"})  # others with them, where they go
 TRACES = ("signal", "audit_log")
 SHARED = ("setting", "predicate")
 """What somebody has set; it is never touched."""
@@ -37,6 +38,11 @@ class SpokenRow:
     row: HeldRow
     remedy: Remedy
     left: LeftOver | None = None
+
+    @property
+    def takes_others(self) -> bool:
+        """Whether it goes with what follows from it: messages, what was learned from them, entries."""
+        return self.remedy.remove and self.row.table in _TAKING
 
 
 async def make_topic(

@@ -17,7 +17,7 @@ Row = Mapping[str, Any]
 _OURS = frozenset(
     {
         *("id", "agent_id", "session_id", "job_id", "wait_id", "request_id", "snapshot_id"),
-        *("sha256", "snapshot_sha256", "ref", "episode_id", "episode_ids", "channel"),
+        *("sha256", "snapshot_sha256", "ref", "episode_id", "episode_ids"),
     }
 )
 _FREE = frozenset({"value", "payload", "payload_results", "inputs"})
@@ -33,16 +33,16 @@ class Remedy:
 
 def remedy_of(table: str, row: Row, topic: Topic) -> Remedy | None:
     """What is to be done with a row of a table; None if it does not speak of the topic."""
-    if table in _WHOLE:
-        spoken = topic.is_in(*texts_of([row[name] for name in _WHOLE[table]]))
-        return Remedy(remove=True) if spoken else None
+    if table in _WHOLE and topic.is_in(*texts_of([row[name] for name in _WHOLE[table]])):
+        return Remedy(remove=True)
     if table in _DOCUMENTS:
         document = row[_DOCUMENTS[table]]
         return Remedy(remove=True) if _free(document, topic) != document else None
     if table in _NAMED and topic.is_in(*(row[name] for name in _NAMED[table])):
         return Remedy(remove=True)
-    values = {name: value for name, value in row.items() if name in _REDACTED[table]}
-    after = {name: _REDACTED[table][name](value, topic) for name, value in values.items()}
+    redacted = _REDACTED.get(table, {})
+    values = {name: value for name, value in row.items() if name in redacted}
+    after = {name: redacted[name](value, topic) for name, value in values.items()}
     changed = {name: value for name, value in after.items() if value != values[name]}
     return Remedy(values=changed) if changed else None
 
@@ -121,7 +121,8 @@ def _working(state: Any, topic: Topic) -> Any:
 
 def _message(said: Row, topic: Topic) -> Row:
     told = {name: said[name] for name in ("content", "speaker") if said.get(name)}
-    return {**said, **_free(told, topic)}
+    left = {**said, **_free(told, topic)}
+    return {**left, "channel": _name(said["channel"], topic)} if "channel" in said else left
 
 
 def _call(call: Row, topic: Topic) -> Row:
@@ -187,6 +188,7 @@ _REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProx
             "key": _name,
             "ask": _text,
             "form": _free,
+            "outcomes": _result,
             "context": _result,
             "receipt": _result,
         },
@@ -195,17 +197,20 @@ _REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProx
         "operation": {"result": _result},
         "episode": {"summary": _text, "payload": _free},
         "memory_retrievals": {
+            "channel": _name,
             "preview": _text,
             "memories": _result,
             "notes": _result,
             "skipped": _result,
         },
+        "entry": {"channel": _name},
+        "resource": {"channel": _name},
         "learning": {"extracted": _extracted, "reason": _text},
         "signal": {"subject": _nothing, "predicate": _nothing},
         "audit_log": {"target": _name, "reason": _text},
     }
 )
-"""Rows that lose what speaks of the topic, by column."""
+"""Rows that lose what speaks of the topic, by column. Where a message came from is not what it says."""
 
 TABLES = frozenset({*_WHOLE, *_DOCUMENTS, *_REDACTED})
 """Those in which words of a topic can stand; the others hold ids, numbers, and indexes of these."""

@@ -72,7 +72,7 @@ class TopicSurvey:
             for one in spoken:
                 if one.left is not None:
                     self._left[one.left.kind, one.left.name] = one.left
-                elif table in KNOWLEDGE:
+                elif one.takes_others or table == "learning":
                     self._spoken[table].add(one.row.key)
                 else:
                     self._counted[table] += 1
@@ -89,8 +89,7 @@ class TopicSurvey:
         gone = {entry_id for entry_id, _ in messages} | {*await forgetting.entries_from(places)}
         claims = {key[0] for key in self._spoken["claim"]} | {*await forgetting.claims_from(places)}
         self.entries = tuple(sorted(gone))
-        self._counted["entry"], self._counted["resource"] = len(gone), len(places)
-        self._counted["claim"] = len(claims)
+        self._counted.update(entry=len(gone), resource=len(places), claim=len(claims))
         self._counted["fact"] = len(await forgetting.facts_of(claims))
         self._counted["learning"] = len(self._spoken["learning"] - places)
         self._counted.update(await forgetting.count_links(gone))

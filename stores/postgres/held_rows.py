@@ -80,7 +80,7 @@ _HELD: Mapping[str, _Held] = MappingProxyType(
         "job_wait": _Held(
             of=WAIT,
             key=("wait_id",),
-            said=("key", "context", "ask", "form", "receipt"),
+            said=("key", "context", "outcomes", "ask", "form", "receipt"),
             copies=True,
             locked=True,
         ),
@@ -106,7 +106,7 @@ _HELD: Mapping[str, _Held] = MappingProxyType(
         "memory_retrievals": _Held(
             of=INJECTION,
             key=("id",),
-            said=("preview", "memories", "notes", "skipped"),
+            said=("channel", "preview", "memories", "notes", "skipped"),
             copies=True,
             locked=True,
         ),
@@ -114,12 +114,15 @@ _HELD: Mapping[str, _Held] = MappingProxyType(
         "setting": _Held(of=SETTING, key=("name",), said=("name", "value")),
         "predicate": _Held(of=PREDICATE, key=("name",), said=("name",)),
         "resource": _Held(
-            of=RESOURCE, key=("session_id", "source_id"), said=("content", "speaker")
+            of=RESOURCE, key=("session_id", "source_id"), said=("content", "speaker", "channel")
         ),
         "entry": _Held(
             of=ENTRY,
             key=("id",),
-            said=("content", "summary", "speaker", "subjects", "keywords", "tags", "aliases"),
+            said=(
+                *("content", "summary", "speaker", "channel"),
+                *("subjects", "keywords", "tags", "aliases"),
+            ),
         ),
         "learning": _Held(
             of=LEARNING, key=("session_id", "source_id"), said=("extracted", "reason"), locked=True
@@ -131,6 +134,9 @@ _HELD: Mapping[str, _Held] = MappingProxyType(
     }
 )
 _REDACT_SNAPSHOT = text("SELECT mnestic.redact_snapshot(:forgetting, :agent_id, :id, :body)")
+_REDACT_CHANNEL = text(
+    "SELECT mnestic.redact_channel(:forgetting, :agent_id, :session_id, :source_id, :channel)"
+)
 _REDACT_AUDIT = text(
     "SELECT mnestic.redact_audit(:forgetting, :agent_id, :id, :target, CAST(:reason AS text))"
 )
@@ -167,6 +173,9 @@ async def write_remedy(
         await unit.rows(_REDACT_SNAPSHOT, {**asked, "body": canonical_json(values["body"])})
     elif row.table == "audit_log":
         await unit.rows(_REDACT_AUDIT, {**asked, **row.columns, **values})
+    elif row.table == "resource":
+        place = dict(zip(held.key, row.key, strict=True))
+        await unit.rows(_REDACT_CHANNEL, {**asked, **place, **values})
     elif row.table == "long_term_record":
         await _write_record(unit, row, remedy, name_stays=name_stays)
     elif remedy.remove:

@@ -55,6 +55,20 @@ def test_a_record_keeps_what_does_not_speak_of_it(value: Any, left: Any) -> None
     assert values("long_term_record", row) == {"value": left}
 
 
+def test_a_channel_and_outcomes_lose_their_names() -> None:
+    said = {"content": "It rains.", "speaker": None, "channel": "paris-trip"}
+    row = {"content": "It rains.", "speaker": "Mara", "channel": "paris-trip"}
+
+    assert values("resource", row) == {"channel": FORGOTTEN}
+    assert values("resource", row, "Rome") is None
+    assert values("job_wait", {"outcomes": ["paris", "rome"]}) == {"outcomes": [FORGOTTEN, "rome"]}
+    assert values("operation", {"result": {"channel": "paris"}}) == {
+        "result": {"channel": FORGOTTEN}
+    }
+    left = {"messages": [{**said, "channel": FORGOTTEN}]}
+    assert values("working_memory", {"state": {"messages": [said]}}) == {"state": left}
+
+
 def test_a_record_whose_name_speaks_of_it_goes() -> None:
     row = {"namespace": "towns/Paris", "key": "mayor", "value": "Anne"}
 

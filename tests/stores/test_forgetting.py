@@ -15,6 +15,7 @@ ID = "f1"
 CALLS = [
     "mnestic.forget_messages({id}, {agent}, ARRAY['s1'], ARRAY['1'])",
     "mnestic.forget_claims({id}, {agent}, ARRAY['c1'])",
+    "mnestic.redact_channel({id}, {agent}, 's1', '1', 'x')",
     "mnestic.redact_snapshot({id}, {agent}, 'n1', '{{}}')",
     "mnestic.redact_audit({id}, {agent}, 1, 'x', NULL)",
 ]

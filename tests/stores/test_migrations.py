@@ -7,6 +7,7 @@ from importlib.resources import as_file, files
 from typing import Any
 
 import psycopg
+import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from psycopg import sql
@@ -235,6 +236,25 @@ def insert_words_of_0003(connection: psycopg.Connection[Any]) -> None:
         INSERT INTO mnestic.lexeme
         SELECT tenant_id, agent_id, lexeme, count(*) FROM mnestic.posting GROUP BY 1, 2, 3
     """)
+
+
+def test_messages_forgotten_before_0007_lose_their_channels(empty_url: str) -> None:
+    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection, to="0006")
+    said = {"session_id": "s", "speaker": "", "content": "", "at": NOON, "created_at": NOON}
+    with psycopg.connect(empty_url) as owner:
+        for channel, forgotten in (("falcon", NOON), ("mail", None)):
+            place = {"source_id": channel, "channel": channel, "forgotten_at": forgotten}
+            insert(owner, "resource", said | place)
+
+    migrate(empty_url)
+
+    with psycopg.connect(empty_url) as owner:
+        left = owner.execute("SELECT channel FROM mnestic.resource ORDER BY source_id").fetchall()
+        assert left == [("",), ("mail",)]
+        with pytest.raises(psycopg.errors.RaiseException, match="immutable"):
+            owner.execute("UPDATE mnestic.resource SET channel = 'x'")
 
 
 async def test_words_of_0003_are_read_as_they_are_now(empty_url: str) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -11,10 +11,13 @@ from temporalio import activity, workflow
 from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.memory.entries import EntryQuery
 from mnestic.memory.forgetting import LeftOver
 from mnestic.memory.injections import InjectedNote, Injection
 from mnestic.memory.predicates import Predicate
+from mnestic.memory.resources import Resource
 from mnestic.memory.scope import Scope
+from mnestic.memory.topics import FORGOTTEN
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -158,6 +161,44 @@ async def test_a_workflow_of_ones_own_keeps_what_it_has_in_mind_while_it_runs(
     assert left(first.left) == {("job", "mine")}
     assert second.left == ()
     assert scan("paris") == {}
+
+
+def sent(source_id: str, content: str, *, channel: str) -> Resource:
+    return Resource(
+        session_id="chat",
+        source_id=source_id,
+        channel=channel,
+        speaker="Mara",
+        content=content,
+        at=datetime(2026, 3, 2, 9, tzinfo=UTC),
+    )
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_channel_that_names_what_is_forgotten_names_it_no_more(
+    client: MnesticClient, memory: PostgresMemory, scan: Scan
+) -> None:
+    gone = sent("1", "We fly to Paris.", channel="paris-trip")
+    kept = sent("2", "Tea is at four.", channel="paris-trip")
+    ada = client.memory("ada")
+    await ada.learn([gone, kept, sent("3", "It rains.", channel="mail")])
+    await ada.add("Paris is lovely.", channel="paris-trip", speaker="Paris Air")
+    async with memory.transaction(
+        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        await transaction.injections.add(Injection(channel="paris-trip", preview="Tea?"))
+    assert scan("paris").keys() >= {"resource", "entry", "memory_retrievals"}
+
+    shown = await ada.forget("Paris", dry_run=True)
+    done = await ada.forget("Paris")
+    await ada.learn([gone, kept])
+
+    assert scan("paris") == {}
+    assert shown.purged == {**done.purged, "audit_log": shown.purged["audit_log"]}
+    assert (done.purged["entry"], done.purged["resource"], done.left) == (3, 3, ())
+    entries, _ = await ada.list_entries(EntryQuery())
+    told = {(entry.content, entry.channel) for entry in entries}
+    assert told == {("Tea is at four.", FORGOTTEN), ("It rains.", "mail")}
 
 
 @pytest.mark.usefixtures("worker")
