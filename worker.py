@@ -124,6 +124,7 @@ def activities_of(
         learning.embed,
         forgetting.purge,
         forgetting.finish,
+        forgetting.renew_statistics,
     ]
 
 

@@ -15,7 +15,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.removing import remove_entries
 from mnestic.activities.running_jobs import RunningJobs
-from mnestic.activities.topic_rows import SpokenRow, each_page, find_reader, make_topic
+from mnestic.activities.topic_rows import SpokenRow, each_page, find_reader, make_topic, touched
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.forgetting import ForgetRequest, Forgetting, Purged
 from mnestic.memory.forgetting_ports import Place
@@ -66,6 +66,26 @@ class ForgettingActivities:
             async with self._begin(asked, write=True) as transaction:
                 done = await transaction.forgetting.finish(asked.forgetting_id)
         return Purged(forgetting_id=done.id, purged=done.purged)
+
+    @activity.defn(name="mnestic.renew_statistics")
+    async def renew_statistics(self, asked: ForgetRequest) -> Purged:
+        """Makes the planner's statistics of the tables that were purged anew; tells what was purged.
+
+        Idempotent: statistics that are made again are of the rows that are left, too.
+        """
+        with failures():
+            async with heartbeats():
+                found = await self._find(asked)
+                stale = [
+                    table
+                    for table in touched(found.purged)
+                    if not await self._renewed(asked, table)
+                ]
+        return Purged(forgetting_id=found.id, purged=found.purged, stale=tuple(stale))
+
+    async def _renewed(self, asked: ForgetRequest, table: str) -> bool:
+        async with self._begin(asked, write=True) as transaction:
+            return await transaction.forgetting.renew_statistics(asked.forgetting_id, table)
 
     async def _purge(self, asked: PurgeInput) -> int:
         found = await self._find(asked)

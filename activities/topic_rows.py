@@ -3,9 +3,10 @@
 It stands alone because what is shown before something is forgotten and what is done then must agree.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from mnestic.activities.running_jobs import RunningJobs
@@ -26,6 +27,9 @@ COPIES = (
 
 KNOWLEDGE = ("entry", "resource", "learning", "claim")
 _TAKING = frozenset({"entry", "resource", "claim"})  # others with them, where they go
+_ALSO = MappingProxyType(
+    {"entry": ("entry_term", "posting", "lexeme"), "resource": ("learning",)}
+)  # changes with them, uncounted
 TRACES = ("signal", "audit_log")
 SHARED = ("setting", "predicate")
 """What somebody has set; it is never touched."""
@@ -43,6 +47,13 @@ class SpokenRow:
     def takes_others(self) -> bool:
         """Whether it goes with what follows from it: messages, what was learned from them, entries."""
         return self.remedy.remove and self.row.table in _TAKING
+
+
+def touched(purged: Iterable[str]) -> tuple[str, ...]:
+    """The tables that a forgetting has changed, by what it counted; that of forgettings is one."""
+    counted = set(purged) - {"edge"}  # which is in no table of its own
+    more = {name for table in counted for name in _ALSO.get(table, ())}
+    return tuple(sorted({"forgetting", *counted, *more}))
 
 
 async def make_topic(

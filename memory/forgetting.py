@@ -13,7 +13,7 @@ from mnestic.memory.scope import Id
 CLOSE = 0.5
 """The score from which on an entry is about a topic though it has not its words."""
 
-LeftKind = Literal["job", "session", "plan", "predicate", "setting"]
+LeftKind = Literal["job", "session", "plan", "predicate", "setting", "statistics"]
 
 
 class ForgetRequest(BaseModel):
@@ -65,12 +65,16 @@ class LeftOver(BaseModel):
 
 
 class Purged(BaseModel):
-    """What a forgetting has removed or redacted, by table: the result of `ForgetTopic`."""
+    """What a forgetting has removed or redacted, by table: the result of `ForgetTopic`.
+
+    `stale` are the tables whose planner statistics may quote it still.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     forgetting_id: str | None = None
     purged: dict[str, int] = {}
+    stale: tuple[str, ...] = ()
 
 
 class TopicForgotten(Purged):

@@ -59,6 +59,13 @@ class ForgettingStore(Protocol):
         """
         ...
 
+    async def renew_statistics(self, forgetting_id: str, table: str) -> bool:
+        """Makes the planner's statistics of a table anew, which quote its rows; says whether that was possible.
+
+        What is committed by then is in none of them. Nobody who reads or writes waits for it.
+        """
+        ...
+
     async def stems(self, words: Collection[str]) -> dict[str, tuple[str, ...]]:
         """The stems of folded words, as text search has them in each language that the agent's texts may be in.
 

@@ -13,7 +13,7 @@ from mnestic.activities.query_models import QueryModels
 from mnestic.activities.running_jobs import RunningJobs
 from mnestic.activities.topic_meaning import entries_about
 from mnestic.memory.errors import ConfigurationError, MnesticError
-from mnestic.memory.forgetting import ForgetRequest, FoundEntry, Purged, TopicForgotten
+from mnestic.memory.forgetting import ForgetRequest, FoundEntry, LeftOver, Purged, TopicForgotten
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.memory.topics import topic_words
@@ -119,7 +119,8 @@ class ForgettingClient(ContextClient):
     async def tell_forgotten(self, topic: str, done: Purged) -> TopicForgotten:
         """What a forgetting that has ended has purged, and what speaks of the topic still."""
         survey = await self._survey(topic, ())
-        return TopicForgotten(**done.model_dump(), left=survey.left)
+        stale = tuple(_stale(table) for table in done.stale)
+        return TopicForgotten(**done.model_dump(), left=(*survey.left, *stale))
 
     async def _close(self, topic: str) -> tuple[FoundEntry, ...]:
         topic_words(topic)
@@ -151,3 +152,8 @@ class ForgettingClient(ContextClient):
             why = "is needed to forget; use the memory of a connected MnesticClient"
             raise ConfigurationError(setting="TEMPORAL_ADDRESS", why=why)
         return self._reach
+
+
+def _stale(table: str) -> LeftOver:
+    why = "may quote what was there; ANALYZE it as its owner, and once more when it has rows again"
+    return LeftOver(kind="statistics", name=f"pg_statistic of mnestic.{table}", why=why)

@@ -9,6 +9,12 @@ _COLUMNS = """
 SELECT table_name, column_name, data_type FROM information_schema.columns
  WHERE table_schema = 'mnestic' AND table_name <> 'alembic_version'
 """
+_STATISTICS = """
+SELECT DISTINCT c.relname FROM pg_statistic AS s JOIN pg_class AS c ON c.oid = s.starelid
+ WHERE c.relnamespace = 'mnestic'::regnamespace
+   AND concat_ws(' ', s.stavalues1::text, s.stavalues2::text, s.stavalues3::text, s.stavalues4::text,
+                 s.stavalues5::text) ~* %s
+"""
 
 
 def scan_tables(admin_url: str, word: str, *, tenant: str, agent: str = "ada") -> dict[str, int]:
@@ -24,6 +30,12 @@ def scan_tables(admin_url: str, word: str, *, tenant: str, agent: str = "ada") -
             if row[0]:
                 found[name] = row[0]
     return found
+
+
+def scan_statistics(admin_url: str, word: str) -> set[str]:
+    """The tables of which the planner's statistics quote a text with a word."""
+    with psycopg.connect(admin_url) as connection:
+        return {name for (name,) in connection.execute(_STATISTICS, [rf"\m{word}"]).fetchall()}
 
 
 def _counting(

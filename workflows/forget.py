@@ -21,6 +21,8 @@ _LOST = timedelta(
 _SHORT = timedelta(minutes=1)
 _MOST_PASSES = 10  # then somebody goes on writing about the topic, which is not what was asked for
 
+_STATISTICS = "statistics"  # runs that began before leave them to Postgres
+
 
 @workflow.defn(name=FORGET_TOPIC)
 class ForgetTopic:
@@ -30,7 +32,8 @@ class ForgetTopic:
     async def run(self, asked: ForgetRequest) -> Purged:
         """Forgets, and tells what was purged, by table.
 
-        It ends with the tombstone also when it is cancelled: what is gone by then is gone.
+        It ends with the tombstone also when it is cancelled: what is gone by then is gone, from the
+        planner's statistics too.
         """
         try:
             for _ in range(_MOST_PASSES):
@@ -38,6 +41,10 @@ class ForgetTopic:
                     break
         finally:
             purged = await run_to_the_end(ForgettingActivities.finish, asked, timeout=_SHORT)
+            if workflow.patched(_STATISTICS):
+                purged = await run_to_the_end(
+                    ForgettingActivities.renew_statistics, asked, timeout=_STEP, heartbeat=_LOST
+                )
         return purged
 
     async def _pass(self, asked: ForgetRequest) -> int:

@@ -51,6 +51,9 @@ SELECT w.word, array_agg(array_to_string(
 _FORGET_MESSAGES = text(
     "SELECT mnestic.forget_messages(:forgetting, :agent_id, :sessions, :sources) AS messages"
 )
+_RENEW_STATISTICS = text(
+    "SELECT mnestic.renew_statistics(:forgetting, :agent_id, :table) AS are_new"
+)
 # In the order in which writers take them, so that nobody waits for somebody who waits.
 _DROP_WORDS = text("""
 WITH unused AS MATERIALIZED (
@@ -128,6 +131,13 @@ class PostgresForgettingStore:
         done = await self.find(forgetting_id)
         assert done is not None
         return done
+
+    async def renew_statistics(self, forgetting_id: str, table: str) -> bool:
+        """See the port."""
+        asked = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id, "table": table}
+        row = await self._unit.row(_RENEW_STATISTICS, asked)
+        assert row is not None
+        return bool(row.are_new)
 
     async def stems(self, words: Collection[str]) -> dict[str, tuple[str, ...]]:
         """See the port."""

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+import psycopg
 import pytest
 from temporalio import activity, workflow
 from temporalio.worker import Worker
@@ -23,7 +24,7 @@ from mnestic.starter.plans import parse_plan
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.agent_memory import AgentMemory
-from tests.word_scan import scan_tables
+from tests.word_scan import scan_statistics, scan_tables
 
 Until = Callable[..., Awaitable[Any]]
 Scan = Callable[..., dict[str, int]]
@@ -161,6 +162,44 @@ async def test_a_workflow_of_ones_own_keeps_what_it_has_in_mind_while_it_runs(
     assert left(first.left) == {("job", "mine")}
     assert second.left == ()
     assert scan("paris") == {}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_the_planner_s_statistics_quote_nothing_that_was_forgotten(
+    client: MnesticClient, admin_url: str
+) -> None:
+    ada = client.memory("ada")
+    for number in range(3):
+        await ada.add(f"The codename Quixotling number {number} is due in March.")
+    with psycopg.connect(admin_url, autocommit=True) as owner:
+        owner.execute("SET default_statistics_target = 10000")  # whatever other tests have written
+        owner.execute("ANALYZE")
+    before = scan_statistics(admin_url, "quixotl")
+
+    done = await ada.forget("Quixotling")
+
+    assert before >= {"entry", "resource", "lexeme"}
+    assert scan_statistics(admin_url, "quixotl") == set()
+    assert (done.stale, done.left) == ((), ())
+
+
+@pytest.mark.usefixtures("worker")
+async def test_statistics_that_could_not_be_renewed_are_named(
+    client: MnesticClient, admin_url: str
+) -> None:
+    await client.memory("ada").add("I live in Paris.")
+    with psycopg.connect(admin_url, autocommit=True) as owner:
+        owner.execute("GRANT CREATE ON SCHEMA mnestic TO mnestic_app")
+        owner.execute("ALTER FUNCTION mnestic.renew_statistics OWNER TO mnestic_app")
+        try:
+            done = await client.memory("ada").forget("Paris")
+        finally:
+            owner.execute("ALTER FUNCTION mnestic.renew_statistics OWNER TO CURRENT_USER")
+            owner.execute("GRANT EXECUTE ON FUNCTION mnestic.renew_statistics TO mnestic_app")
+            owner.execute("REVOKE CREATE ON SCHEMA mnestic FROM mnestic_app")
+
+    assert {"entry", "resource", "lexeme", "forgetting"} <= set(done.stale)
+    assert ("statistics", "pg_statistic of mnestic.entry") in left(done.left)
 
 
 def sent(source_id: str, content: str, *, channel: str) -> Resource:
