@@ -37,4 +37,4 @@ def test_every_way_a_wait_ends_is_recorded_and_what_learns_and_forgets() -> None
     }
     assert kinds >= {"kept", "late"}
     assert kinds >= {"learning", "ingest", "inbox-continued", "inbox-cancelled"}
-    assert kinds >= {"forget", "forget-cancelled"}
+    assert kinds >= {"forget", "forget-cancelled", "forget-statistics"}
