@@ -81,7 +81,7 @@ class Filter:
         values: dict[str, Any] = {"statuses": list(query.statuses)}
         if query.statuses == ("archived",):
             conditions[0] = f"({_STATUS} OR {_IS_OVER})"
-            values |= {"respects": sorted(search.respects), "held_at": query.as_of}
+            values |= {"respects": sorted(search.respects), "held_at": search.held_at}
         if "archived" not in query.statuses or query.as_of is not None:
             conditions.append(_ALIVE)
             values["alive_at"] = query.as_of
