@@ -209,6 +209,7 @@ async def _recognise(
         word.text
         for word in question.words
         if word.may_name
+        and (word.text[:1].isupper() or not known.names)
         and name_key(word.text) not in known.names
         and not _is_known(word.text, known)
         and asking.may_be_misspelt(word.text)
