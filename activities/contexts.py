@@ -11,7 +11,7 @@ from mnestic.activities.askers import Asker
 from mnestic.activities.query_models import QueryModels
 from mnestic.activities.retrieving import Begin, retrieve
 from mnestic.memory.agent_settings import settings_of
-from mnestic.memory.asked_facts import asked_predicates
+from mnestic.memory.asked_facts import asked_moment, asked_predicates
 from mnestic.memory.contexts import (
     CONVERSATION,
     HISTORY,
@@ -97,9 +97,10 @@ class ContextBuilder:
         )
         wanted = []
         if not {"summaries", "facts"}.isdisjoint(tiers):
+            asked, held_at = _asked(query, found.names, now=now)
             async with asker() as transaction:
-                facts = await _facts_about(transaction, found, now=now, known_at=query.as_of)
-            asked = _asked(query, found.names, now=now) if "facts" in tiers else ()
+                facts = await _facts_about(transaction, found, held_at=held_at)
+            asked = asked if "facts" in tiers else ()
             if "summaries" in tiers:
                 wanted.append(summary_tier(summaries_of(facts, asked=asked)))
             if "facts" in tiers:
@@ -151,23 +152,24 @@ class ContextBuilder:
         )
 
 
-def _asked(query: RetrievalQuery, names: Collection[str], *, now: datetime) -> Collection[str]:
-    """The predicates that a question asks for most, of whom it names."""
-    words = read_question(query.text, asked_at=now).words
-    asked = asked_predicates(without_names(words, names).words, number=1)
+def _asked(
+    query: RetrievalQuery, names: Collection[str], *, now: datetime
+) -> tuple[Collection[str], datetime]:
+    """The predicates that a question asks for most, of whom it names, and when facts have to hold."""
+    question = read_question(query.text, asked_at=now)
+    asked = asked_predicates(without_names(question.words, names).words, number=1)
     most = max(asked.values(), default=0)
-    return [name for name, share in asked.items() if share == most]
+    moment = query.as_of or asked_moment(question.period, asked, now=now) or now
+    return [name for name, share in asked.items() if share == most], moment
 
 
 async def _facts_about(
-    transaction: Transaction, found: Retrieval, *, now: datetime, known_at: datetime | None
+    transaction: Transaction, found: Retrieval, *, held_at: datetime
 ) -> tuple[Fact, ...]:
     """What is so of those whom the question names, or was at the moment that it asks for."""
     facts: dict[str, Fact] = {}
     for name in found.names[:MOST_FACTS]:
-        page, _ = await transaction.facts.list_facts(
-            subject=name, as_of=known_at or now, limit=_PAGE
-        )
+        page, _ = await transaction.facts.list_facts(subject=name, as_of=held_at, limit=_PAGE)
         facts |= {fact.id: fact for fact in page}
     return tuple(facts.values())
 

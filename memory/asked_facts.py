@@ -5,10 +5,12 @@ found by its words and its meaning.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime, timedelta
 from functools import cache
 from types import MappingProxyType
 
-from mnestic.memory.predicates import DEFAULTS
+from mnestic.memory.dates import Period
+from mnestic.memory.predicates import DEFAULTS, STATES
 from mnestic.memory.terms import terms_of
 
 _LIKING, _DOES = "enjoy", frozenset({"do", "does", "did", "would"})
@@ -107,6 +109,18 @@ def asked_predicates(
         if 0 < found.get(once, 0) <= found.get(now, 0):
             found[once] *= _AFTER
     return found
+
+
+def asked_moment(
+    period: Period | None, predicates: Collection[str], *, now: datetime
+) -> datetime | None:
+    """The end of a time that is past, where a question asks for what is one after the other.
+
+    Such as where somebody works; of what happened on a day, the day itself tells.
+    """
+    if period is None or period.end > now or STATES.isdisjoint(predicates):
+        return None
+    return period.end - timedelta(microseconds=1)
 
 
 _TYPES = {

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
+from mnestic.memory.asked_facts import asked_moment
 from mnestic.memory.candidates import Hit, Ties
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
-from mnestic.memory.predicates import STATES
 from mnestic.memory.retrieval import RetrievalQuery
 
 
@@ -128,15 +128,8 @@ class Search:
 
     @property
     def held_at(self) -> datetime | None:
-        """When what is believed has to hold, if not now: as of the question, or at the end of a time that is past.
-
-        That time tells so only of what is one after the other, such as where somebody works.
-        """
-        period, as_of = self.period, self.query.as_of
-        is_of_state = not self.predicates.keys().isdisjoint(STATES)
-        if as_of is None and period is not None and period.end <= self.now and is_of_state:
-            return period.end - timedelta(microseconds=1)
-        return as_of
+        """When what is believed has to hold, if not now: as of the question, or at the end of a time that is past."""
+        return self.query.as_of or asked_moment(self.period, self.predicates, now=self.now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

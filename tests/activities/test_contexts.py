@@ -64,6 +64,30 @@ async def test_a_context_of_a_moment_tells_what_was_so_then(known: MemoryClient)
     assert (found["memory"], found["when"]) == ("Mara lives in Bonn.", "on 25 December 2023")
 
 
+async def test_a_question_of_a_time_that_is_past_is_told_what_was_so_then(
+    known: MemoryClient,
+) -> None:
+    asked = {"asked_at": NOON, "tiers": ["facts"]}
+    past = await known.context_for_query("Where did Mara live in December?", **asked)
+    to_come = await known.context_for_query("Where does Mara live next December?", **asked)
+
+    assert [one["object"] for one in lines(past)] == ["Bonn", "Tidal Atlas"]
+    assert [one["object"] for one in lines(to_come)] == ["Turin", "Tidal Atlas"]
+
+
+async def test_what_is_so_is_told_before_what_was_so_once(known: MemoryClient) -> None:
+    await known.add_fact("Mara", "lived_in", "Lima", valid_from=NOON)
+
+    whole = await known.context_for_query(QUESTION, asked_at=NOON, tiers=["facts"])
+    first = whole.tokens - count_tokens(whole.text.splitlines()[4])
+    cut = await known.context_for_query(
+        QUESTION, asked_at=NOON, tiers=["facts"], max_tokens=first - 20
+    )
+
+    assert lines(whole)[0]["object"] == "Turin"
+    assert [one["object"] for one in lines(cut)] == ["Turin"]
+
+
 async def test_each_tier_is_wanted_or_not(known: MemoryClient) -> None:
     facts = await known.context_for_query(QUESTION, tiers=["facts"])
     search = await known.context_for_query(QUESTION, tiers=["search"])
