@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import tempfile
 import threading
 import uuid
@@ -34,6 +35,9 @@ from mnestic.stores.postgres.schema import migrate
 from mnestic.worker import activities_of, make_worker
 
 _DATA = "MNESTIC_TEST_DATA"
+# What a shell starts in the background ignores Ctrl-C, which some tests press.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Property tests try the same examples in each run, so that a run can be repeated, and new ones under the
 # profile `new`; a failure prints what repeats it. How long an example takes is the machine's matter.
 _SETTINGS = hypothesis.settings(database=None, deadline=None, print_blob=True)
