@@ -1,7 +1,7 @@
 """Ranking: how sure it is that an entry answers a question, worked out of what each source says.
 
-It is pure. Each signal is absolute, from 0 to 1: it depends on the question, the entry and the memory,
-not on what else was found. So scores are calibrated once, for all questions: the best entry's own words and
+It is pure. Each signal but that of a revision is absolute, from 0 to 1: it depends on the question, the entry and
+the memory, not on what else was found. So scores are calibrated once, for all questions: the best entry's own words and
 meaning tell how sure it is that anything answers, and the other scores are shares of that.
 """
 
