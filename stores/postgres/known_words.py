@@ -26,9 +26,7 @@ _SHORTEST_MISSPELT = 4  # characters; nothing shorter is taken for misspelt
 _LONG = 8  # characters; from here on two errors are
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _MOST_SLIPS = 20  # words of a question that are taken for misspelt
-_MOST_NAMES = (
-    500  # with one letter at their beginning, that are compared with one that is not known
-)
+_MOST_NAMES = 500  # that begin with the letter of one that is not known
 _MOST_BEGUN = 3  # lexemes that the beginning of a word stands for
 _FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST_MISSPELT]
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
@@ -159,13 +157,15 @@ class KnownWords:
 
     async def near_names(self, words: Collection[str]) -> dict[str, str]:
         """See `mnestic.memory.ports.SearchStore`."""
-        asked = {name_key(word): word for word in words if len(word) >= _SHORTEST_MISSPELT}
+        asked = {word: name_key(word) for word in words if len(word) >= _SHORTEST_MISSPELT}
+        some = dict([*asked.items()][:_MOST_SLIPS])
+        letters = sorted({key[0] for key in some.values()})
         found = await self._unit.rows_of(
-            *((_NAMES_FROM, {**self._unit.owner, "first": key[0]}) for key in asked)
+            *((_NAMES_FROM, {**self._unit.owner, "first": letter}) for letter in letters)
         )
+        names = {letter: row.terms or () for letter, (row,) in zip(letters, found, strict=True)}
         near = {
-            word: _nearest_slip(key, dict.fromkeys(row.terms or (), 1))
-            for (key, word), (row,) in zip(asked.items(), found, strict=True)
+            word: _nearest_slip(key, dict.fromkeys(names[key[0]], 1)) for word, key in some.items()
         }
         return {word: name for word, name in near.items() if name is not None}
 

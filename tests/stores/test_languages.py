@@ -161,6 +161,8 @@ async def test_names_are_near_that_are_a_slip_away_and_of_the_same_memory(begin:
         near = await transaction.search.near_names(
             ["Tomsz", "Lela", "Luly", "Lisa", "Bob", "Maria"]
         )
+        strange = [f"Tomsz{number}" for number in range(500)]
+        assert await transaction.search.near_names(["Tomsz", *strange]) == {"Tomsz": "tomasz"}
     async with begin(agent="another", write=False) as transaction:
         elsewhere = await transaction.search.near_names(["Tomsz"])
 
