@@ -7,12 +7,11 @@ comparisons that cannot leak use an index, so words and names are looked up by e
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
-from typing import Any, get_args
+from typing import Any
 
 from sqlalchemy import text
 
 from mnestic.memory.candidates import Candidates, Hit, Tie
-from mnestic.memory.claims import Cardinality
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
 from mnestic.memory.retrieval import Retrieval
@@ -30,6 +29,7 @@ from mnestic.stores.postgres.candidates import COLUMNS, candidates_of, line_of
 from mnestic.stores.postgres.connections import Asked, array_of
 from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.fresh_entries import COUNT, list_fresh
+from mnestic.stores.postgres.holding import is_over
 from mnestic.stores.postgres.kept import Kept, Reading
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions
@@ -82,26 +82,7 @@ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id
   AND (e.number = ANY(CAST(:numbers AS bigint[])) OR e.id = ANY(CAST(:ids AS text[])))
 """
 _LINES = text(f"SELECT {COLUMNS} {_THESE}")
-_FACT = """EXISTS (
-           SELECT FROM mnestic.fact AS f
-            WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.subject_key = c.subject_key
-              AND f.predicate = c.predicate AND f.claims ? c.id AND {condition}
-              AND (f.valid_to IS NULL OR f.valid_to > {moment}))"""
-# What is active is found by its own two indexes, however much is past.
-_HOLDS = " OR ".join(
-    _FACT.format(condition=f"f.status = 'active' AND f.cardinality = '{one}'", moment="now()")
-    for one in get_args(Cardinality)
-)
-_HELD = _FACT.format(condition="f.status <> 'deleted' AND f.valid_from <= :as_of", moment=":as_of")
-# Whether something was claimed by what an entry heard, but nothing of it holds, or held; of what is asked about,
-# where it claimed something of that.
-_IS_OVER = """
-(SELECT COALESCE(bool_and(NOT ({holds})) FILTER (WHERE c.predicate = ANY(CAST(:respects AS text[]))),
-                 bool_and(NOT ({holds})))
-   FROM mnestic.claim AS c
-  WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
-    AND c.session_id = t.session_id AND c.source_id = t.source_id AND c.kind IN ('affirmed', 'corrected'))"""
-_OVER = f"SELECT number FROM mnestic.entry AS t WHERE {_AMONG} AND {_IS_OVER}"  # noqa: S608
+_OVER = f"SELECT number FROM mnestic.entry AS t WHERE {_AMONG} AND {{is_over}}"  # noqa: S608
 # In a conversation two turns before and after, the nearest first; elsewhere an entry's place says nothing.
 _TIES = f"""
 SELECT t.number AS lender,
@@ -119,7 +100,7 @@ SELECT t.number AS lender,
        || ARRAY(SELECT entry_number FROM mnestic.entry_term
                  WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND kind = 'related' AND term = t.id)
        AS related,
-       {_IS_OVER} AS is_over
+       {{is_over}} AS is_over
   FROM mnestic.entry AS t
  WHERE {_AMONG}
 """  # noqa: S608
@@ -302,12 +283,9 @@ class PostgresSearchStore:
         return self._of_what_holds(_OVER, numbers, search)
 
     def _of_what_holds(self, statement: str, numbers: Sequence[int], search: Search) -> Asked:
-        as_of = search.held_at
-        values: dict[str, Any] = {**self._unit.owner, "numbers": array_of(numbers)}
-        values["respects"] = sorted(search.respects)
-        if as_of is None:
-            return statement_of(statement.format(holds=_HOLDS)), values
-        return statement_of(statement.format(holds=_HELD)), {**values, "as_of": as_of}
+        over, values = is_over("t", respects=search.respects, held_at=search.held_at)
+        values |= {**self._unit.owner, "numbers": array_of(numbers)}
+        return statement_of(statement.format(is_over=over)), values
 
     def _by_words(self, search: Search, vocabulary: Vocabulary, *, limit: int) -> Asked:
         """The entries with the highest BM25."""

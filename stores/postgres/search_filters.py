@@ -13,6 +13,7 @@ from sqlalchemy import TextClause, text
 
 from mnestic.memory.claims import name_key
 from mnestic.memory.search import Search
+from mnestic.stores.postgres.holding import is_over
 
 _OWNED = "{0}.tenant_id = :tenant_id AND {0}.agent_id = :agent_id"
 _TAGGED = f"""
@@ -27,24 +28,6 @@ _OF_CATEGORY = f"""
              WHERE {_OWNED.format("c")} AND f.category = ANY(:categories)
                AND c.session_id = e.session_id
                AND c.source_id = e.source_id)"""
-# What counts as archived too: all that was claimed is over, or all in the respect that is asked.
-_IS_OVER = f"""
-    (SELECT COALESCE(bool_and(NOT h.holds) FILTER (WHERE c.predicate = ANY(CAST(:respects AS text[]))),
-                     bool_and(NOT h.holds))
-       FROM mnestic.claim AS c
-      CROSS JOIN LATERAL (
-        SELECT EXISTS (
-            SELECT FROM mnestic.fact AS f
-             WHERE {_OWNED.format("f")} AND f.subject_key = c.subject_key AND f.predicate = c.predicate
-               AND f.claims ? c.id
-               AND (f.status = 'active'
-                    OR (f.status = 'archived' AND CAST(:held_at AS timestamptz) IS NOT NULL))
-               AND (f.valid_from <= CAST(:held_at AS timestamptz) OR CAST(:held_at AS timestamptz) IS NULL)
-               AND (f.valid_to IS NULL OR f.valid_to > COALESCE(CAST(:held_at AS timestamptz), now()))
-        ) AS holds
-      ) AS h
-      WHERE {_OWNED.format("c")} AND c.session_id = e.session_id AND c.source_id = e.source_id
-        AND c.kind IN ('affirmed', 'corrected'))"""
 _STATUS = "e.status = ANY(:statuses)"
 _ALIVE = "(e.expires_at IS NULL OR e.expires_at > COALESCE(CAST(:alive_at AS timestamptz), now()))"
 
@@ -80,8 +63,9 @@ class Filter:
         conditions = [_STATUS, *(condition for condition, _, _ in given)]
         values: dict[str, Any] = {"statuses": list(query.statuses)}
         if query.statuses == ("archived",):
-            conditions[0] = f"({_STATUS} OR {_IS_OVER})"
-            values |= {"respects": sorted(search.respects), "held_at": search.held_at}
+            over, asked_of = is_over("e", respects=search.respects, held_at=search.held_at)
+            conditions[0] = f"({_STATUS} OR {over})"  # what nothing holds of counts as archived too
+            values |= asked_of
         if "archived" not in query.statuses or query.as_of is not None:
             conditions.append(_ALIVE)
             values["alive_at"] = query.as_of
