@@ -23,17 +23,14 @@ SATURATION = 1.2
 _DAY = 86_400.0  # seconds
 # How near to the time that is asked about an entry still counts, and how much.
 _NEARNESS = ((timedelta(days=1), 0.9), (timedelta(days=7), 0.6), (timedelta(days=31), 0.25))
-_AS_WIDE = 4  # times the period: what is named is taken for it
+_AS_WIDE = 8  # times the period: what is named is taken for it
 _TAGGED = 0.7  # of a word's weight, where an entry has no word of the question but its tag
-_REPEATED, _REPEATS = (
-    0.6,
-    0.85,
-)  # of the words, from where a question is asked again, and where it is the same
+# Of the words, from where a question is asked again, and where it is the same.
+_REPEATED, _REPEATS = 0.6, 0.85
 _REPEATING = 0.6  # of what it says that is taken off the same question
 _COMPARED = 60  # the best, of which some may revise others
 _COMMON = 0.6  # of the words of the question that one has, from where another may revise it
 _ABOVE = 0.05  # by how much what revises stands above what it revises
-_UNSAID = 0.2  # of what says that something changed, what only comes later
 _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
 
 Values = NDArray[Any]
@@ -193,26 +190,22 @@ class Weighed:
     def revision(self, total: Values) -> Values:
         """How much those that revise others are lifted towards them, which came earlier with the same words.
 
-        What says no such thing may be another value of the same, and is lifted a little. Who asks tells nothing,
-        and where a time is asked about, what was so then may be meant.
+        Who asks tells nothing, and where a time is asked about, what was so then may be meant.
         """
         rows, weights = self.rows, np.array(self._asked.weights)
         lifted = np.zeros(len(rows))
         best = np.argsort(-total, kind="stable")[:_COMPARED]
         best = best[(self._words[best] > 0) & ~rows["asks"][best]]
-        if not self._asked.weights or self._asked.period is not None or len(best) < 2:  # noqa: PLR2004 - a pair
+        revising = best[rows["revises"][best]]
+        if not self._asked.weights or self._asked.period is not None or not len(revising):
             return lifted
-        has = (rows["lexemes"][best, None] >> np.arange(len(weights)) & 1) * 1.0
-        common = (has * weights) @ has.T / weights.sum()
-        is_later = rows["at"][best, None] > rows["at"][best]
-        above = np.maximum(0, total[best] - total[best, None] + _ABOVE)
-        shares = np.where(rows["revises"][best], 1, _UNSAID)
-        lifted[best] = shares * (
-            above
-            * is_later
-            * (common >= _COMMON)
-            * (rows["concern"][best, None] == rows["concern"][best])
-        ).max(axis=1)
+        bits = np.arange(len(weights))
+        both = rows["lexemes"][revising, None] & rows["lexemes"][best]
+        common = (both[..., None] >> bits & 1) @ weights / weights.sum()
+        is_later = rows["at"][revising, None] > rows["at"][best]
+        is_of_same = rows["concern"][revising, None] == rows["concern"][best]
+        above = np.maximum(0, total[best] - total[revising, None] + _ABOVE)
+        lifted[revising] = (above * is_later * is_of_same * (common >= _COMMON)).max(axis=1)
         return self._policy.revision * self._share * lifted
 
     def _sessions(self) -> Values:

@@ -143,7 +143,7 @@ def test_of_a_wider_time_only_its_share_counts() -> None:
 
     of_the_year, of_the_days = nearness(told, day)
 
-    assert of_the_year < 0.02
+    assert of_the_year == pytest.approx(8 / 365)
     assert of_the_days == 1
 
 
