@@ -1,43 +1,52 @@
 """Vectors of an agent's entries as a process keeps them, all of which are looked at.
 
-A product of one matrix takes a fraction of what it takes Postgres to look at as many rows.
+A look at bytes that stand for them tells which may be near; those are compared as they are. That takes a
+fraction of what it takes Postgres to look at as many rows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.products import product
+from mnestic.memory.products import product, product_of_bytes
 
-_SPARE = 8  # where it grows, there is place for an eighth more than there is
 MOST_LACKING = 1000  # entries; of more it is quicker to read all anew
+_LEVELS = 127  # of a byte, on each side of 0
+_SURE = 6  # standard deviations by which bytes may mislead
+_SPARE = 1000  # entries that there is place for at most, where it grows
 
 
 class KeptVectors:
-    """The vectors of one agent and model: a row an entry, in no order, `(entries, dimensions)` float32.
+    """The vectors of one agent and model: a row an entry, in no order, `(entries, dimensions)` float16.
 
     `lacking` are the entries whose vectors are not here: they have none, or it is not known that it is the same.
     """
 
-    def __init__(self, dimensions: int) -> None:
+    def __init__(self, dimensions: int, *, places: int = 0) -> None:
         """Prepares it.
 
         Args:
             dimensions: The length of each vector.
+            places: How many there will be, as far as that is known.
         """
         self.lacking: set[int] = set()
-        self._places: dict[int, int] = {}
+        self._count = 0
         self._numbers = np.zeros(0, dtype=np.int64)
-        self._matrix = np.zeros((0, dimensions), dtype=np.float32)
+        self._vectors = np.zeros((0, dimensions), dtype=np.float16)
+        # Each vector once more as bytes, and what one of its bytes stands for.
+        self._bytes = np.zeros((0, dimensions), dtype=np.int8)
+        self._steps = np.zeros(0, dtype=np.float32)
+        self._grow(places)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return self._count
 
     @property
     def dimensions(self) -> int:
         """The length of each vector."""
-        return self._matrix.shape[1]
+        return self._vectors.shape[1]
 
     @property
     def lacks_most(self) -> bool:
@@ -47,51 +56,74 @@ class KeptVectors:
     @property
     def bytes(self) -> int:
         """How much memory it takes."""
-        return self._matrix.nbytes + bytes_of(len(self._numbers), 0)
+        return bytes_of(len(self._numbers), self.dimensions)
 
-    def add(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+    def add(self, numbers: NDArray[np.int64], vectors: NDArray[np.float16]) -> None:
         """Takes vectors in by the numbers of their entries, in the place of those that it has."""
         self.drop(numbers.tolist())
-        first, last = len(self), len(self) + len(numbers)
+        first, last = self._count, self._count + len(numbers)
         if last > len(self._numbers):
-            spare = last - len(self._numbers) + (last // _SPARE if first else 0)
-            self._numbers = np.pad(self._numbers, (0, spare))
-            self._matrix = np.pad(self._matrix, ((0, spare), (0, 0)))
-        self._numbers[first:last], self._matrix[first:last] = numbers, vectors
-        self._places.update(zip(numbers.tolist(), range(first, last), strict=True))
+            self._grow(last + (_spare(last) if first else 0))
+        exact = vectors.astype(np.float32)
+        steps = np.abs(exact).max(axis=1, initial=0) / _LEVELS
+        self._numbers[first:last], self._vectors[first:last] = numbers, vectors
+        self._steps[first:last] = steps
+        exact /= np.where(steps, steps, 1)[:, None]
+        self._bytes[first:last] = np.rint(exact)
+        self._count = last
         self.lacking.difference_update(numbers.tolist())
 
-    def drop(self, numbers: Iterable[int]) -> None:
+    def drop(self, numbers: Collection[int]) -> None:
         """Takes out those of entries that have changed, or are gone."""
-        for number in numbers:
-            self.lacking.add(number)
-            if (place := self._places.pop(number, None)) is None:
-                continue
-            last = len(self)
-            if place != last:  # its place is the last one's now
-                moved = int(self._numbers[last])
-                self._numbers[place], self._matrix[place] = moved, self._matrix[last]
-                self._places[moved] = place
-            self._matrix[last] = 0
+        self.lacking.update(numbers)
+        dropped = np.isin(self._numbers[: self._count], np.fromiter(numbers, np.int64))
+        for place in np.flatnonzero(dropped)[::-1].tolist():
+            self._count -= 1  # its place is the last one's now
+            for rows in self._rows():
+                rows[place] = rows[self._count]
 
     def nearest(self, vector: NDArray[np.float32], *, limit: int) -> dict[int, float]:
         """The entries with the largest cosines, with those; among equal ones the newest."""
-        count = len(self)
-        cosines = product(self._matrix[:count], vector)
-        best = np.arange(count)
-        if limit < count:
-            least = np.partition(cosines, count - limit)[count - limit]
-            best = np.flatnonzero(cosines >= least)
-        numbers, cosines = self._numbers[best], cosines[best]
+        may_be = self._near(vector, limit=limit)
+        numbers, exact = self._numbers[may_be], self._vectors[may_be].astype(np.float32)
+        cosines = product(exact, vector)
         order = np.lexsort((numbers, cosines))[::-1][:limit]
         return dict(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))
+
+    def _near(self, vector: NDArray[np.float32], *, limit: int) -> NDArray[np.intp]:
+        """The places of all that may be among the nearest, by their bytes.
+
+        What a byte leaves out is spread evenly over a step, so what a product of them does is near to a normal
+        distribution with a variance of a twelfth of a step squared, times the square of the other vector.
+        """
+        if limit >= self._count:
+            return np.arange(self._count)
+        steps = self._steps[: self._count]
+        cosines = product_of_bytes(self._bytes[: self._count], vector) * steps
+        doubt = steps * np.float32(_SURE * np.linalg.norm(vector) / 12**0.5)
+        least = np.partition(cosines - doubt, self._count - limit)[self._count - limit]
+        return np.flatnonzero(cosines + doubt >= least)
+
+    def _grow(self, places: int) -> None:
+        more = places - len(self._numbers)
+        self._numbers = np.pad(self._numbers, (0, more))
+        self._steps = np.pad(self._steps, (0, more))
+        self._vectors = np.pad(self._vectors, ((0, more), (0, 0)))
+        self._bytes = np.pad(self._bytes, ((0, more), (0, 0)))
+
+    def _rows(self) -> tuple[NDArray[Any], ...]:
+        return self._numbers, self._steps, self._vectors, self._bytes
 
 
 def bytes_to_grow(vectors: int, dimensions: int) -> int:
     """How much memory so many vectors take, once there are more of them."""
-    return bytes_of(vectors + vectors // _SPARE, dimensions)
+    return bytes_of(vectors + _spare(vectors), dimensions)
 
 
 def bytes_of(vectors: int, dimensions: int) -> int:
-    """How much memory so many vectors take."""
-    return vectors * (4 * dimensions + 150)  # a row, and its number in an array and a dictionary
+    """How much memory so many vectors take: a row, its bytes, its number and its step."""
+    return vectors * (3 * dimensions + 12)
+
+
+def _spare(vectors: int) -> int:
+    return min(vectors // 8, _SPARE)

@@ -124,7 +124,7 @@ def _of_kept(reading: Reading, search: Search) -> dict[int, float] | None:
     return held.nearest(as_stored, limit=search.pool)
 
 
-def _read(row: Any, width: int) -> tuple[NDArray[np.int64], NDArray[np.float32]] | None:
+def _read(row: Any, width: int) -> tuple[NDArray[np.int64], NDArray[np.float16]] | None:
     """The vectors of a row by the numbers of their entries; None if some are of another length."""
     kind = np.dtype([("width", ">i2"), ("unused", ">i2"), ("values", ">f2", (width,))])
     numbers = np.array(row.numbers or (), dtype=np.int64)
@@ -133,7 +133,7 @@ def _read(row: Any, width: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]
     vectors = np.frombuffer(row.vectors or b"", dtype=kind)
     if (vectors["width"] != width).any():
         return None
-    return numbers, vectors["values"].astype(np.float32)
+    return numbers, vectors["values"].astype(np.float16)
 
 
 def _by_meaning(unit: Unit, search: Search) -> tuple[Asked, Asked]:

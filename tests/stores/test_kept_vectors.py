@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(["add", "drop"]), NUMBERS), max_siz
 
 def vector(seed: int) -> Any:
     made = np.random.default_rng(seed).normal(size=DIMENSIONS).astype(np.float32)
-    return made / np.linalg.norm(made)
+    return (made / np.linalg.norm(made)).astype(np.float16)
 
 
 @given(CHANGES, st.integers(1, 40))
@@ -33,11 +34,11 @@ def test_the_nearest_are_those_that_are_there(
             held.drop(numbers)
             there = {number: one for number, one in there.items() if number not in numbers}
             gone |= set(numbers)
-    asked = vector(7)
+    asked = vector(7).astype(np.float32)
 
     near = held.nearest(asked, limit=limit)
 
-    cosines = {number: float(one @ asked) for number, one in there.items()}
+    cosines = {number: float(one.astype(np.float32) @ asked) for number, one in there.items()}
     best = sorted(cosines, key=lambda number: cosines[number], reverse=True)[:limit]
     assert list(near) == best
     assert np.allclose(list(near.values()), [cosines[number] for number in best], atol=1e-6)
@@ -51,4 +52,21 @@ def test_of_those_that_are_as_near_the_newest_are_told() -> None:
 
     held.add(np.arange(1, 8), np.stack([one] * 7))
 
-    assert list(held.nearest(one, limit=3)) == [7, 6, 5]
+    assert list(held.nearest(one.astype(np.float32), limit=3)) == [7, 6, 5]
+
+
+@pytest.mark.parametrize("spread", [1, 0.03], ids=["apart", "much alike"])
+def test_the_nearest_of_many_are_as_if_each_had_been_compared_as_it_is(spread: float) -> None:
+    chance = np.random.default_rng(3)
+    made = chance.normal(size=256) + spread * chance.normal(size=(5000, 256))
+    vectors = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float16)
+    held = KeptVectors(256, places=len(vectors))
+    held.add(np.arange(len(vectors)), vectors)
+    asked = vectors[17].astype(np.float32)
+
+    near = held.nearest(asked, limit=100)
+
+    cosines = vectors.astype(np.float32) @ asked
+    assert len(near) == 100
+    assert min(near.values()) >= np.sort(cosines)[-100] - 1e-6
+    assert np.allclose(list(near.values()), cosines[list(near)], atol=1e-6)
