@@ -43,8 +43,11 @@ _LIGHT = frozenset(
 )
 # Misspelt so often that a tokenizer knows them as words.
 COMMON_SLIPS = frozenset({"wich", "teh", "ther", "taht", "adn", "whan"})
+_AHEAD = timedelta(days=366)  # of what comes after a time that is yet to come
 _LIVING = re.compile(
-    r"\b(?:for|makes?|earns?) (?:an?|his|her|their|my|your|our) living\b", re.IGNORECASE
+    r"\b(?:for|makes?|earns?) (?:an?|his|her|their|my|your|our) living\b"
+    r"(?!\s+(?:rooms?|areas?|spaces?|quarters|conditions|costs?)\b)",
+    re.IGNORECASE,
 )
 # What names stand beside one another by, and what several do with one another.
 _JOINING = frozenset({"and", "or", "nor", "the"})
@@ -168,10 +171,11 @@ def _earlier(period: Period, mention: DateMention) -> Iterator[Period]:
 
 
 def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
-    """From a date on, or up to it, where its preposition says so."""
+    """From a date on until now, where its preposition says so; after what is to come, for a year."""
     if relation in {"since", "after"}:
         begin = period.start if relation == "since" else period.end
-        return Period(begin, max(asked_at + timedelta(days=1), period.end), period.unit)
+        end = max(asked_at + timedelta(days=1), period.end)
+        return Period(begin, end if end > begin else begin + _AHEAD, period.unit)
     return period
 
 

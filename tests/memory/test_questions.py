@@ -77,6 +77,21 @@ def test_what_asks_for_a_time_is_told(text: str, asks: bool) -> None:
     assert read_question(text, asked_at=NOON).asks_when is asks
 
 
+@pytest.mark.parametrize(
+    "text", ["What happens after next week?", "What is planned after tomorrow?"]
+)
+def test_after_what_is_to_come_goes_on_from_there(text: str) -> None:
+    period = read_question(text, asked_at=NOON).period
+
+    assert period is not None
+    assert NOON < period.start < period.end
+
+
+def test_a_living_room_is_no_work() -> None:
+    assert "work" not in words_of("Which paint is in our living room?")
+    assert "work" in words_of("What does Mara do for a living?")
+
+
 def test_letters_of_other_widths_are_read_as_they_are_meant() -> None:
     assert words_of("\uff4b\uff55\uff42\uff45\uff52\uff4e\uff45\uff54\uff45\uff53 \u7533") == [
         "kubernetes",
