@@ -24,12 +24,11 @@ class KeptVectors:
     `lacking` are the entries whose vectors are not here: they have none, or it is not known that it is the same.
     """
 
-    def __init__(self, dimensions: int, *, places: int = 0) -> None:
+    def __init__(self, dimensions: int) -> None:
         """Prepares it.
 
         Args:
             dimensions: The length of each vector.
-            places: How many there will be, as far as that is known.
         """
         self.lacking: set[int] = set()
         self._count = 0
@@ -38,7 +37,6 @@ class KeptVectors:
         # Each vector once more as bytes, and what one of its bytes stands for.
         self._bytes = np.zeros((0, dimensions), dtype=np.int8)
         self._steps = np.zeros(0, dtype=np.float32)
-        self._grow(places)
 
     def __len__(self) -> int:
         return self._count

@@ -60,7 +60,7 @@ def test_the_nearest_of_many_are_as_if_each_had_been_compared_as_it_is(spread: f
     chance = np.random.default_rng(3)
     made = chance.normal(size=256) + spread * chance.normal(size=(5000, 256))
     vectors = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float16)
-    held = KeptVectors(256, places=len(vectors))
+    held = KeptVectors(256)
     held.add(np.arange(len(vectors)), vectors)
     asked = vectors[17].astype(np.float32)
 
