@@ -57,6 +57,12 @@ _CALLED = re.compile(
     r"|(?:[Ee]very(?:one|body)|[Pp]eople|[Mm]ost people|(?:[Mm]y )?[Ff]riends|[Mm]y family)(?: just| all)? calls? me)) "
     r"(?P<name>[A-Z][\w'-]+)(?=\s*(?:\Z|[,.!]))"
 )
+_REACHED = re.compile(
+    r"(?:\A|[.,;:!] |\b(?i:please|just|but|and|so|can|rather|better|now) )(?P<said>(?:[Uu]se |[Tt]ake |[Nn]ote )?(?:"
+    r"(?:[Rr]each|[Cc]ontact|[Ee]-?mail) me (?:at|on|under|via)"
+    r"|[Mm]y (?:new )?(?:e-?mail(?: address)?|(?:(?:phone|telephone|mobile|cell)(?: number)?|number))(?::|,| is)?(?: now)?)) "
+    r"(?:(?P<email>[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4})|(?P<phone>\+?\d[\d ()-]{5,20}\d))"
+)
 _OF_PEOPLE = frozenset(
     "employer job_title languages_spoken learns manages married_to engaged_to member_of nationality responsible_for "
     "school studies studies_at teaches worked_at works_on wants plans owns".split()
@@ -126,6 +132,7 @@ def _of_message(turn: Turn) -> list[Extracted]:
             claims += dropped_in(text, sentence.start, turn.speaker)
             claims += never_so(text, sentence.start, turn.speaker)
             claims += _called(text, sentence.start, turn.speaker)
+            claims += _reached(text, sentence.start, turn.speaker)
     told = list(_of_people(claims, cast))
     firms = (
         {name_key(found["work"] or found["firm"]) for found in _FIRM.finditer(masked)}
@@ -146,6 +153,14 @@ def _called(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
         if name is not None:
             span = Span(start=start + found.start("said"), end=start + found.end("name"))
             yield Extracted(subject=speaker, predicate="preferred_name", object=name, span=span)
+
+
+def _reached(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
+    """As in "Use my new email kim@example.com", "you can reach me on 0170 1234567"."""
+    for found in _REACHED.finditer(sentence):
+        predicate = "email" if found["email"] else "phone"
+        span = Span(start=start + found.start("said"), end=start + found.end())
+        yield Extracted(subject=speaker, predicate=predicate, object=found[predicate], span=span)
 
 
 def _of_people(claims: Sequence[Extracted], cast: Cast) -> Iterator[Extracted]:
