@@ -16,7 +16,8 @@ _MOST = 16
 _READ_CHARS = 20_000  # of a longer text only the beginning is read
 _AHEAD = re.compile(
     r"\b(?:will|won['’]t|shall|going\s+to|gonna|plan(?:s|ning)?|hop(?:e|es|ing)|want(?:s)?|would|"
-    r"schedul\w+|upcoming|book(?:ed)?|until|by)\b|['’]ll\b",
+    r"schedul\w+|upcoming|book(?:ed)?|until|by|due|(?:is|are|starts?|begins?|opens?|ends?|closes?|leaves?|"
+    r"departs?|arrives?|happens?|takes\s+place)\s+on)\b|['’]ll\b",
     re.IGNORECASE,
 )
 _BACK = re.compile(

@@ -20,6 +20,8 @@ SAID = datetime(2026, 1, 2, 9, 30, tzinfo=UTC)  # a Friday
             ("on Monday", "2026-01-05", "2026-01-06"),
         ]),
         ("It is due on 2026-03-01.", [("on 2026-03-01", "2026-03-01", "2026-03-02")]),
+        ("The party is on 3 May.", [("on 3 May", "2026-05-03", "2026-05-04")]),
+        ("The shop opens on Monday.", [("on Monday", "2026-01-05", "2026-01-06")]),
         ("The harbour in May.", []),
         ("May I come in?", []),
         ("", []),
