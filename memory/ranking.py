@@ -14,6 +14,8 @@ from mnestic.memory.candidates import Asked, Candidates, Ties
 from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.weighing import Values, Weighed
 
+_DIGITS = 9  # of what is compared; below that the time tells
+
 
 @dataclass(slots=True)
 class Ranked:
@@ -114,6 +116,7 @@ def rank(
     score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
     share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))
     worth = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
+    worth = worth.round(_DIGITS)
     order = np.lexsort((rows["number"], rows["at"], worth))[::-1]
     if asked.names and not asked.weights:
         order = order[~(weighed.concern["apart"] | weighed.concern["other"])[order]]

@@ -30,7 +30,7 @@ class RetrievalPolicy(BaseModel):
     """Every weight of retrieval; how each signal is worked out stands in `memory/weighing.py`.
 
     Signals are absolute: what one says of an entry does not depend on what else was found, so a score
-    means the same for every question. A revision alone is measured by what it revises, and is at most just above it.
+    means the same for every question. A revision alone is measured by what it revises, and is at most lifted to it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mnestic.memory.candidates import CONCERNS, Asked, Candidates, Concern, Tie, Ties
 from mnestic.memory.dates import Period
 from mnestic.memory.retrieval import RetrievalPolicy
+from mnestic.memory.revisions import has_figure, is_of_same
 
 # How often a word counts before it is said enough. Source: BM25, Robertson and Zaragoza, 2009; `b`, how much
 # the length counts, is in `stores/postgres/search.py`.
@@ -29,8 +30,7 @@ _TAGGED = 0.7  # of a word's weight, where an entry has no word of the question 
 _REPEATED, _REPEATS = 0.6, 0.85
 _REPEATING = 0.6  # of what it says that is taken off the same question
 _COMPARED = 60  # the best, of which some may revise others
-_COMMON = 0.6  # of the words of the question that one has, from where another may revise it
-_ABOVE = 0.05  # by how much what revises stands above what it revises
+_COMMON = 0.5  # of the words of the question, from where what has them may revise what has them too
 _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
 
 Values = NDArray[Any]
@@ -188,9 +188,10 @@ class Weighed:
         return _REPEATING * repeats * says
 
     def revision(self, total: Values) -> Values:
-        """How much those that revise others are lifted towards them, which came earlier with the same words.
+        """How much those that revise others are lifted to them, which came earlier with the same words.
 
-        Who asks tells nothing, and where a time is asked about, what was so then may be meant.
+        Of the same score the later one is told first. Who asks tells nothing, where a time is asked about, what
+        was so then may be meant, and what was learned as the answer is revised by what was learned alone.
         """
         rows, weights = self.rows, np.array(self._asked.weights)
         lifted = np.zeros(len(rows))
@@ -199,14 +200,31 @@ class Weighed:
         revising = best[rows["revises"][best]]
         if not self._asked.weights or self._asked.period is not None or not len(revising):
             return lifted
+        new, old = rows[revising][:, None], rows[best]
+        both = new["lexemes"] & old["lexemes"]
         bits = np.arange(len(weights))
-        both = rows["lexemes"][revising, None] & rows["lexemes"][best]
-        common = (both[..., None] >> bits & 1) @ weights / weights.sum()
-        is_later = rows["at"][revising, None] > rows["at"][best]
-        is_of_same = rows["concern"][revising, None] == rows["concern"][best]
-        above = np.maximum(0, total[best] - total[revising, None] + _ABOVE)
-        lifted[revising] = (above * is_later * is_of_same * (common >= _COMMON)).max(axis=1)
+        is_used = (
+            np.bitwise_or.reduce(rows["lexemes"]) >> bits & 1
+        )  # what nobody says parts nothing
+        common = (both[..., None] >> bits & 1) @ weights
+        above = np.maximum(0, total[best] - total[revising, None])
+        above *= (both != 0) & (common >= _COMMON * (weights @ is_used))
+        above *= (new["at"] > old["at"]) & (new["concern"] == old["concern"])
+        above *= self._learned[best] <= self._learned[revising, None]
+        for place, revised in np.argwhere(above).tolist():
+            if not self._is_of_same(revising[place], best[revised]):
+                above[place, revised] = 0
+        lifted[revising] = above.max(axis=1)
         return self._policy.revision * self._share * lifted
+
+    def _is_of_same(self, new: int, old: int) -> bool:
+        lexemes, is_told = self.rows["lexemes"], self.rows["names_time"]
+        said = [self._candidates.texts[place].terms() for place in (new, old)]
+        tells = [bool(is_told[new]) or has_figure(said[0]), is_told[old] or has_figure(said[1])]
+        if self._asked.asks_when and tells == [False, True]:
+            return False
+        lacking = int(lexemes[old] & ~lexemes[new]).bit_count()
+        return is_of_same(*said, lacking=lacking)
 
     def _sessions(self) -> Values:
         """How much the session of each speaks of what is asked: BM25 of sessions over the turns that were found."""

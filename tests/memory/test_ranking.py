@@ -177,6 +177,36 @@ def test_where_a_time_is_asked_about_nothing_is_revised() -> None:
     assert order(found)[0] == 1
 
 
+def test_what_was_learned_as_the_answer_is_revised_by_what_was_learned_alone() -> None:
+    def first(**learned: float) -> int:
+        found = ranked(
+            entry(1, words=FULL, lexemes=1, learned=1.0),
+            entry(2, words=0.6 * FULL, lexemes=1, at=NOON - DAY, revises=True, **learned),
+        )
+        return order(found)[0]
+
+    assert first() == 1
+    assert first(learned=1.0) == 2
+
+
+def test_what_revises_does_not_pass_what_came_later() -> None:
+    found = ranked(
+        entry(1, words=FULL, lexemes=1),
+        entry(2, words=0.6 * FULL, lexemes=1, at=NOON - 60 * DAY, revises=True),
+        entry(3, words=FULL, lexemes=1, at=NOON - 50 * DAY),
+    )
+    assert order(found) == [3, 2, 1]
+
+
+def test_where_a_moment_is_asked_for_what_tells_none_revises_nothing() -> None:
+    found = ranked(
+        entry(1, words=FULL, lexemes=1, said=("party", "3")),
+        entry(2, words=0.6 * FULL, lexemes=1, at=NOON - DAY, revises=True, said=("party", "hat")),
+        asked=asked(asks_when=True),
+    )
+    assert order(found) == [1, 2]
+
+
 def test_somebody_else_revises_nothing_of_who_is_named() -> None:
     found = ranked(
         entry(1, words=FULL, lexemes=1, concern="named"),

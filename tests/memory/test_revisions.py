@@ -2,7 +2,8 @@
 
 import pytest
 
-from mnestic.memory.revisions import is_revision
+from mnestic.memory.revisions import has_figure, is_of_same, is_revision
+from mnestic.memory.terms import terms_of
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,48 @@ def test_words_of_change_are_found_in_some_languages(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["The limit is 100 requests.", "I know the newspaper.", "", "Der Schlüssel hängt hier."]
+    "text",
+    [
+        "The limit is 100 requests.",
+        "I know the newspaper.",
+        "",
+        "Der Schlüssel hängt hier.",
+        "Our office in New York is closed.",
+        "Was often meant.",
+        "There is one slice left.",
+    ],
 )
 def test_what_only_tells_how_it_is_revises_nothing(text: str) -> None:
     assert not is_revision(text)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "lacking"),
+    [
+        ("The rate limit goes up to 250.", "The API rate limit is 100.", 1),
+        ("The book club has moved to Thursdays.", "The book club meets on Mondays at the library.", 1),
+        ("Rollo has a new vet, Dr Lutz.", "The vet of our dog Rollo is Dr Hahn.", 0),
+    ],
+)  # fmt: skip
+def test_what_takes_the_place_of_what_was_said_is_of_the_same(
+    new: str, old: str, lacking: int
+) -> None:
+    assert is_of_same(terms_of(new), terms_of(old), lacking=lacking)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "lacking"),
+    [
+        ("The alarm code of the attic has changed to 2222.", "The alarm code of the cellar is 1111.", 1),
+        ("Bus line 7 now leaves at half past.", "Bus line 14 leaves at quarter past.", 1),
+        ("I got a new kayak for my birthday.", "My birthday is on 3 May.", 0),
+        ("Rollo got a new leash.", "The vet of our dog Rollo is Dr Hahn.", 0),
+    ],
+)  # fmt: skip
+def test_a_change_of_something_else_is_none_of_the_same(new: str, old: str, lacking: int) -> None:
+    assert not is_of_same(terms_of(new), terms_of(old), lacking=lacking)
+
+
+def test_a_figure_is_told_by_its_digits() -> None:
+    assert has_figure(terms_of("It is on 3 May."))
+    assert not has_figure(terms_of("It is in May."))
