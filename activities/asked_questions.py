@@ -175,6 +175,7 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
             asked_at=asking.asked_at,
             weights=weights,
             names=tuple(sorted(names)),
+            is_of_stranger=not (is_foreign or names) and _is_of_stranger(question, known),
             period=period,
             is_question=question.is_question,
             asks_when=question.asks_when,
@@ -224,6 +225,11 @@ async def _recognise(
     words = {word.text for word in question.words}
     known = await search.recognise(possible_names(question.words), words, model=asking.model)
     return question, known, mended
+
+
+def _is_of_stranger(question: Question, known: Known) -> bool:
+    """Whether it asks about somebody of whom nothing is known."""
+    return any(word.is_asked_about and not _is_known(word.text, known) for word in question.words)
 
 
 def _is_known(word: str, known: Known) -> bool:

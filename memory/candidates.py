@@ -152,11 +152,16 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question, as far as scores need it: `weights` is how telling each of its words is."""
+    """A question, as far as scores need it.
+
+    `weights` is how telling each of its words is, `is_of_stranger` whether it asks about somebody of whom
+    nothing is known.
+    """
 
     asked_at: datetime
     weights: Sequence[float] = ()
     names: Sequence[str] = ()
+    is_of_stranger: bool = False
     period: Period | None = None
     is_question: bool = False
     asks_when: bool = False

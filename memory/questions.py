@@ -54,6 +54,9 @@ _JOINING = frozenset({"and", "or", "nor", "the"})
 _SHARED = frozenset(
     "talk talked talking discuss discussed discussing chat chatted conversation conversations".split()  # noqa: SIM905
 )
+_AUXILIARIES = frozenset(
+    "is are was were do does did has have had will would can could should may might must".split()  # noqa: SIM905
+)
 _YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "nth"})
 _YEARS = 10  # that are looked back for a day without its year
 _ENGLISH = 1 / 3  # share of English function words from which a question is in English
@@ -62,10 +65,11 @@ _MOST_WORDS = 200
 
 
 class AskedWord(NamedTuple):
-    """A word of a question, and whether it can be a name by itself."""
+    """A word of a question, and whether it can be a name by itself; `is_asked_about` as *Nate* in "does Nate play"."""
 
     text: str
     may_name: bool
+    is_asked_about: bool = False
 
 
 class Question(NamedTuple):
@@ -180,17 +184,26 @@ def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
 
 
 def _words(text: str, spans: tuple[tuple[int, int], ...]) -> Iterator[AskedWord]:
-    first = True
+    before = ""
     for number, match in enumerate(_WORD.finditer(text)):
         if number >= _MOST_WORDS:
             return
         if any(start < match.end() and match.start() < end for start, end in spans):
-            first = False
+            before = match[0]
             continue
         word = _POSSESSIVE.sub("", match[0])
-        capital = word[:1].isupper() and not first
-        yield AskedWord(word, may_name=capital or word.casefold() not in STOP_WORDS)
-        first = False
+        is_telling = word.casefold() not in STOP_WORDS
+        is_capital = word[:1].isupper() and before != ""
+        follows = before.casefold() in _AUXILIARIES or _POSSESSIVE.search(before) is not None
+        yield AskedWord(
+            word,
+            may_name=is_capital or is_telling,
+            is_asked_about=is_capital
+            and is_telling
+            and word[1:].islower()
+            and (follows or word != match[0]),
+        )
+        before = match[0]
 
 
 def _grams(words: tuple[AskedWord, ...]) -> Iterator[tuple[int, int, str]]:

@@ -81,13 +81,15 @@ class Weighed:
         """How much of what an entry says counts, by whom it is about.
 
         Where someone who is named has spoken, what mentions them counts less: it may be a greeting. What was
-        kept about somebody else counts less than what somebody else has said.
+        kept about somebody else counts less than what somebody else has said; of who is not known, all is.
         """
         others = self._policy.others
         mentioned = math.sqrt(others) if self.rows["is_said"].any() else 1.0
         shares: dict[Concern, float] = {"named": 1.0, "mentioned": mentioned, "other": others}
         shares["open"] = others if self._asked.names else 1.0
         shares["apart"] = others
+        if self._asked.is_of_stranger:
+            return np.full(len(self.rows), others**2)
         share = np.array([shares[name] for name in CONCERNS])[self.rows["concern"]]
         return np.where(self.concern["other"] & ~self.rows["is_turn"], others**2, share)
 

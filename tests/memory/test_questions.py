@@ -140,6 +140,25 @@ def test_a_question_is_of_what_is_between_several_or_of_each(
     assert without_names(words, {"ann", "ben", "carl", "mary ann"}).is_between == is_between
 
 
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("What video games does Nate play?", ["Nate"]),
+        ("Who is Nate's brother?", ["Nate"]),
+        ("Where's Nate?", ["Nate"]),
+        ("How do I get to the Nate Street?", []),
+        ("How long is the flight to Lima?", []),
+        ("Is SSL on?", []),
+        ("Nate plays what?", []),
+        ("does nate play", []),
+    ],
+)
+def test_who_is_asked_about_follows_an_auxiliary_or_owns(text: str, asked: list[str]) -> None:
+    words = read_question(text, asked_at=NOON).words
+
+    assert [word.text for word in words if word.is_asked_about] == asked
+
+
 def test_a_small_function_word_is_no_name() -> None:
     small = read_question("what will the art of it be", asked_at=NOON).words
     capital = read_question("What did Will paint?", asked_at=NOON).words

@@ -216,6 +216,13 @@ def test_somebody_else_revises_nothing_of_who_is_named() -> None:
     assert order(found)[0] == 1
 
 
+def test_little_that_is_known_answers_about_a_stranger() -> None:
+    (known,) = ranked(entry(1, words=0.6 * FULL, cosine=0.4))
+
+    assert known.score > 0.5
+    assert ranked(entry(1, words=0.6 * FULL, cosine=0.4), asked=asked(is_of_stranger=True)) == []
+
+
 def test_what_is_of_the_time_need_not_say_more_where_nothing_says_much() -> None:
     week = Period(NOON - 7 * DAY, NOON, "week")
     of_the_time = entry(2, at=NOON - 3 * DAY)
