@@ -213,7 +213,8 @@ class _Fact:
         """What is planned, wished, or planned no more; a new job is a fact from the day it begins."""
         clause = self.clause
         begins = self.times.begins if self.times.is_ahead(self.setting.at) else None
-        if self.pattern.predicate in {"employer", "lives_with"} and verdict == "planned":
+        is_new = self.pattern.kind != "end" and self.pattern.predicate in {"employer", "lives_with"}
+        if is_new and verdict == "planned":
             if begins:
                 yield from self._from_a_day(subject, value, begins)
             return

@@ -249,8 +249,10 @@ def _inner_verb(words: Sequence[Word], place: int, lemma: str) -> tuple[str, int
 
 def _enter(words: Sequence[Word], state: _State, lemma: str, *, low: str) -> bool:
     """What a governing verb makes of the inner one; False when it makes it uncertain."""
+    if lemma in _ONLY_TRIED or (lemma in _ENDS and state.mood != "plain"):
+        return False  # who plans to stop working does not plan to work
     if lemma in _ENDS:
-        state.mood = "stopped" if state.mood == "plain" else state.mood
+        state.mood = "stopped"
     elif lemma in _BEGINS:
         state.begun = True
     elif lemma in _PLANS:
@@ -262,8 +264,6 @@ def _enter(words: Sequence[Word], state: _State, lemma: str, *, low: str) -> boo
         if state.modal != "would":
             return words[state.place].low == "never"  # "I like to swim" is read by its pattern
         state.mood, state.modal = "wish", ""
-    elif lemma in _ONLY_TRIED:
-        return False
     return True
 
 
