@@ -23,6 +23,7 @@ _LINKS = frozenset(
     "which who then yet plus".split()
 )
 _TEACHING = frozenset({"learn", "discover"})  # what is learned is told as a whole
+_WHOLE = _TEACHING | {"give"}  # and so is of what notice is given
 _DROPPED_LINKS = frozenset("when whenever while until before after where that as or than".split())
 _OPENERS = frozenset(
     "also now well yes no oh actually currently recently lately nowadays anyway honestly meanwhile luckily "
@@ -89,7 +90,7 @@ def clauses_of(
         following = len(words) if is_last else reader.begin(heads[number + 1].index)
         last = _last_word(words, following)
         if (
-            head.verb.lemma in _TEACHING
+            head.verb.lemma in _WHOLE
             and words[last + 1 : last + 2]
             and words[last + 1].low == "that"
         ):
@@ -273,12 +274,13 @@ class _Reader:
         return _Head(Subject(tuple(names[:1]), noun), verb, index, "which")
 
     def _dropped(self, index: int, before: _Head | None, link: str) -> _Head | None:
-        """As in "Sold my car": what is "my" tells that the speaker is the one."""
+        """As in "Sold my car" and "handed in my thesis": what is "my" tells that the speaker is the one."""
         low = self._words[index].low
         if before is not None or link or not any(form == "past" for _, form in FORMS.get(low, ())):
             return None
         verb = verb_at(self._words, index, person="first")
-        owner = [word.low for word in self._words[index + 1 : index + 2]]
+        lows = [word.low for word in self._words[index + 1 : index + 3]]
+        owner = lows[1:] if lows[:1] == ["in"] else lows[:1]
         if verb is None or verb.tense != "past" or owner not in (["my"], ["our"]):
             return None
         subject = Subject((self._cast.speaker,), person="first", is_plural=owner == ["our"])

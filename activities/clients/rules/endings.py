@@ -32,7 +32,8 @@ _UNDONE = re.compile(
 )
 _BACK = re.compile(
     r"\b(?:but|though|however|then|and|until)\b(?![^.;!?]{0,60}(?:\b(?:never|not)\b|n't\b))[^.;!?]{0,60}?\b(?:(?:hired|took|taken|had|let|wanted|asked|brought) (?:me|us) back"
-    r"|(?:came|went|come|gone|moved|got|am|'m|are|'re|was) back|returned|re-?joined|again\b|relapsed|started up again)",
+    r"|(?:came|went|come|gone|moved|got|am|'m|are|'re|was) back|returned|"
+    r"(?:took|taken) (?:it|that) back|withdr[ae]wn? (?:it|that|my|our|his|her|their)\b|talked (?:me|us|him|her|them) out of it|changed (?:my|our|his|her|their) minds?(?! about\b)|re-?joined|again\b|relapsed|started up again)",
     re.IGNORECASE,
 )
 _TRIP = r"(?:trip|holiday|vacation|journey|flights?|visit|weekend|travels)"
@@ -78,7 +79,6 @@ _OFF_SIGNS = (
         "through",
         "go ahead",
     ),
-    *("notice", "resignation"),
     *("decided against", "changed", "iven up", "gave up", "abandoned", "ruled out"),
 )
 _NEVER_SIGN = re.compile(
@@ -92,10 +92,6 @@ _OF_ANYTHING = (
     "engaged_to",
     "married_to",
     "partner",
-)
-_RESIGNED = re.compile(
-    r"\b(?:I|[Ww]e)(?:'ve| have)?(?: just| both| now| finally)? (?:handed in|put in|g[ai]ven?(?: in)?) (?:(?:my|our) )?(?:notice|resignation)"
-    rf"(?: at (?P<name>{NAME}))?(?=\s*(?:\Z|[,.;!|]|(?:and|but|so|because|after|today|yesterday|last|this|on)\b))"
 )
 _DECIDED = re.compile(
     r"\b(?:I|[Ww]e)(?:'ve| have)?(?: just| both| now| finally)? (?:decided against|changed (?:my|our) minds? about|"
@@ -157,8 +153,6 @@ def dropped_in(sentence: str, start: int, speaker: str) -> Iterator[Extracted]:
         is_anybodys = match["whose"].casefold() == "the"
         for subject in (of_speaker, match["noun"]) if is_anybodys else (of_speaker,):
             yield _told("ended", "happens_on", None, match, start=start, speaker=subject)
-    for match in _RESIGNED.finditer(sentence):
-        yield _told("ended", "employer", match["name"], match, start=start, speaker=speaker)
     for match in _OFFERED.finditer(sentence):
         yield _told("ended", "employer", match["name"], match, start=start, speaker=speaker)
         yield _told("ended", "starts_work_on", None, match, start=start, speaker=speaker)

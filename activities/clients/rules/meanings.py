@@ -141,7 +141,7 @@ class _Fact:
         if found == "is" and self.clause.verb.tense == "future":
             found = _LATER.get(self.pattern.predicate, "nothing")
         is_open = found == "is" and (self._is_of_a_day() or self._is_count())
-        return "nothing" if is_open else found
+        return "nothing" if is_open or self._is_of_two() else found
 
     def _is_of_a_day(self) -> bool:
         """As in "I'm together with Anna today": who is a couple is one since a day, not on one."""
@@ -152,6 +152,10 @@ class _Fact:
         """As in "we are two": how many, and not how old."""
         is_bare = self.pattern.predicate == "age" and "old" not in self.match[0]
         return is_bare and self.clause.subject.is_plural
+
+    def _is_of_two(self) -> bool:
+        """As in "we gave notice": of what both have, a flat sooner than a job."""
+        return self.clause.subject.is_plural and self.match[0] == "notice"
 
     def _subjects(self) -> tuple[str, ...]:
         """Of whom it is said; of the speaker in "she put me in charge" and "she calls me Mo"."""

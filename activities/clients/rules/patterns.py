@@ -14,6 +14,7 @@ from mnestic.activities.clients.rules.lexicon import (
     EVENTS,
     INSTRUMENTS,
     JUDGED,
+    KIN,
     LANGUAGES,
     NATIONALITIES,
     ORGANISATIONS,
@@ -98,6 +99,10 @@ _HABIT = r"(?!(?:late|out|into|away|errands|the|an?|my|our|with|around)\b)(?P<ma
 _END = r"(?=\s*(?:$|[,.|!;]|now\b|and\b|but\b|again\b|already\b|too\b|since\b|for\b|with\b|to\b|any ?more|any longer))"
 _ALONE = r"(?=\s*(?:$|[,.|!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b))"
 _JOB_OVER = r"(?=\s*(?:$|[,.|!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b|due to\b|as an?\b|to\b|for\b))"
+# What a job is given notice of, or who; notice of anything else, such as a flat, is no end of it.
+_AT_WORK = rf"(?:my|our|his|her|their|the) (?:{_any(word for word, kin in KIN.items() if kin.predicate == 'team_leader')}|employer|company|firm|job)|work|HR|(?<=at )(?:my|our|his|her|their|the) {_WORKPLACE}"
+_NOTICE = r"(?:(?:(?:my|our|his|her|their) )?(?:[a-z\d]+ (?:week|month)s?(?:'s?)? )?notice|(?:my|our|his|her|their) (?:letter of )?resignation(?: letter)?)"
+_NO_MORE_SAID = r"(?![\s|]*(?!(?:and|but|so|because|after|when|since|due to|already|too)\b)\w)"
 _RETIRED = rf"(?:\s*early\b)?(?:\s*from (?:(?:my )?(?:work|job)\b|(?P<x>{_ORG})))?(?=[\s|]*(?:$|[,.!;]|and\b|but\b|so\b|because\b|after\b|when\b|since\b|due to\b|now\b|already\b|these days\b|as an?\b|at (?:the age of )?(?:{CARDINAL})\b))"
 _COUPLE = r"(?=\s*(?:$|[,.|!;]|now\b|again\b|since\b|any ?more\b|any longer\b|but\b|and\b(?! (?!I\b)[A-Z])))"
 
@@ -173,6 +178,8 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("leave quit", rf"my (?:old )?(?:job|position|role|post)\b{_JOB_OVER}", "employer", "end", object=""),
     Pattern("lose", rf"my (?:old )?job\b{_JOB_OVER}", "employer", "end", object=""),
     Pattern("resign", rf"from (?:my (?:job|position|role|post) (?:at|with) )?(?P<x>{_ORG})", "employer", "end", reading="name"),
+    Pattern("resign", rf"(?:(?:from )?(?:my|our|his|her|their) (?:job|position|role|post)|from work)?{_NO_MORE_SAID}", "employer", "end", object=""),
+    Pattern("give hand put turn submit tender", rf"(?:in )?(?:(?:{_AT_WORK}|(?P<x>{_ORG})) )?{_NOTICE}(?: in)?(?: (?:at|to|with|from) (?:{_AT_WORK}|(?P<z>{_ORG})))?{_NO_MORE_SAID}", "employer", "end", reading="name"),
     Pattern("be get", rf"(?:fired(?! (?:up|upon)\b)|laid off|let go(?! of\b)|made redundant|sacked)(?: (?:from|by|at) (?P<x>{_ORG}))?", "employer", "end", reading="name"),
     Pattern("lay", rf"me off\b{_JOB_OVER}", "employer", "end", object="", is_of_me=True),
     Pattern("fire sack", rf"me\b{_JOB_OVER}", "employer", "end", object="", is_of_me=True),

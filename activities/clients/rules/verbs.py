@@ -19,7 +19,7 @@ _REGULAR = (
     "hike climb dance paint knit ski fire hire promote land accept care mention promise reckon gather "
     "worry fear joke report announce insist suggest recommend offer warn seem appear look feel happen "
     "use volunteer collect practise practice train stay talk watch listen walk cook help follow miss "
-    "relocate emigrate immigrate push reschedule shift delay sack switch change swap return wait scream celebrate share support"
+    "relocate emigrate immigrate push reschedule shift delay sack switch change swap return wait scream celebrate share support hand tender"
 ).split()
 _IRREGULAR = """
 go goes went gone going
@@ -84,6 +84,7 @@ marry marries married married marrying
 enrol enrols enrolled enrolled enrolling
 jog jogs jogged jogged jogging
 knit knits knitted knitted knitting
+submit submits submitted submitted submitting
 swap swaps swapped swapped swapping
 spend spends spent spent spending
 meet meets met met meeting
