@@ -5,6 +5,7 @@ by who reads it. English is understood, and what others begin a conversation wit
 """
 
 import re
+from collections.abc import Set as AbstractSet
 
 from mnestic.memory.terms import fold, words_of
 
@@ -22,9 +23,7 @@ _TIME = (
     f"one|break|rest|summer|winter|christmas|easter|birthday|party|sleep|{_WEEKDAY})(?: ahead)?"
 )
 _PART = "(?:(?:rest|start) (?:of|to) (?:your|the) )"
-_WHEN = (
-    f"(?:all|soon|later|then|there|around|again|tomorrow|tonight|next (?:week|time)|on {_WEEKDAY})"
-)
+_WHEN = f"(?:all|soon|later|then|there|around|again|tomorrow|tonight|next (?:week|time)|(?:on )?{_WEEKDAY})"
 _FEAST = (
     f"(?:birthday|christmas|xmas|easter|year|anniversary|holidays?|hanukkah|diwali|eid|thanksgiving|weekend|"
     f"valentines(?: day)?|(?:mothers|fathers) day|{_WEEKDAY})"
@@ -34,9 +33,10 @@ _KINDNESS = (
     "(?: for (?:that|this|it|everything|now|(?:all )?(?:of )?(?:your |the )?(?:quick |kind |great )?"
     "(?:help|support|time|info|information|update|reminder|answer|reply|tips?|advice|patience|effort|work)))"
 )
-# After these somebody may be called by their name.
+# After these somebody may be called by their name, of whom one sees it; after the first, by any word with a capital.
+_CALLING = "hi|hello|hey|hiya|hallo|hola|bonjour|ciao|salut|servus|bye|thanks|thx|cheers|danke|merci|gracias"
 _ADDRESSING = (
-    "hi|hello|hey|hiya|howdy|yo|hallo|hola|bonjour|ciao|salut|servus|greetings|welcome(?: back)?",
+    f"{_CALLING}|howdy|yo|greetings|welcome(?: back)?",
     "(?:good )?morning|good (?:day|afternoon|evening|night)|goodnight|gday",
     "bye(?: bye)?|goodbye|farewell|cya|ttyl|so long|take care(?: of yourself)?|tschüss|adios|au revoir",
     "sleep (?:well|tight)|sweet dreams|until (?:then|later|tomorrow|next time)",
@@ -47,7 +47,7 @@ _ADDRESSING = (
     "congratulations|congrats|well done|good (?:job|work|luck)|nice (?:job|work|one)|great (?:job|work)",
     "best wishes|best of luck|all the best|get well(?: soon)?|safe travels|bon (?:appetit|voyage)|bless you",
     f"(?:(?:i )?(?:hope|wish) you )?(?:have |had )?a (?:very |really )?{_NICE}(?: {_NICE})* {_PART}?{_TIME}",
-    f"{_NICE} (?:weekend|{_WEEKDAY})|have fun|enjoy(?: it| yourself| (?:your|the) {_TIME})?",
+    f"{_NICE} weekend|happy {_WEEKDAY}|have fun|enjoy(?: it| yourself| (?:your|the) {_TIME})?",
     "(?:(?:its|it is) )?(?:nice|good|great|lovely) to (?:meet|see|hear from|talk to) you",
     "how (?:are|r) (?:you|u|things)(?: doing)?(?: today)?|how do you do|hows it going|how is it going|sup",
     "whats up|i appreciate (?:it|that|this|your help)|much appreciated",
@@ -68,16 +68,14 @@ _PLAIN = (
     "oops|wow|oh|ah+|aww*|ha(?:ha)+h?|he(?:he)+|lol|rofl|lmao|omg|hm+|mhm+|uh huh|um+|yay|phew|ugh|well",
 )
 _CALLED = "(?: (?:there|all|everyone|everybody|guys|folks|my friend|friends?|mate|buddy|dear|team|sir|again|back))*"
-_NAME = r"(?: (?!(?:and|or|but|also|so|who\w*|what\w*|which|when|where\w*|why|how)\b)\w+)?"
-
-
-def _whole(after_a_name: str) -> re.Pattern[str]:
-    said = f"(?:(?:{'|'.join(_ADDRESSING)}){_CALLED}{after_a_name}|(?:{'|'.join(_PLAIN)}){_CALLED})"
-    return re.compile(f"(?:(?:and |but |so )?{said}(?: |$))+")
-
-
-_COURTESY = _whole("")
-_CALLING = _whole(_NAME)
+# How a word is marked that may be a name: as one, or for its capital letter alone.
+_SURE, _CAPITAL = "@", "^"
+_NAME = rf"(?!{_WEEKDAY}\b)(?:[^\W\d]|-)+"
+_SAID = (
+    f"(?:(?:{'|'.join(_ADDRESSING)}){_CALLED}(?: @{_NAME})?|(?:{_CALLING}) \\^{_NAME}|"
+    f"(?:{'|'.join(_PLAIN)}){_CALLED})"
+)
+_COURTESY = re.compile(f"(?:(?:and |but |so )?{_SAID}(?: |$))+".replace(" ", " [@^]?"))
 
 
 def without_faces(text: str) -> str:
@@ -90,14 +88,38 @@ def tells(word: str) -> bool:
     return any(char.isalnum() for char in word)
 
 
-def is_courtesy(text: str) -> bool:
-    """Whether a text is nothing but courtesies, such as "good morning, Tom" or "ok, do that"; a blank one is none."""
+def is_courtesy(text: str, *, names: AbstractSet[str] = frozenset()) -> bool:
+    """Whether a text is nothing but courtesies, such as "good morning, Tom" or "ok, do that"; a blank one is none.
+
+    The word after a greeting is a name where it begins with a capital letter, and either the word before it does
+    not, or a comma parts them, or the greeting is one word such as "hi". "Morning standup" and "Welcome Package"
+    are none: to look for a name finds nothing, and to look for no topic loses what is known of it.
+
+    Args:
+        text: What somebody says.
+        names: Words, folded, by which those who speak are called, however they are written here.
+    """
     if len(text) > _MOST_CHARS:
         return False
-    plain = _APOSTROPHES.sub("", fold(without_faces(text)))
-    words = [word for word in words_of(plain) if tells(word)]
-    if not words or len(words) > _MOST_WORDS:
-        return False
-    # Who asks means the word itself, and nobody of that name: "Hello, Berlin?"
-    pattern = _COURTESY if "?" in plain else _CALLING
-    return pattern.fullmatch(" ".join(words)) is not None
+    words = _marked(without_faces(text), names)
+    return 0 < len(words) <= _MOST_WORDS and _COURTESY.fullmatch(" ".join(words)) is not None
+
+
+def _marked(text: str, names: AbstractSet[str]) -> list[str]:
+    """The words of a text, folded, with a mark before each that may be a name."""
+    is_asked = "?" in fold(text)  # who asks means the word itself: "Hello, Berlin?"
+    found: list[str] = []
+    before = "."
+    for chunk in text.split():
+        words = [word for word in words_of(_APOSTROPHES.sub("", chunk)) if tells(word)]
+        if not words:
+            continue
+        is_known = names >= {*words}
+        is_capital = chunk.istitle() and before[-1] not in ".!"
+        if is_asked or not (is_known or is_capital):
+            found += words
+        else:
+            is_sure = is_known or before.endswith(",") or not before.istitle()
+            found.append((_SURE if is_sure else _CAPITAL) + "-".join(words))
+        before = chunk
+    return found

@@ -6,6 +6,7 @@ own: too little, and "and her sister?" finds nothing; too much, and everything f
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -48,27 +49,28 @@ def question_of(
         None for a message that says nothing to look for: emoji, a greeting, thanks, a yes.
     """
     asked = cut_text(message, max_chars)
-    if not _says_something(asked):
+    names = {word for one in before for word in words_of(one.speaker or "")}
+    if not _says_something(asked, names):
         return None
     room = min(_LONGEST_BEFORE, max_chars - len(asked) - 1)
     if room <= 0 or len(_terms(asked)) >= _FEW_TERMS:
         return Question(asked)
-    last = next((one for one in reversed(before) if _may_precede(one, message)), None)
+    last = next((one for one in reversed(before) if _may_precede(one, message, names)), None)
     if last is None or now - last.at > _OLDEST_BEFORE:
         return Question(asked)
     beginning = cut_text(last.content, room)
     return Question(f"{beginning}\n{asked}".strip(), follows=last)
 
 
-def _may_precede(one: ChannelMessage, message: str) -> bool:
+def _may_precede(one: ChannelMessage, message: str, names: AbstractSet[str]) -> bool:
     return " ".join(one.content.split()) != " ".join(message.split()) and _says_something(
-        cut_text(one.content, _LONGEST_BEFORE)
+        cut_text(one.content, _LONGEST_BEFORE), names
     )
 
 
-def _says_something(text: str) -> bool:
+def _says_something(text: str, names: AbstractSet[str]) -> bool:
     """Whether a text has a word that carries meaning, or asks on, and is no courtesy."""
-    return not is_courtesy(text) and (bool(_terms(text)) or _asks_on(text))
+    return not is_courtesy(text, names=names) and (bool(_terms(text)) or _asks_on(text))
 
 
 def _asks_on(text: str) -> bool:

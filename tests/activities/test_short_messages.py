@@ -107,3 +107,27 @@ async def test_a_word_alone_is_looked_for_where_nothing_was_said_before(ada: Mem
     await hear(ada, CURTAINS, channel="mail")
 
     assert await told(ada, "curtains?") == [CURTAINS]
+
+
+@pytest.mark.parametrize(
+    ("message", "about"),
+    [
+        ("Morning standup.", "standup"),
+        ("hey lifejackets", "lifejackets"),
+        ("Happy birthday cake", "cake"),
+    ],
+)
+async def test_what_begins_like_a_greeting_is_looked_for(
+    ada: MemoryClient, message: str, about: str
+) -> None:
+    await hear(
+        ada,
+        "The morning standup is at nine.",
+        "The lifejackets are under the bench.",
+        "The birthday cake has to be ordered by Friday.",
+        channel="mail",
+    )
+
+    found = await told(ada, message)
+
+    assert about in found[0]

@@ -39,6 +39,16 @@ from mnestic.memory.courtesies import is_courtesy
         "that's fine",
         "haha",
         "Ja",
+        "Hello 👋 Nadia",
+        "hi there Tom",
+        "Thanks Mara!",
+        "Hi Anna-Lena, how are you",
+        "ok, good night Mara",
+        "Good Morning, Tom",
+        "Happy birthday Leila!",
+        "Welcome back, Mara",
+        "See you Monday, Leo!",
+        "Danke, Élodie",
     ],
 )
 def test_what_is_said_to_be_polite_is_a_courtesy(text: str) -> None:
@@ -62,10 +72,42 @@ def test_what_is_said_to_be_polite_is_a_courtesy(text: str) -> None:
         "have a nice weekend with Leila",
         "good morning, it rains in Porto",
         "tell me more",
+        "Morning standup.",
+        "Morning Standup",
+        "welcome package",
+        "Welcome Package",
+        "hey lifejackets",
+        "hey, lifejackets",
+        "Happy birthday cake",
+        "Happy Birthday Cake",
+        "good night story",
+        "Good Night Story",
+        "thanks giving dinner",
+        "Thank You Card",
+        "goodbye party",
+        "Good luck charm",
+        "hello invoices",
+        "hello Q3",
+        "Hi. Curtains",
+        "Thanks, Thursday.",
+        "Good Friday",
+        "Enjoy Porto",
+        "thanks team dinner",
     ],
 )
 def test_what_only_begins_politely_is_no_courtesy(text: str) -> None:
     assert not is_courtesy(text)
+
+
+@pytest.mark.parametrize("text", ["hello tom", "thanks, Mara", "Good Morning Tom", "morning tom!"])
+def test_who_speaks_is_greeted_however_their_name_is_written(text: str) -> None:
+    assert is_courtesy(text, names={"tom", "mara", "holt"})
+    assert not is_courtesy(f"{text} standup", names={"tom", "mara", "holt"})
+
+
+@pytest.mark.parametrize("text", ["hello tom", "Good Morning Tom", "Morning, tom", "Hello, Tom?"])
+def test_what_may_be_a_topic_is_no_name_of_somebody_who_does_not_speak(text: str) -> None:
+    assert not is_courtesy(text, names={"mara"})
 
 
 @pytest.mark.parametrize("text", ["hi " * 15, "good good morning " * 5, "see you later then " * 4])

@@ -92,6 +92,19 @@ def test_a_message_that_says_nothing_is_not_what_another_follows() -> None:
     assert text_of(question) == "In Porto!\nAnd her sister?"
 
 
+def test_who_speaks_in_the_channel_is_greeted_and_not_asked_for() -> None:
+    before = [
+        one.model_copy(update={"speaker": "Mara Holt"})
+        for one in said(*BEFORE, "thanks mara", "Hi Mara")
+    ]
+
+    question = question_of("And her sister?", before=before, now=NOW, max_chars=1000)
+
+    assert text_of(question) == "Where does Mara live?\nAnd her sister?"
+    assert question_of("hello mara", before=before, now=NOW, max_chars=1000) is None
+    assert question_of("hello lifejackets", before=before, now=NOW, max_chars=1000) is not None
+
+
 @pytest.mark.parametrize(("hours", "follows"), [(23, True), (25, False)])
 def test_what_was_said_more_than_a_day_before_is_not_followed(hours: int, follows: bool) -> None:
     question = asked("Why?", *BEFORE, ago=timedelta(hours=hours))
