@@ -7,7 +7,8 @@ and only those that can be told with certainty.
 # ruff: noqa: RUF001 (typographic apostrophes are meant)
 
 import re
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from mnestic.memory.dates import DateMention, Period, Tense, find_dates
 from mnestic.memory.entries import TimeMention
@@ -17,35 +18,54 @@ _READ_CHARS = 20_000  # of a longer text only the beginning is read
 _AHEAD = re.compile(
     r"\b(?:will|won['’]t|shall|going\s+to|gonna|plan(?:s|ning)?|hop(?:e|es|ing)|want(?:s)?|would|"
     r"schedul\w+|upcoming|book(?:ed)?|until|by|due|(?:is|are|starts?|begins?|opens?|ends?|closes?|leaves?|"
-    r"departs?|arrives?|happens?|takes\s+place)\s+on)\b|['’]ll\b",
+    r"departs?|arrives?|happens?|takes\s+place)\s+(?:on|from)|(?:am|is|are)\s+[a-z]+ed)\b|['’]ll\b",
     re.IGNORECASE,
 )
 _BACK = re.compile(
     r"\b(?:was|were|did|didn['’]t|had|went|came|met|saw|got|took|made|said|told|bought|left|began|"
-    r"since|ago|used\s+to|[a-z]{3,}ed)\b",
+    r"since|ago|used\s+to|(?<!\bam\s)(?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)[a-z]{3,}ed)\b",
     re.IGNORECASE,
 )
 _END = re.compile(r"[.!?;\n]\s")
+_THROUGH = re.compile(r"\s*(?:to|till|through|[-–—])?\s*")  # what stands between the ends of a span
+_LONGEST = timedelta(days=366)  # a span of two dates without their years
 
 
 def times_of(text: str, *, at: datetime) -> tuple[TimeMention, ...]:
     """The times that a text names, in their order.
 
     A date that lies ahead or back, as the tense has it ("in May"), is told only where the sentence
-    shows which.
+    shows which. From one date to another is one time.
 
     Args:
         text: What was said.
         at: When; aware. The intervals are in its offset.
     """
     read = text[:_READ_CHARS]
-    found = []
+    found: list[TimeMention] = []
+    last: DateMention | None = None
     for mention in find_dates(read)[:_MOST]:
         period = _resolve(mention, _sentence(read, mention), at)
-        if period is not None:
-            words = read[mention.start : mention.end]
-            found.append(TimeMention(words=words, start=period.start, end=period.end))
+        if period is None:
+            continue
+        start = mention.start
+        if last is not None and _is_span(last, mention, read):
+            since = found[-1].start
+            if since < period.start and period.end - since <= _LONGEST:
+                start, period = last.start, replace(period, start=since)
+                found.pop()
+        found.append(
+            TimeMention(words=read[start : mention.end], start=period.start, end=period.end)
+        )
+        last = mention
     return tuple(found)
+
+
+def _is_span(first: DateMention, last: DateMention, text: str) -> bool:
+    """Whether two dates are the ends of one time, as in "from 3 May to 9 May" and "3 May until 9 May"."""
+    between = text[first.end : last.start]
+    ends = last.relation == "until" or bool(between.strip())
+    return ends and last.relation in {"on", "until"} and _THROUGH.fullmatch(between) is not None
 
 
 def _resolve(mention: DateMention, sentence: str, at: datetime) -> Period | None:

@@ -22,6 +22,16 @@ SAID = datetime(2026, 1, 2, 9, 30, tzinfo=UTC)  # a Friday
         ("It is due on 2026-03-01.", [("on 2026-03-01", "2026-03-01", "2026-03-02")]),
         ("The party is on 3 May.", [("on 3 May", "2026-05-03", "2026-05-04")]),
         ("The shop opens on Monday.", [("on Monday", "2026-01-05", "2026-01-06")]),
+        ("We are closed from 20 February to 3 March.", [
+            ("from 20 February to 3 March", "2026-02-20", "2026-03-04"),
+        ]),
+        ("I was in Rome from 3 May to 9 May.", [
+            ("from 3 May to 9 May", "2025-05-03", "2025-05-10"),
+        ]),
+        ("We were closed on 20 May, and on 3 June.", [
+            ("on 20 May", "2025-05-20", "2025-05-21"),
+            ("on 3 June", "2025-06-03", "2025-06-04"),
+        ]),
         ("The harbour in May.", []),
         ("May I come in?", []),
         ("", []),
