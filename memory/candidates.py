@@ -25,7 +25,7 @@ CONCERNS: tuple[Concern, ...] = get_args(Concern)
 # `concern` is a place in `CONCERNS`: the question names nobody, who said it or whom it is about, somebody who is
 # mentioned in what another said, one of several apart from the others, or somebody else. `persons` has a bit for each of
 # several between whom something is asked for. `is_turn` is what was said in a conversation, whose place in it counts;
-# `revises` what says that something is another than before;
+# `revises` what says that something is another than before, `names_time` what tells when something is;
 # `is_said` what somebody said whom the question names. `words` is its BM25 for the question, `lexemes` a bit for each
 # word of the question that it has, `cosine` how near its meaning is, `learned` the share of the question that what was
 # learned from it answers, `alike` how near its words come to those of the question that it lacks.

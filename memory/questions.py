@@ -38,7 +38,7 @@ _ABOUT_ITSELF = frozenset(
 _LIGHT = frozenset(
     """
     may might can could shall should must will would need needs want wants wanted get gets getting got
-    much many more most lot lots thing things way kind kinds sort sorts type types really still even ever just also please good nice
+    much many more most every each lot lots thing things way kind kinds sort sorts type types really still even ever just also please good nice
     """.split()  # noqa: SIM905
 )
 # Misspelt so often that a tokenizer knows them as words.

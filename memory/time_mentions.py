@@ -13,6 +13,14 @@ from datetime import datetime, timedelta
 from mnestic.memory.dates import DateMention, Period, Tense, find_dates
 from mnestic.memory.entries import TimeMention
 
+# What tells when something is, again and again or by the clock, and is no date.
+_AGAIN = re.compile(
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:every|each)\s+(?:\w+\s+)?(?:day|morning|afternoon|evening|night|"
+    r"week|weekend|month|quarter|year)s?|daily|weekly|monthly|quarterly|yearly|annually|weekdays|weekends|noon|midnight|"
+    r"\d{1,2}[:.]\d\d(?!\d)|\d{1,2}\s?(?:am|pm|a\.m\.|p\.m\.|o['’]clock)|(?:at|past|to|till|until)\s+(?:\d{1,2}|one|two|three|"
+    r"four|five|six|seven|eight|nine|ten|eleven|twelve)(?=\s*(?:$|[.,;!?]|and\b|in\b|on\b|every\b|sharp\b|tomorrow\b|today\b)))",
+    re.IGNORECASE,
+)
 _MOST = 16
 _READ_CHARS = 20_000  # of a longer text only the beginning is read
 _AHEAD = re.compile(
@@ -59,6 +67,11 @@ def times_of(text: str, *, at: datetime) -> tuple[TimeMention, ...]:
         )
         last = mention
     return tuple(found)
+
+
+def tells_when(text: str) -> bool:
+    """Whether a text tells when something is, again and again or by the clock: "on Tuesdays", "at 9:30"."""
+    return _AGAIN.search(text, 0, _READ_CHARS) is not None
 
 
 def _is_span(first: DateMention, last: DateMention, text: str) -> bool:

@@ -260,7 +260,7 @@ def nearness(candidates: Candidates, period: Period | None) -> Values:
     near[(start <= at) & (at < end)] = 1.0
     for place in np.flatnonzero(candidates.rows["names_time"]).tolist():
         named = [_near(*times, period) for times in candidates.texts[place].times]
-        near[place] = max(near[place], *named)
+        near[place] = max([near[place], *named])
     return near
 
 

@@ -23,6 +23,7 @@ from mnestic.memory.claims import name_key
 from mnestic.memory.revisions import is_revision
 from mnestic.memory.search import Search
 from mnestic.memory.terms import terms_of
+from mnestic.memory.time_mentions import tells_when
 
 # What lines are made of; names of columns are the fields of `EntryLine`.
 COLUMNS = """
@@ -103,6 +104,7 @@ def line_of(row: Any) -> EntryLine:
     ends_at = math.inf if row.expires_at is None else row.expires_at.timestamp()
     holds_until = ends_at if row.status == "active" else -math.inf
     asks = row.content.rstrip().endswith(("?", "\uff1f"))
+    names_time = bool(times) or tells_when(row.content)
     numbers = (row.number, row.at.timestamp(), holds_until, row.importance)
     return EntryLine(
         number=row.number,
@@ -114,7 +116,7 @@ def line_of(row: Any) -> EntryLine:
         times=times,
         content=row.content,
         row=PACKED.pack(
-            *numbers, is_turn, asks, is_revision(row.content), bool(times), *_OPEN_QUESTION
+            *numbers, is_turn, asks, is_revision(row.content), names_time, *_OPEN_QUESTION
         ),
     )
 

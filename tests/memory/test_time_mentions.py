@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnestic.memory.time_mentions import times_of
+from mnestic.memory.time_mentions import tells_when, times_of
 
 SAID = datetime(2026, 1, 2, 9, 30, tzinfo=UTC)  # a Friday
 
@@ -48,3 +48,24 @@ def test_a_long_text_is_read_from_its_beginning() -> None:
     found = times_of("yesterday " * 100_000, at=SAID)
 
     assert len(found) == 16
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The book club meets on Tuesdays.",
+        "Every second week somebody cleans.",
+        "The standup is at 9:30.",
+        "It opens at nine.",
+        "Doors close at 10pm",
+    ],
+)
+def test_what_recurs_and_what_the_clock_says_tells_when(text: str) -> None:
+    assert tells_when(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["We got to two hundred.", "At one time it was red.", "", "1.5 km"]
+)
+def test_other_numbers_tell_no_time(text: str) -> None:
+    assert not tells_when(text)
