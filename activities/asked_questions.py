@@ -29,6 +29,7 @@ from mnestic.memory.questions import (
 from mnestic.memory.retrieval import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval_ports import SearchStore
 from mnestic.memory.search import Fresh, Known, Search, Vocabulary
+from mnestic.memory.slips import may_be_another
 
 _FRESH = 1000  # entries without a vector that are embedded with the question
 
@@ -61,8 +62,27 @@ class Asking:
     def may_be_misspelt(self, word: str) -> bool:
         """Whether a word is not among the common ones."""
         folded = word.casefold()
-        is_rare = self.count_tokens is not None and self.count_tokens(f" {folded}") > 1
+        is_rare = self.count_tokens is not None and not self._is_common(folded)
         return is_rare or folded in COMMON_SLIPS
+
+    def is_in_doubt(self, names: Mapping[str, str], words: Mapping[str, str]) -> bool:
+        """Whether one of the names or words that were read as others may be the name of somebody else."""
+        slips = {
+            word: read
+            for word, read in words.items()
+            if self._is_name(word) and not read.startswith(word.casefold())
+        }
+        return any(
+            may_be_another(name_key(word), read, is_common=word in names and self._is_name(word))
+            for word, read in {**slips, **names}.items()
+        )
+
+    def _is_name(self, word: str) -> bool:
+        """Whether a word is common where it begins with a capital."""
+        return self._is_common(word.capitalize())
+
+    def _is_common(self, word: str) -> bool:
+        return self.count_tokens is not None and self.count_tokens(f" {word}") == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +199,7 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
             period=period,
             is_question=question.is_question,
             asks_when=question.asks_when,
+            is_in_doubt=asking.is_in_doubt(mended, vocabulary.misspelt),
             mode=query.mode,
         ),
         vocabulary=replace(vocabulary, misspelt={**mended, **vocabulary.misspelt}),
@@ -206,6 +227,7 @@ async def _recognise(
     words = {word.text for word in question.words}
     keys = possible_names(question.words)
     known = await search.recognise(keys, words, model=asking.model)
+    is_english_asked = is_english(words)
     strange = [
         word.text
         for word in question.words
@@ -213,7 +235,7 @@ async def _recognise(
         and (word.text[:1].isupper() or not known.names)
         and name_key(word.text) not in known.names
         and not _is_known(word.text, known)
-        and asking.may_be_misspelt(word.text)
+        and (asking.may_be_misspelt(word.text) or (word.is_capital and is_english_asked))
     ]
     mended = await search.near_names(strange) if strange and known.entries else {}
     if not mended:

@@ -154,8 +154,8 @@ class Candidates:
 class Asked:
     """A question, as far as scores need it.
 
-    `weights` is how telling each of its words is, `is_of_stranger` whether it asks about somebody of whom
-    nothing is known.
+    `weights` is how telling each of its words is. `is_of_stranger`: it asks about somebody of whom nothing is known;
+    `is_in_doubt`: a name of it was read as one that is known, and may be that of somebody else.
     """
 
     asked_at: datetime
@@ -165,4 +165,5 @@ class Asked:
     period: Period | None = None
     is_question: bool = False
     asks_when: bool = False
+    is_in_doubt: bool = False
     mode: Mode = "hybrid"

@@ -15,6 +15,7 @@ from mnestic.memory.dates import DateMention, Period, find_dates
 from mnestic.memory.terms import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001
+_ENDS = frozenset(".!?:;\n")  # of sentences
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)  # noqa: RUF001
 _ASKS_WHEN = re.compile(
     r"\s*(?:when|how long|(?:in |on |at |since |until )?(?:what|which) (?:year|month|week|day|date|time)|"
@@ -65,10 +66,15 @@ _MOST_WORDS = 200
 
 
 class AskedWord(NamedTuple):
-    """A word of a question, and whether it can be a name by itself; `is_asked_about` as *Nate* in "does Nate play"."""
+    """A word of a question, and whether it can be a name by itself.
+
+    `is_capital`: it is written as one within a sentence; `is_asked_about`: it is asked about as *Nate* is in
+    "does Nate play".
+    """
 
     text: str
     may_name: bool
+    is_capital: bool = False
     is_asked_about: bool = False
 
 
@@ -184,24 +190,24 @@ def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
 
 
 def _words(text: str, spans: tuple[tuple[int, int], ...]) -> Iterator[AskedWord]:
-    before = ""
+    before, end = "", 0
     for number, match in enumerate(_WORD.finditer(text)):
         if number >= _MOST_WORDS:
             return
+        is_within, end = _ENDS.isdisjoint(text[end : match.start()]), match.end()
         if any(start < match.end() and match.start() < end for start, end in spans):
             before = match[0]
             continue
         word = _POSSESSIVE.sub("", match[0])
         is_telling = word.casefold() not in STOP_WORDS
-        is_capital = word[:1].isupper() and before != ""
+        is_large = word[:1].isupper() and before != ""
+        is_capital = is_large and is_within and not word.isupper()
         follows = before.casefold() in _AUXILIARIES or _POSSESSIVE.search(before) is not None
         yield AskedWord(
             word,
-            may_name=is_capital or is_telling,
-            is_asked_about=is_capital
-            and is_telling
-            and word[1:].islower()
-            and (follows or word != match[0]),
+            may_name=is_large or is_telling,
+            is_capital=is_capital,
+            is_asked_about=is_capital and is_telling and (follows or word != match[0]),
         )
         before = match[0]
 

@@ -31,6 +31,7 @@ _REPEATED, _REPEATS = 0.6, 0.85
 _REPEATING = 0.6  # of what it says that is taken off the same question
 _COMPARED = 60  # the best, of which some may revise others
 _COMMON = 0.5  # of the words of the question, from where what has them may revise what has them too
+_IN_DOUBT = 0.4  # of how sure it is, where a name of the question may be that of somebody else
 _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
 
 Values = NDArray[Any]
@@ -114,7 +115,8 @@ class Weighed:
             words = told / (whole + sum(rarity for _, rarity in parts))
         silence = (1 - words) * (1 - self._meaning) * (1 - self._learned)
         says = float((self._share * (1 - silence)).max())
-        return 1 / (1 + math.exp(-self._policy.slope * (says - self._policy.midpoint)))
+        sure = 1 / (1 + math.exp(-self._policy.slope * (says - self._policy.midpoint)))
+        return _IN_DOUBT * sure if self._asked.is_in_doubt else sure
 
     def _parts(self) -> list[tuple[Values, float]]:
         """Who is about the names, and who is of the time, each with how telling that is.

@@ -16,6 +16,7 @@ from mnestic.memory.asked_languages import LANGUAGE, ReadWord, tells
 from mnestic.memory.claims import name_key
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.search import AskedLexeme, Known, KnownLexeme, KnownName, Vocabulary
+from mnestic.memory.slips import may_be_another, most_slips
 from mnestic.memory.terms import STOP_WORDS
 from mnestic.stores.postgres.connections import Asked
 from mnestic.stores.postgres.unit import Unit
@@ -23,7 +24,6 @@ from mnestic.stores.postgres.unit import Unit
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _LOOKED_AT = 20  # entries about somebody, for whether one of them is theirs
 _SHORTEST_MISSPELT = 4  # characters; nothing shorter is taken for misspelt
-_LONG = 8  # characters; from here on two errors are
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _MOST_SLIPS = 20  # words of a question that are taken for misspelt
 _MOST_NAMES = 500  # that begin with the letter of one that is not known
@@ -242,12 +242,8 @@ class KnownWords:
             **self._unit.owner,
             **between,
             "word": lexeme,
-            "slips": _slips(lexeme),
+            "slips": most_slips(lexeme),
         }
-
-
-def _slips(lexeme: str) -> int:
-    return 2 if len(lexeme) >= _LONG else 1
 
 
 def _nearest(lexeme: str, entries: Mapping[str, int]) -> dict[str, int]:
@@ -259,11 +255,15 @@ def _nearest(lexeme: str, entries: Mapping[str, int]) -> dict[str, int]:
 
 
 def _nearest_slip(word: str, entries: Mapping[str, int]) -> str | None:
-    """The one that is a slip or two away; of several the nearest, and in most entries."""
+    """The one that is a slip or two away; of several the nearest, in most entries, and as hands slip."""
     near = process.extract(
-        word, entries.keys(), scorer=OSA.distance, score_cutoff=_slips(word), limit=None
+        word, entries.keys(), scorer=OSA.distance, score_cutoff=most_slips(word), limit=None
     )
-    return min(((slips, -entries[one], one) for one, slips, _ in near), default=(0, 0, None))[2]
+    order = [
+        (slips, -entries[one], may_be_another(word, one, is_common=False), one)
+        for one, slips, _ in near
+    ]
+    return min(order)[-1] if order else None
 
 
 def _is_function_word(word: str) -> bool:

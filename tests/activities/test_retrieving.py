@@ -139,6 +139,16 @@ async def test_misspelt_words_and_beginnings_are_read_as_what_is_known(known: Me
     assert told(begun)[:1] == ["Quarterly invoices go out on the first Monday of the month."]
 
 
+async def test_a_name_that_may_be_another_s_answers_in_doubt(known: MemoryClient) -> None:
+    known_one = await known.retrieve("Where does Mara live?")
+    slip = await known.retrieve("Where does Marra live?")
+    another = await known.retrieve("Where does Marta live?")
+
+    assert slip.found[0].score == known_one.found[0].score
+    assert (told(another), another.misspelt) == (told(known_one), {"Marta": "mara"})
+    assert another.found[0].score < 0.5 < known_one.found[0].score
+
+
 async def test_a_name_alone_brings_what_is_about_it(known: MemoryClient) -> None:
     assert set(told(await known.retrieve("Mara"))) == {
         content for content, of in KNOWN if of == "Mara"

@@ -20,6 +20,12 @@ def words_of(text: str) -> list[str]:
     return [word.text for word in read_question(text, asked_at=NOON).words]
 
 
+def test_names_are_written_with_a_capital_within_a_sentence() -> None:
+    question = read_question("Hello, Paul. Mark the day: does Anna know the PIN?", asked_at=NOON)
+
+    assert [word.text for word in question.words if word.is_capital] == ["Paul", "Anna"]
+
+
 def test_words_that_name_the_time_ask_for_nothing_else() -> None:
     question = read_question("What broke at the harbour last week?", asked_at=NOON)
 

@@ -170,6 +170,18 @@ async def test_names_are_near_that_are_a_slip_away_and_of_the_same_memory(begin:
     assert elsewhere == {}
 
 
+async def test_of_names_as_near_as_each_other_the_one_is_read_that_a_hand_slips_from(
+    begin: Begin,
+) -> None:
+    async with begin() as transaction:
+        await transaction.entries.add(
+            [entry("one", "Hello.", subjects=("Maral", "Maria", "Marti"))]
+        )
+
+    async with begin(write=False) as transaction:
+        assert await transaction.search.near_names(["Marai"]) == {"Marai": "maria"}
+
+
 async def test_the_languages_that_there_are_are_those_of_the_database(begin: Begin) -> None:
     async with begin(write=False) as transaction:
         languages = await transaction.settings.list_languages()
