@@ -26,7 +26,7 @@ _LOOKED_AT = 20  # entries about somebody, for whether one of them is theirs
 _SHORTEST_MISSPELT = 4  # characters; nothing shorter is taken for misspelt
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _MOST_SLIPS = 20  # words of a question that are taken for misspelt
-_MOST_NAMES = 500  # that begin with the letter of one that is not known
+_STRIDE = 20  # rows of an index; to look for the next name takes as long as to read some
 _MOST_BEGUN = 3  # lexemes that the beginning of a word stands for
 _FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST_MISSPELT]
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
@@ -77,20 +77,24 @@ SELECT set_config('plan_cache_mode', 'force_generic_plan', true) AS planned, now
   LEFT JOIN mnestic.embedding_model AS m
     ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
 """)  # noqa: S608
-# From one name to the next by their index, however many entries are about each.
-_NAMES_FROM = text(f"""
-SELECT array_agg(term) AS terms FROM unnest(ARRAY['subject', 'alias']) AS k (kind) CROSS JOIN LATERAL (
-    WITH RECURSIVE named AS (
-        SELECT (SELECT min(term) FROM mnestic.entry_term
-                 WHERE {_MINE} AND kind = k.kind AND term >= :first) AS term, 1 AS number
+# Names by strides of their index, each from the last name of the one before, however many entries are about each.
+_NAMED = f"""
+SELECT array_agg(DISTINCT term) AS terms FROM unnest(ARRAY['subject', 'alias']) AS k (kind) CROSS JOIN LATERAL (
+    WITH RECURSIVE stride AS (
+        SELECT CAST(:first AS text) AS last, CAST(NULL AS text[]) AS terms
          UNION ALL
-        SELECT (SELECT min(term) FROM mnestic.entry_term
-                 WHERE {_MINE} AND kind = k.kind AND term > named.term), number + 1
-          FROM named WHERE starts_with(term, :first) AND number < {_MOST_NAMES}
+        SELECT next.last, next.terms FROM stride CROSS JOIN LATERAL (
+            SELECT max(term) AS last, array_agg(term) AS terms FROM (
+                SELECT term FROM mnestic.entry_term
+                 WHERE {_MINE} AND kind = k.kind AND term > stride.last {{below}}
+                 ORDER BY term LIMIT {_STRIDE}
+            ) AS rows_from_there
+        ) AS next WHERE next.last IS NOT NULL
     )
-    SELECT term FROM named WHERE starts_with(term, :first)
+    SELECT unnest(terms) AS term FROM stride
 ) AS found
-""")  # noqa: S608
+ WHERE starts_with(term, :letter) AND length(term) <= :longest
+"""  # noqa: S608
 _ALIKE = f"""
 WITH begun AS MATERIALIZED (
     SELECT lexeme, entries FROM mnestic.lexeme
@@ -111,6 +115,8 @@ _LAST = "z"  # what stands behind it differs
 _ALIKE_BETWEEN = text(_ALIKE.format(between="lexeme >= :first AND lexeme < :next AND"))
 _ALIKE_FROM = text(_ALIKE.format(between="lexeme >= :first AND"))
 _ALIKE_ANYWHERE = text(_ALIKE.format(between=""))
+_NAMES_BETWEEN = text(_NAMED.format(below="AND term < :next"))
+_NAMES_ANYWHERE = text(_NAMED.format(below=""))
 
 
 class KnownWords:
@@ -160,9 +166,8 @@ class KnownWords:
         asked = {word: name_key(word) for word in words if len(word) >= _SHORTEST_MISSPELT}
         some = dict([*asked.items()][:_MOST_SLIPS])
         letters = sorted({key[0] for key in some.values()})
-        found = await self._unit.rows_of(
-            *((_NAMES_FROM, {**self._unit.owner, "first": letter}) for letter in letters)
-        )
+        longest = max((len(key) + most_slips(key) for key in some.values()), default=0)
+        found = await self._unit.rows_of(*(self._named(each, longest) for each in letters))
         names = {letter: row.terms or () for letter, (row,) in zip(letters, found, strict=True)}
         near = {
             word: _nearest_slip(key, dict.fromkeys(names[key[0]], 1)) for word, key in some.items()
@@ -231,6 +236,13 @@ class KnownWords:
             lexeme: _nearest(lexeme, dict(zip(row.lexemes or (), row.entries or (), strict=True)))
             for lexeme, (row,) in zip(asked, rows, strict=True)
         }
+
+    def _named(self, letter: str, longest: int) -> Asked:
+        """Names that begin with a letter."""
+        values = {**self._unit.owner, "letter": letter, "longest": longest}
+        if letter in _BETWEEN:
+            return _NAMES_BETWEEN, {**values, "first": letter, "next": _BETWEEN[letter]}
+        return _NAMES_ANYWHERE, {**values, "first": ""}
 
     def _like(self, lexeme: str) -> Asked:
         """Those that begin with a lexeme; where none does, those that are about as long."""

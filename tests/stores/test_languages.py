@@ -170,6 +170,26 @@ async def test_names_are_near_that_are_a_slip_away_and_of_the_same_memory(begin:
     assert elsewhere == {}
 
 
+async def test_a_name_is_near_among_any_number_that_begin_with_its_letter(begin: Begin) -> None:
+    crowd = tuple(f"Ma{number:04}" for number in range(2000))
+    async with begin() as transaction:
+        await transaction.entries.add(
+            [
+                entry(f"{first}", subjects=crowd[first : first + 100])
+                for first in range(0, 2000, 100)
+            ]
+        )
+        for number in range(50):  # more than are read at a time
+            await transaction.entries.add([entry(f"of {number}", subjects=("Mzia", "Élodie"))])
+        await transaction.entries.add([entry("last", subjects=("Mzygmunt", "Zygmunt", "Ołena"))])
+
+    async with begin(write=False) as transaction:
+        asked = ["Mzygmnut", "Mziia", "Ma01O23", "Élodei", "Zygmnut", "Ołnea"]
+        near = await transaction.search.near_names(asked)
+
+    assert [*near.values()] == ["mzygmunt", "mzia", "ma0123", "élodie", "zygmunt", "ołena"]
+
+
 async def test_of_names_as_near_as_each_other_the_one_is_read_that_a_hand_slips_from(
     begin: Begin,
 ) -> None:
