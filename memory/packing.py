@@ -7,10 +7,16 @@ hard cap on the block as it is sent, marks and opening with it, by exact counts.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from pydantic import BaseModel, ConfigDict, Field
 
-_WORDS = re.compile(r"\w+")
+_MINUS = re.compile(r"(?<![\w)])-(?=\.?\d)")
+_FRACTION = re.compile(r"(?<=\d)/(?=\d)")
+_SIGNS = frozenset(
+    ("Sc", "Sm", "So")
+)  # of currencies, of mathematics, and others such as ° and emoji
+_MORE_SIGNS = "#%\u2030"  # which Unicode calls punctuation
 
 
 class Piece(BaseModel):
@@ -144,6 +150,19 @@ class _Packing:
 
 
 def key_of(words: str) -> str:
-    """What words say, however they are written; of two pieces with one key the second is a duplicate."""
+    """What words say, however they are written; of two pieces with one key the second is a duplicate.
+
+    Punctuation says nothing, signs do: C++ is not C#, and -40 not 40.
+    """
     folded = unicodedata.normalize("NFKC", words).casefold()
-    return " ".join(_WORDS.findall(folded)) or folded
+    signed = _FRACTION.sub("\u2044", _MINUS.sub("\u2212", folded)).replace("!=", "\u2260")
+    return " ".join("".join(map(_as_said, signed)).split()) or folded
+
+
+@cache
+def _as_said(char: str) -> str:
+    """A character of a word, a sign by itself, or a space."""
+    category = unicodedata.category(char)
+    if category[0] in "LMN" or char == "_":
+        return char
+    return f" {char} " if category in _SIGNS or char in _MORE_SIGNS else " "

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.memory.packing import Piece, Tier, pack
+from mnestic.memory.packing import Piece, Tier, key_of, pack
 from mnestic.memory.quotations import quoted, quoted_block
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
@@ -85,6 +85,38 @@ def test_the_ledger_tells_why_each_was_left_out() -> None:
         ("e3", "over budget: it has 52 tokens"),
         ("e5", "below threshold: 0.40, and it takes 0.5"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "other"),
+    [
+        ("I like C++.", "I like C#."),
+        ("It was -40 degrees.", "It was 40 degrees."),
+        ("It costs $5.", "It costs €5."),
+        ("Alert where x < 5.", "Alert where x > 5."),
+        ("Skip where x != 5.", "Skip where x = 5."),
+        ("Take 1/2 tablet.", "Take 1.2 tablet."),
+        ("Set it to 30°.", "Set it to 30%."),
+        ("Deploy? 👍", "Deploy? 👎"),
+        ("दिन", "दीन"),
+    ],
+)
+def test_what_differs_in_a_sign_is_no_duplicate(said: str, other: str) -> None:
+    assert key_of(said) != key_of(other)
+
+
+@pytest.mark.parametrize(
+    ("said", "again"),
+    [
+        ("It was -40 degrees.", "it was −40 degrees!"),  # noqa: RUF001
+        ("I like “C++”", "I like C++."),
+        ("5% of 1/2 cup", "(5 % of ½ cup)"),
+        ("- on Monday - 40 people", "On Monday: 40 people"),
+        ("A well-known, **bold** café…", "a well known bold cafe\u0301"),
+    ],
+)
+def test_what_differs_in_punctuation_is_a_duplicate(said: str, again: str) -> None:
+    assert key_of(said) == key_of(again)
 
 
 def test_what_says_the_opposite_is_no_duplicate() -> None:
