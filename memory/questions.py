@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from mnestic.memory.claims import name_key
+from mnestic.memory.claims import YEARS, name_key
 from mnestic.memory.dates import DateMention, Period, find_dates
 from mnestic.memory.terms import STOP_WORDS
 
@@ -158,7 +158,7 @@ def _periods(
     found = []
     for mention in find_dates(text):
         period = mention.resolve(asked_at, "past") or mention.resolve(asked_at, "future")
-        if period is not None and mention.is_large:
+        if period is not None and mention.is_large and period.start.year in YEARS:
             found.append((_bounded(period, mention.relation, asked_at), mention))
     if not found:
         return (), ()

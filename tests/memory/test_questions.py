@@ -50,6 +50,22 @@ def test_a_day_without_a_year_may_be_of_an_earlier_one() -> None:
     assert days[:3] == [datetime(year, 2, 29, tzinfo=UTC) for year in (2024, 2020, 2016)]
 
 
+@pytest.mark.parametrize(
+    "date",
+    [
+        *("31 February", "the 31st of April", "February 30, 2025", "30.2.2025", "31/4/2025"),
+        *("2025-02-30", "2025-13-01", "29 February 2023", "the fifth Monday of February 2025"),
+        "0001-01-01",
+        "9999-12-30",
+    ],
+)
+@pytest.mark.parametrize("relation", ["on", "since", "after", "before", "two days after"])
+def test_a_date_that_is_none_names_no_time(relation: str, date: str) -> None:
+    asked = read_question(f"What happened {relation} {date}?", asked_at=NOON)
+
+    assert (asked.period, asked.earlier) == (None, ())
+
+
 @pytest.mark.parametrize("text", ["on 3 May 2025", "last week", "yesterday", "last spring"])
 def test_a_time_that_is_one_alone_has_no_earlier_ones(text: str) -> None:
     asked = read_question(f"What happened {text}?", asked_at=NOON)
