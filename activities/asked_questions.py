@@ -67,14 +67,22 @@ class Asking:
 
     def is_in_doubt(self, names: Mapping[str, str], words: Mapping[str, str]) -> bool:
         """Whether one of the names or words that were read as others may be the name of somebody else."""
+        asked_about = {word.text for word in self.question.words if word.is_asked_about}
         slips = {
             word: read
             for word, read in words.items()
-            if self._is_name(word) and not read.startswith(word.casefold())
+            if (self._is_name(word) or word in asked_about) and not read.startswith(word.casefold())
         }
-        return any(
-            may_be_another(name_key(word), read, is_common=word in names and self._is_name(word))
-            for word, read in {**slips, **names}.items()
+        return (
+            any(
+                may_be_another(name_key(word), read, is_common=self._is_name(word))
+                for word, read in names.items()
+            )
+            or any(  # words are read as stems
+                may_be_another(name_key(word)[: len(read)], read, is_common=False)
+                for word, read in slips.items()
+                if word not in names
+            )
         )
 
     def _is_name(self, word: str) -> bool:
@@ -195,7 +203,8 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
             asked_at=asking.asked_at,
             weights=weights,
             names=tuple(sorted(names)),
-            is_of_stranger=not (is_foreign or names) and _is_of_stranger(question, known),
+            is_of_stranger=not (is_foreign or names)
+            and _is_of_stranger(question, known, vocabulary),
             period=period,
             is_question=question.is_question,
             asks_when=question.asks_when,
@@ -249,9 +258,10 @@ async def _recognise(
     return question, known, mended
 
 
-def _is_of_stranger(question: Question, known: Known) -> bool:
-    """Whether it asks about somebody of whom nothing is known."""
-    return any(word.is_asked_about and not _is_known(word.text, known) for word in question.words)
+def _is_of_stranger(question: Question, known: Known, vocabulary: Vocabulary) -> bool:
+    """Whether it asks about somebody of whom nothing is known, and who is not read as somebody else."""
+    asked_about = {word.text for word in question.words if word.is_asked_about}
+    return any(not _is_known(one, known) for one in asked_about - vocabulary.misspelt.keys())
 
 
 def _is_known(word: str, known: Known) -> bool:
