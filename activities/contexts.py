@@ -3,7 +3,7 @@
 It stands alone because a client asks for them and jobs may: all of it reads, and holds to one budget.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -11,7 +11,7 @@ from mnestic.activities.askers import Asker
 from mnestic.activities.query_models import QueryModels
 from mnestic.activities.retrieving import Begin, retrieve
 from mnestic.memory.agent_settings import settings_of
-from mnestic.memory.asked_facts import asked_moment, asked_predicates
+from mnestic.memory.asked_facts import asked_predicates, asked_stretch
 from mnestic.memory.contexts import (
     CONVERSATION,
     HISTORY,
@@ -30,10 +30,10 @@ from mnestic.memory.contexts import (
     summary_tier,
 )
 from mnestic.memory.entries import EntryQuery, EntryType
-from mnestic.memory.facts import Fact, FactStatus
+from mnestic.memory.facts import Fact, FactStatus, Stretch
 from mnestic.memory.ports import TokenCounter, Transaction
 from mnestic.memory.questions import read_question, without_names
-from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery
 from mnestic.memory.summaries import summaries_of
 from mnestic.memory.world import world_of
 
@@ -97,10 +97,14 @@ class ContextBuilder:
         )
         wanted = []
         if not {"summaries", "facts"}.isdisjoint(tiers):
-            asked, held_at = _asked(query, found.names, now=now)
+            predicates = _asked_predicates(query, found.names, now=now)
+            past = None if query.as_of else asked_stretch(found.period, predicates, now=now)
             async with asker() as transaction:
-                facts = await _facts_about(transaction, found, held_at=held_at)
-            asked = asked if "facts" in tiers else ()
+                facts = await _facts_about(
+                    transaction, found.names, moment=query.as_of or now, past=past
+                )
+            most = max(predicates.values(), default=0) if "facts" in tiers else None
+            asked = [name for name, share in predicates.items() if share == most]
             if "summaries" in tiers:
                 wanted.append(summary_tier(summaries_of(facts, asked=asked)))
             if "facts" in tiers:
@@ -152,24 +156,24 @@ class ContextBuilder:
         )
 
 
-def _asked(
+def _asked_predicates(
     query: RetrievalQuery, names: Collection[str], *, now: datetime
-) -> tuple[Collection[str], datetime]:
-    """The predicates that a question asks for most, of whom it names, and when facts have to hold."""
+) -> Mapping[str, float]:
+    """Which predicates a question asks for, of whom it names, and which share of it does."""
     question = read_question(query.text, asked_at=now)
-    asked = asked_predicates(without_names(question.words, names).words, number=1)
-    most = max(asked.values(), default=0)
-    moment = query.as_of or asked_moment(question.period, asked, now=now) or now
-    return [name for name, share in asked.items() if share == most], moment
+    return asked_predicates(without_names(question.words, names).words, number=1)
 
 
 async def _facts_about(
-    transaction: Transaction, found: Retrieval, *, held_at: datetime
+    transaction: Transaction, names: Sequence[str], *, moment: datetime, past: Stretch | None
 ) -> tuple[Fact, ...]:
-    """What is so of those whom the question names, or was at the moment that it asks for."""
+    """What is so at a moment of those whom a question names, or was in the past that it asks about."""
     facts: dict[str, Fact] = {}
-    for name in found.names[:MOST_FACTS]:
-        page, _ = await transaction.facts.list_facts(subject=name, as_of=held_at, limit=_PAGE)
+    for name in names[:MOST_FACTS]:
+        if past is None:
+            page, _ = await transaction.facts.list_facts(subject=name, as_of=moment, limit=_PAGE)
+        else:
+            page = await transaction.facts.list_held(name, past, limit=_PAGE)
         facts |= {fact.id: fact for fact in page}
     return tuple(facts.values())
 

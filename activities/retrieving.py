@@ -18,7 +18,7 @@ from mnestic.activities.alike_words import liken
 from mnestic.activities.asked_questions import Asking, Meanings, ReadQuestion, read_asked
 from mnestic.activities.overlap import meanwhile
 from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
-from mnestic.memory.candidates import Candidates
+from mnestic.memory.candidates import Candidates, Succession
 from mnestic.memory.entries import Entry
 from mnestic.memory.persons import set_apart, unheard_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
@@ -37,6 +37,7 @@ class _Found:
     """What sources have brought; `brought_all`: none of them has more."""
 
     candidates: Candidates
+    successions: Sequence[Succession]
     brought_all: bool
     may_lack_tagged: bool
 
@@ -178,6 +179,7 @@ async def _find(transaction: Transaction, search: Search, meanings: Meanings | N
     told.hear(hits.words, near, hits.learned)
     return _Found(
         told,
+        successions=hits.successions,
         brought_all=len(hits.words) < search.pool and len(near) < search.pool,
         may_lack_tagged=hits.may_lack_tagged,
     )
@@ -210,7 +212,14 @@ async def _ranked(
     told = told.joined(await store.describe(more - told.numbers, (), search))
     candidates = candidates.joined(told.without(entry_ids=query.excluded))
     set_apart(candidates, number=len(read.persons))
-    ranked = rank(candidates, asked=asked, ties=tied.ties, policy=read.policy, min_score=min_score)
+    ranked = rank(
+        candidates,
+        asked=asked,
+        ties=tied.ties,
+        policy=read.policy,
+        successions=found.successions,
+        min_score=min_score,
+    )
     return _Order(ranked, set(lending), unheard_of(candidates), len(candidates) + len(tied.over))
 
 

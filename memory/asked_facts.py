@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from types import MappingProxyType
 
-from mnestic.memory.dates import Period
+from mnestic.memory.facts import Stretch
 from mnestic.memory.predicates import DEFAULTS, STATES
 from mnestic.memory.terms import terms_of
 
@@ -111,16 +111,21 @@ def asked_predicates(
     return found
 
 
-def asked_moment(
-    period: Period | None, predicates: Collection[str], *, now: datetime
-) -> datetime | None:
-    """The end of a time that is past, where a question asks for what is one after the other.
+def asked_stretch(
+    period: tuple[datetime, datetime] | None, predicates: Collection[str], *, now: datetime
+) -> Stretch | None:
+    """A time that is past, where a question asks for what is one after the other.
 
     Such as where somebody works; of what happened on a day, the day itself tells.
+
+    Args:
+        period: From when, up to, not with, when.
+        predicates: What the question asks for.
+        now: When it is asked.
     """
-    if period is None or period.end > now or STATES.isdisjoint(predicates):
+    if period is None or period[1] > now or STATES.isdisjoint(predicates):
         return None
-    return period.end - timedelta(microseconds=1)
+    return Stretch(period[0], period[1] - timedelta(microseconds=1), frozenset(predicates))
 
 
 _TYPES = {

@@ -18,6 +18,8 @@ from mnestic.memory.retrieval import Mode
 
 Tie = Literal["beside", "near", "related"]
 Ties = Mapping[int, Sequence[tuple[int, Tie]]]
+# Ids of entries that told what was so one after the other, the latest first.
+Succession = Sequence[AbstractSet[str]]
 Concern = Literal["open", "named", "mentioned", "apart", "other"]  # the first where nobody is named
 CONCERNS: tuple[Concern, ...] = get_args(Concern)
 

@@ -4,7 +4,7 @@ They stand apart from `resolution`, which works them out of claims: whoever read
 """
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
@@ -13,6 +13,18 @@ from mnestic.memory.predicates import Category
 
 FactStatus = Literal["active", "archived", "deleted"]
 FactEnd = Literal["superseded", "corrected", "ended", "past", "undone", "deleted"]
+
+
+class Stretch(NamedTuple):
+    """A time in which facts are to hold, at some moment from its first to its last.
+
+    Of predicates that are `asked` for, where nothing is known to have been so then, what is known first after it holds
+    too, unless somebody said since when that is so.
+    """
+
+    first: datetime
+    last: datetime
+    asked: frozenset[str] = frozenset()
 
 
 class Fact(BaseModel):

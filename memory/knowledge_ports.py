@@ -18,7 +18,7 @@ from mnestic.memory.entries import (
     Unembedded,
 )
 from mnestic.memory.extraction import TurnKind
-from mnestic.memory.facts import Fact, FactChange, FactStatus
+from mnestic.memory.facts import Fact, FactChange, FactStatus, Stretch
 from mnestic.memory.learning import LearningCount, LearningState, Lesson
 from mnestic.memory.predicates import Predicate
 from mnestic.memory.relations import Mention, Place
@@ -80,6 +80,10 @@ class FactStore(Protocol):
             limit: At most so many.
             cursor: Where an earlier page ended.
         """
+        ...
+
+    async def list_held(self, subject: str, past: Stretch, *, limit: int = 100) -> tuple[Fact, ...]:
+        """Facts about a subject that hold at some moment of a time that is past, what began last first."""
         ...
 
     async def count(self) -> dict[FactStatus, int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mnestic.memory.candidates import Asked, Candidates, Ties
+from mnestic.memory.candidates import Asked, Candidates, Succession, Ties
 from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.weighing import Values, Weighed
 
@@ -92,6 +92,7 @@ def rank(
     asked: Asked,
     ties: Ties,
     policy: RetrievalPolicy,
+    successions: Iterable[Succession] = (),
     min_score: float | None = None,
 ) -> list[Ranked]:
     """Candidates that answer a question, the best first.
@@ -101,6 +102,7 @@ def rank(
         asked: The question.
         ties: By number, the entries beside an entry and related to it, which it lends to.
         policy: The weights.
+        successions: Of those that told what was so one after the other, the latest comes first.
         min_score: Scores below it are left out; the policy's without one. With 0 nothing is.
     """
     if not len(candidates):
@@ -110,8 +112,10 @@ def rank(
     evidence = np.sum(list(signals.values()), axis=0)
     signals |= weighed.beside()
     total = np.sum(list(signals.values()), axis=0)
-    signals |= {"revision": weighed.revision(total)}
-    total = total + signals["revision"]
+    revision = weighed.revision(total)
+    revision = revision + weighed.succession(total + revision, successions)
+    signals |= {"revision": revision}
+    total = total + revision
     best, most = total.max(), evidence.max()
     score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
     share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))

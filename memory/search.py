@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from mnestic.memory.asked_facts import asked_moment
-from mnestic.memory.candidates import Hit, Ties
+from mnestic.memory.asked_facts import asked_stretch
+from mnestic.memory.candidates import Hit, Succession, Ties
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
+from mnestic.memory.facts import Stretch
 from mnestic.memory.retrieval import RetrievalQuery
 
 
@@ -127,21 +128,26 @@ class Search:
     is_strict: bool = False
 
     @property
-    def held_at(self) -> datetime | None:
-        """When what is believed has to hold, if not now: as of the question, or at the end of a time that is past."""
-        return self.query.as_of or asked_moment(self.period, self.predicates, now=self.now)
+    def held(self) -> Stretch | None:
+        """When what is believed has to hold, if not now: as of the question, or at some moment of a time that is past."""
+        query, period = self.query, self.period
+        if query.as_of is not None:
+            return Stretch(query.as_of, query.as_of)
+        bounds = None if period is None else (period.start, period.end)
+        return asked_stretch(bounds, self.predicates, now=query.asked_at or self.now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hits:
     """What sources but meaning have brought: by words, by number; otherwise; and by facts, by id.
 
-    `may_lack_tagged`: more may have a name or a tag of the question than were brought.
+    `successions` are by facts too. `may_lack_tagged`: more may have a name or a tag of the question than were brought.
     """
 
     words: Mapping[int, Hit]
     others: frozenset[int]
     learned: Mapping[str, float]
+    successions: Sequence[Succession]
     may_lack_tagged: bool
 
     @property

@@ -5,7 +5,7 @@ It is pure, and stands apart from ranking, which makes one score of all this.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.candidates import CONCERNS, Asked, Candidates, Concern, Tie, Ties
+from mnestic.memory.candidates import (
+    CONCERNS,
+    Asked,
+    Candidates,
+    Concern,
+    Succession,
+    Tie,
+    Ties,
+)
 from mnestic.memory.dates import Period
 from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.revisions import has_figure, is_of_same
@@ -32,6 +40,7 @@ _REPEATING = 0.6  # of what it says that is taken off the same question
 _COMPARED = 60  # the best, of which some may revise others
 _COMMON = 0.5  # of the words of the question, from where what has them may revise what has them too
 _IN_DOUBT = 0.4  # of how sure it is, where a name of the question may be that of somebody else
+_LATER = 0.01  # by how much what was so later does above what was so before it
 _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
 
 Values = NDArray[Any]
@@ -229,6 +238,18 @@ class Weighed:
             return False
         lacking = int(lexemes[old] & ~lexemes[new]).bit_count()
         return is_of_same(*said, lacking=lacking)
+
+    def succession(self, total: Values, successions: Iterable[Succession]) -> Values:
+        """How much those that told what was so later are lifted above those that told what was so before it."""
+        places = {text.entry_id: place for place, text in enumerate(self._candidates.texts)}
+        lifted = np.zeros(len(total))
+        for told in successions:
+            least = -math.inf
+            for ids in reversed(told):
+                at = [places[one] for one in ids if one in places]
+                lifted[at] = np.maximum(lifted[at], least - total[at])
+                least = np.max(total[at] + lifted[at] + _LATER, initial=least)
+        return self._policy.revision * lifted
 
     def _sessions(self) -> Values:
         """How much the session of each speaks of what is asked: BM25 of sessions over the turns that were found."""

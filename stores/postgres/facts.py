@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.claims import Claim, check_name, check_time, name_key
 from mnestic.memory.errors import NotFoundError
-from mnestic.memory.facts import Fact, FactChange, FactQuery, FactStatus
+from mnestic.memory.facts import Fact, FactChange, FactQuery, FactStatus, Stretch
 from mnestic.memory.patterns import FEWEST_CLAIMS, patterns_of
 from mnestic.memory.predicates import Predicate, check_predicate
 from mnestic.memory.relations import Mention, Place
@@ -133,6 +133,10 @@ class PostgresFactStore:
             believed_at=believed_at,
         )
         return await self._beliefs.list_facts(query, limit=limit, cursor=cursor)
+
+    async def list_held(self, subject: str, past: Stretch, *, limit: int = 100) -> tuple[Fact, ...]:
+        """See the port."""
+        return await self._beliefs.list_held(subject, past, limit=limit)
 
     async def count(self) -> dict[FactStatus, int]:
         """See the port."""

@@ -1,26 +1,41 @@
-"""Whether what an entry claimed still holds, as conditions of SQL.
+"""Whether a fact holds, and whether anything that an entry claimed does, as conditions of SQL.
 
-It stands apart because searches leave out what is over, and a search of what is over asks for just that.
+It stands apart because one rule serves all who ask for what holds, leave out what is over, or ask for just that.
 """
 
 from collections.abc import Collection
-from datetime import datetime
 from typing import Any, get_args
 
 from mnestic.memory.claims import Cardinality
+from mnestic.memory.facts import Stretch
 
+_NOW = "f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now())"
+# It was not over by the beginning of the stretch, and ever was.
+_LASTED = "({0}.valid_to IS NULL OR {0}.valid_to > GREATEST({0}.valid_from, :held_first))"
+# Somebody said since when it is so.
+_DATED = """EXISTS (
+           SELECT FROM jsonb_array_elements_text(f.claims) AS said (id)
+             JOIN mnestic.claim AS d
+               ON d.tenant_id = :tenant_id AND d.agent_id = :agent_id AND d.id = said.id
+            WHERE d.kind IN ('affirmed', 'corrected') AND d.valid_from IS NOT NULL)"""
+# Something else was so before it: of what is one after the other what came before, from the stretch on; of what may be
+# beside others anything that is asked for, in the stretch.
+_LED = f"""EXISTS (
+           SELECT FROM mnestic.fact AS g
+            WHERE g.tenant_id = :tenant_id AND g.agent_id = :agent_id AND g.subject_key = f.subject_key
+              AND g.predicate = ANY(CAST(:asked AS text[])) AND g.status <> 'deleted' AND {_LASTED.format("g")}
+              AND CASE f.cardinality WHEN 'single' THEN g.predicate = f.predicate AND g.valid_from < f.valid_from
+                                     ELSE g.valid_from <= :held_last END)"""
+_THEN = f"""f.status <> 'deleted' AND {_LASTED.format("f")}
+   AND (f.valid_from <= :held_last
+        OR f.predicate = ANY(CAST(:asked AS text[])) AND NOT {_LED} AND NOT {_DATED})"""
 _FACT = """EXISTS (
            SELECT FROM mnestic.fact AS f
             WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.subject_key = c.subject_key
-              AND f.predicate = c.predicate AND f.claims ? c.id AND {condition}
-              AND (f.valid_to IS NULL OR f.valid_to > {moment}))"""
+              AND f.predicate = c.predicate AND f.claims ? c.id AND {condition})"""
 # What is active is found by its own two indexes, however much is past.
 _HOLDS = " OR ".join(
-    _FACT.format(condition=f"f.status = 'active' AND f.cardinality = '{one}'", moment="now()")
-    for one in get_args(Cardinality)
-)
-_HELD = _FACT.format(
-    condition="f.status <> 'deleted' AND f.valid_from <= :held_at", moment=":held_at"
+    _FACT.format(condition=f"f.cardinality = '{one}' AND {_NOW}") for one in get_args(Cardinality)
 )
 # Something was claimed by what an entry heard, but nothing of it holds, or held; of what is asked about, where it
 # claimed something of that.
@@ -33,17 +48,28 @@ _IS_OVER = """
     AND c.kind IN ('affirmed', 'corrected'))"""
 
 
+def holds(held: Stretch | None) -> tuple[str, dict[str, Any]]:
+    """The condition that the fact `f` holds, and its values.
+
+    Args:
+        held: When it is to hold; now without it.
+    """
+    if held is None:
+        return _NOW, {}
+    moments = {"held_first": held.first, "held_last": held.last}
+    return _THEN, {**moments, "asked": sorted(held.asked)}
+
+
 def is_over(
-    entry: str, *, respects: Collection[str], held_at: datetime | None
+    entry: str, *, respects: Collection[str], held: Stretch | None
 ) -> tuple[str, dict[str, Any]]:
     """The condition that nothing of what an entry claimed holds, and its values; it is null where it claimed nothing.
 
     Args:
         entry: The alias of its table.
         respects: Predicates that are asked about, which alone count where it claimed something by them.
-        held_at: When it is to hold; now without it.
+        held: When it is to hold; now without it.
     """
-    values: dict[str, Any] = {"respects": sorted(respects)}
-    if held_at is None:
-        return _IS_OVER.format(entry=entry, holds=_HOLDS), values
-    return _IS_OVER.format(entry=entry, holds=_HELD), {**values, "held_at": held_at}
+    condition, values = holds(held)
+    one = _HOLDS if held is None else _FACT.format(condition=condition)
+    return _IS_OVER.format(entry=entry, holds=one), {"respects": sorted(respects), **values}

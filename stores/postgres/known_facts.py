@@ -4,32 +4,33 @@ They stand apart from the other sources because they are reached through facts a
 elsewhere now, and may never have said so in the words of the question.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import text
 
+from mnestic.memory.candidates import Succession
 from mnestic.memory.learning import entry_id_at
 from mnestic.memory.search import Search
 from mnestic.stores.postgres.connections import Asked, array_of
+from mnestic.stores.postgres.holding import holds
+from mnestic.stores.postgres.search_filters import statement_of
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
-_MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
-_SAID = text(f"""
-SELECT f.predicate, c.session_id, c.source_id
-  FROM (SELECT predicate, claims, valid_from, id FROM mnestic.fact
-         WHERE {_MINE} AND subject_key = ANY(:names) AND predicate = ANY(:predicates)
-           AND status <> 'deleted'
-           AND (status = 'active' OR CAST(:ended AS boolean) OR CAST(:as_of AS timestamptz) IS NOT NULL)
-           AND (CAST(:as_of AS timestamptz) IS NULL OR valid_from <= CAST(:as_of AS timestamptz))
-           AND (CAST(:ended AS boolean) OR valid_to IS NULL OR valid_to > COALESCE(CAST(:as_of AS timestamptz), now()))
-         ORDER BY valid_from DESC, id LIMIT :limit) AS f
+_SAID = """
+SELECT f.subject_key, f.predicate, f.cardinality, f.id, c.session_id, c.source_id
+  FROM (SELECT f.* FROM mnestic.fact AS f
+         WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id
+           AND f.subject_key = ANY(:names) AND f.predicate = ANY(:predicates) AND {condition}
+         ORDER BY f.valid_from DESC, f.id LIMIT :limit) AS f
  CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS held (id)
   JOIN mnestic.claim AS c
     ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id AND c.id = held.id
    AND c.kind IN ('affirmed', 'corrected') AND c.source_id IS NOT NULL
  ORDER BY f.valid_from DESC, f.id, c.said_at DESC, c.id LIMIT :limit
-""")  # noqa: S608 - a constant of this module
+"""
+_EVER = "f.status <> 'deleted'"
 # What messages claim in just the respect that is asked about, but of others alone.
 _OTHERS = text("""
 SELECT e.number
@@ -52,28 +53,42 @@ class KnownFacts:
     def said(self, search: Search, *, limit: int) -> Asked:
         """What asks for the messages that told what is believed of the names, the latest first.
 
-        As of the question's moment, and with what has ended if it asks for that.
+        At the time that the question asks about, or else also what has ended, if it asks for that.
         """
         query = search.query
         if not search.names or not search.predicates or query.mode != "hybrid":
             return NOTHING
-        return _SAID, {
+        condition, values = holds(search.held)
+        if search.held is None and query.statuses != ("active",):
+            condition = _EVER
+        return statement_of(_SAID.format(condition=condition)), {
             **self._unit.owner,
+            **values,
             "names": sorted(search.names),
             "predicates": sorted(search.predicates),
-            "as_of": search.held_at,
-            "ended": query.as_of is None and query.statuses != ("active",),
             "limit": limit,
         }
 
     def learned(self, said: Sequence[Any], values: Mapping[str, float]) -> dict[str, float]:
         """The ids of the entries of these messages, with the value of what they told."""
-        owner = f"{self._unit.tenant_id}/{self._unit.agent_id}"
         told: dict[str, float] = {}
         for row in said:
-            name = entry_id_at((row.session_id, row.source_id), owner=owner)
+            name = self._entry_id(row)
             told[name] = max(told.get(name, 0.0), values[row.predicate])
         return told
+
+    def successions(self, said: Sequence[Any]) -> tuple[Succession, ...]:
+        """The ids of the entries that told each of what was so one after the other."""
+        told: defaultdict[tuple[str, str], defaultdict[str, set[str]]]
+        told = defaultdict(lambda: defaultdict(set))
+        for row in said:
+            if row.cardinality == "single":
+                told[row.subject_key, row.predicate][row.id].add(self._entry_id(row))
+        return tuple(tuple(facts.values()) for facts in told.values() if len(facts) > 1)
+
+    def _entry_id(self, row: Any) -> str:
+        owner = f"{self._unit.tenant_id}/{self._unit.agent_id}"
+        return entry_id_at((row.session_id, row.source_id), owner=owner)
 
     def others(
         self, numbers: Collection[int], names: Collection[str], predicates: Collection[str]

@@ -189,6 +189,7 @@ class PostgresSearchStore:
             words={number: Hit(score, lexemes) for number, score, lexemes in words},
             others=frozenset(row.number for rows in (called, named, timed) for row in rows),
             learned=facts.learned(said, search.predicates),
+            successions=facts.successions(said),
             may_lack_tagged=len(named) >= _NAMED,
         )
 
@@ -283,7 +284,7 @@ class PostgresSearchStore:
         return self._of_what_holds(_OVER, numbers, search)
 
     def _of_what_holds(self, statement: str, numbers: Sequence[int], search: Search) -> Asked:
-        over, values = is_over("t", respects=search.respects, held_at=search.held_at)
+        over, values = is_over("t", respects=search.respects, held=search.held)
         values |= {**self._unit.owner, "numbers": array_of(numbers)}
         return statement_of(statement.format(is_over=over)), values
 

@@ -63,7 +63,8 @@ class Filter:
         conditions = [_STATUS, *(condition for condition, _, _ in given)]
         values: dict[str, Any] = {"statuses": list(query.statuses)}
         if query.statuses == ("archived",):
-            over, asked_of = is_over("e", respects=search.respects, held_at=search.held_at)
+            as_of = None if query.as_of is None else search.held
+            over, asked_of = is_over("e", respects=search.respects, held=as_of)
             conditions[0] = f"({_STATUS} OR {over})"  # what nothing holds of counts as archived too
             values |= asked_of
         if "archived" not in query.statuses or query.as_of is not None:

@@ -75,6 +75,46 @@ async def test_a_question_of_a_time_that_is_past_is_told_what_was_so_then(
     assert [one["object"] for one in lines(to_come)] == ["Turin", "Tidal Atlas"]
 
 
+async def test_a_question_of_the_past_is_told_all_that_was_so_at_some_time_of_it(
+    known: MemoryClient,
+) -> None:
+    asked = {"asked_at": NOON, "tiers": ["facts"]}
+    both = await known.context_for_query("Where did Mara live in February?", **asked)
+    none = await known.context_for_query("Where did Mara live in 2019?", **asked)
+
+    assert [one["object"] for one in lines(both)] == ["Turin", "Bonn", "Tidal Atlas"]
+    assert none.text == ""
+
+
+async def test_a_question_of_a_time_of_which_nothing_is_known_is_told_what_is_known_first_after_it(
+    known: MemoryClient,
+) -> None:
+    await known.add_fact("Tom", "employer", "Baltic Ropes")
+    await known.add_fact("Tom", "drinks", "sencha")
+
+    context = await known.context_for_query(
+        "Where did Tom work last spring?", asked_at=NOON, tiers=["facts"]
+    )
+
+    assert [one["object"] for one in lines(context)] == ["Baltic Ropes"]
+
+
+async def test_a_month_without_its_year_is_the_last_of_which_something_is_known(
+    known: MemoryClient,
+) -> None:
+    await known.add("Mara had visitors in Bonn.", subjects=["Mara"], at=NOON - 320 * DAY)
+
+    context = await known.context_for_query(
+        "Where did Mara live in March?", asked_at=NOON + 60 * DAY, tiers=["facts"]
+    )
+    of_last_year = await known.context_for_query(
+        "Where did Mara live in April?", asked_at=NOON + 60 * DAY, tiers=["facts"]
+    )
+
+    assert lines(context)[0]["object"] == "Turin"
+    assert lines(of_last_year)[0]["object"] == "Bonn"
+
+
 async def test_what_is_so_is_told_before_what_was_so_once(known: MemoryClient) -> None:
     await known.add_fact("Mara", "lived_in", "Lima", valid_from=NOON)
 

@@ -1,8 +1,15 @@
 """Which predicates a question asks for, by its words."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from mnestic.memory.asked_facts import asked_predicates, asked_tags, touched_predicates
+from mnestic.memory.asked_facts import (
+    asked_predicates,
+    asked_stretch,
+    asked_tags,
+    touched_predicates,
+)
 from mnestic.memory.predicates import DEFAULTS
 
 
@@ -88,3 +95,15 @@ def test_what_is_so_is_asked_for_before_what_was_so_once() -> None:
 
     assert now["lives_in"] > now["lived_in"]
     assert before["lived_in"] > before["lives_in"]
+
+
+def test_what_is_one_after_the_other_is_asked_of_all_of_a_time_that_is_past() -> None:
+    year = (datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC))
+    moment = timedelta(microseconds=1)
+
+    asked = asked_stretch(year, {"employer", "worked_at"}, now=year[1])
+
+    assert asked == (year[0], year[1] - moment, {"employer", "worked_at"})
+    assert asked_stretch(year, {"employer"}, now=year[1] - moment) is None
+    assert asked_stretch(year, {"visited", "likes"}, now=year[1]) is None
+    assert asked_stretch(None, {"employer"}, now=year[1]) is None

@@ -207,6 +207,21 @@ def test_where_a_moment_is_asked_for_what_tells_none_revises_nothing() -> None:
     assert order(found) == [1, 2]
 
 
+def test_of_what_was_so_one_after_the_other_the_latest_stands_first() -> None:
+    samples = [
+        entry(1, words=FULL, learned=1.0),
+        entry(2, learned=1.0, at=NOON - 95 * DAY),
+        entry(3, words=0.5 * FULL, learned=1.0),
+        entry(4, words=0.5 * FULL, learned=1.0),
+    ]
+    told = ({"2"}, {"3", "gone"}, {"missing"}, {"1"})
+    plain = RetrievalPolicy(revision=0)
+
+    assert order(ranked(*samples, successions=[told])) == [2, 3, 1, 4]
+    assert order(ranked(*samples))[0] == 1
+    assert order(ranked(*samples, successions=[told], policy=plain))[0] == 1
+
+
 def test_somebody_else_revises_nothing_of_who_is_named() -> None:
     found = ranked(
         entry(1, words=FULL, lexemes=1, concern="named"),

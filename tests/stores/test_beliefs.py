@@ -10,7 +10,7 @@ import pytest
 
 from mnestic.memory.claims import Claim, ClaimKind, ClaimSource
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.facts import Fact, FactStatus
+from mnestic.memory.facts import Fact, FactStatus, Stretch
 from mnestic.memory.ports import Transaction
 from mnestic.memory.world import World, world_of
 
@@ -121,6 +121,94 @@ async def test_what_was_so_at_a_moment_is_what_held_then_by_what_is_known(
         for subject in ("Mara", "Jonas"):
             so = await pages(begin, subject=subject, predicate="lives_in", as_of=at)
             assert len(so) <= 1
+
+
+async def held(begin: Begin, first: float, last: float, *asked: str) -> tuple[Fact, ...]:
+    """What held of Mara at some time from one day to another."""
+    past = Stretch(NOON + timedelta(days=first), NOON + timedelta(days=last), frozenset(asked))
+    async with begin(write=False) as transaction:
+        return await transaction.facts.list_held("Mara", past)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_what_was_so_in_a_time_is_what_held_at_any_moment_of_it(
+    begin: Begin, seed: int
+) -> None:
+    await say(begin, some_claims(seed))
+    ever = await pages(begin, subject="Mara", **EVER)
+
+    for first in range(-620, 90, 25):
+        last = first + 40
+        moments = [NOON + timedelta(days=day) for day in (first, last)]
+        begins = [one.valid_from for one in ever if moments[0] < one.valid_from <= moments[1]]
+        expected = [one for one in ever if any(map(one.holds_at, [*moments, *begins]))]
+        expected.sort(key=lambda one: (-one.valid_from.timestamp(), one.id))
+        assert list(await held(begin, first, last)) == expected
+
+
+def told(said: int, value: str, predicate: str = "lives_in", **fields: Any) -> Claim:
+    values: dict[str, Any] = {
+        "id": f"{said}/{predicate}/{value}",
+        "subject": "Mara",
+        "predicate": predicate,
+        "object": value,
+        "said_at": NOON + timedelta(days=said),
+        "source": ClaimSource(extractor="test", session_id="s1", source_id=f"m{said}"),
+    }
+    return Claim(**values | fields)
+
+
+async def test_where_nothing_is_known_of_a_time_what_is_known_first_after_it_holds(
+    begin: Begin,
+) -> None:
+    await say(begin, [told(1, "Bonn"), told(5, "Turin"), told(1, "Acme", "employer")])
+
+    (bonn,) = await held(begin, -90, -60, "lives_in")
+    later = await held(begin, 2, 9, "lives_in", "employer")
+
+    assert bonn.object == "Bonn"
+    assert {fact.object for fact in later} == {"Turin", "Acme", "Bonn"}
+    assert later[0].object == "Turin"
+    assert await held(begin, -90, -60) == ()
+
+
+async def test_what_is_known_to_have_begun_later_or_to_be_wrong_did_not_hold_before(
+    begin: Begin,
+) -> None:
+    dated = told(4, "Acme", "employer", valid_from=NOON + timedelta(days=2))
+    right = told(3, "Turin", kind="corrected")
+    await say(begin, [told(1, "Bonn"), right, dated, told(1, "34", "age")])
+    async with begin() as transaction:
+        await transaction.facts.claim([told(6, "34", "age", id="x", kind="deleted")])
+
+    found = await held(begin, -90, -60, "lives_in", "employer", "age")
+
+    assert [fact.object for fact in found] == ["Turin"]
+
+
+async def test_what_began_after_an_end_holds_in_the_time_between_unless_it_is_dated(
+    begin: Begin,
+) -> None:
+    await say(begin, [told(1, "Bonn"), told(3, "Bonn", kind="ended"), told(40, "Turin")])
+    await say(begin, [told(1, "Acme", "employer"), told(3, "Acme", "employer", kind="ended")])
+    await say(begin, [told(40, "Tidal", "employer", valid_from=NOON + timedelta(days=39))])
+
+    between = await held(begin, 10, 20, "lives_in", "employer")
+
+    assert [fact.object for fact in between] == ["Turin"]
+
+
+async def test_what_was_so_once_holds_of_a_time_of_which_nothing_that_is_asked_is_known(
+    begin: Begin,
+) -> None:
+    once = [told(9, "Rome", "lived_in"), told(12, "Oslo", "lived_in")]
+    await say(begin, [told(1, "Bonn"), *once])
+
+    before = await held(begin, -90, -60, "lives_in", "lived_in")
+    later = await held(begin, 2, 5, "lives_in", "lived_in")
+
+    assert [fact.object for fact in before] == ["Oslo", "Rome", "Bonn"]
+    assert [fact.object for fact in later] == ["Bonn"]
 
 
 async def test_any_order_of_delivery_with_repeats_gives_the_same_world(begin: Begin) -> None:

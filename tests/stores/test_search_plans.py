@@ -27,6 +27,8 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("What did Mara say about the tide and the harbour?", {}),
     ("Where does Jonas live?", {"as_of": "2015-02-01T00:00:00Z"}),
     ("Where do Jnoas and Émlie live?", {}),
+    ("Where did Jonas live last year?", {"asked_at": "2017-01-05T00:00:00Z"}),
+    ("Where did Jonas live last year?", {"asked_at": "2015-01-05T00:00:00Z"}),
     ("Who went to the concert last week?", {"asked_at": "2015-01-05T00:00:00Z"}),
     ("What did Mara say on 3 May?", {"asked_at": "2017-01-05T00:00:00Z"}),
     ("the harbour", {"mode": "text"}),
