@@ -216,9 +216,7 @@ class Weighed:
         new, old = rows[revising][:, None], rows[best]
         both = new["lexemes"] & old["lexemes"]
         bits = np.arange(len(weights))
-        is_used = (
-            np.bitwise_or.reduce(rows["lexemes"]) >> bits & 1
-        )  # what nobody says parts nothing
+        is_used = np.bitwise_or.reduce(rows["lexemes"]) >> bits & 1  # no word parts that none has
         common = (both[..., None] >> bits & 1) @ weights
         above = np.maximum(0, total[best] - total[revising, None])
         above *= (both != 0) & (common >= _COMMON * (weights @ is_used))
