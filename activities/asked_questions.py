@@ -67,7 +67,7 @@ class Asking:
 
     def is_in_doubt(self, names: Mapping[str, str], words: Mapping[str, str]) -> bool:
         """Whether one of the names or words that were read as others may be the name of somebody else."""
-        asked_about = {word.text for word in self.question.words if word.is_asked_about}
+        asked_about = {word for name in self.question.asked_about for word in name}
         slips = {
             word: read
             for word, read in words.items()
@@ -83,6 +83,14 @@ class Asking:
                 for word, read in slips.items()
                 if word not in names
             )
+        )
+
+    def is_of_stranger(self, known: Known, misspelt: Mapping[str, str]) -> bool:
+        """Whether it asks about somebody of whom nothing is known: of all that they are called, no word is."""
+        return any(
+            all(self.may_be_misspelt(word) and not _is_known(word, known) for word in name)
+            and misspelt.keys().isdisjoint(name)
+            for name in self.question.asked_about
         )
 
     def _is_name(self, word: str) -> bool:
@@ -203,12 +211,11 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
             asked_at=asking.asked_at,
             weights=weights,
             names=tuple(sorted(names)),
-            is_of_stranger=not (is_foreign or names)
-            and _is_of_stranger(question, known, vocabulary),
             period=period,
             is_question=question.is_question,
             asks_when=question.asks_when,
-            is_in_doubt=asking.is_in_doubt(mended, vocabulary.misspelt),
+            is_in_doubt=asking.is_in_doubt(mended, vocabulary.misspelt)
+            or (not (is_foreign or names) and asking.is_of_stranger(known, vocabulary.misspelt)),
             mode=query.mode,
         ),
         vocabulary=replace(vocabulary, misspelt={**mended, **vocabulary.misspelt}),
@@ -256,12 +263,6 @@ async def _recognise(
     words = {word.text for word in question.words}
     known = await search.recognise(possible_names(question.words), words, model=asking.model)
     return question, known, mended
-
-
-def _is_of_stranger(question: Question, known: Known, vocabulary: Vocabulary) -> bool:
-    """Whether it asks about somebody of whom nothing is known, and who is not read as somebody else."""
-    asked_about = {word.text for word in question.words if word.is_asked_about}
-    return any(not _is_known(one, known) for one in asked_about - vocabulary.misspelt.keys())
 
 
 def _is_known(word: str, known: Known) -> bool:

@@ -156,14 +156,13 @@ class Candidates:
 class Asked:
     """A question, as far as scores need it.
 
-    `weights` is how telling each of its words is. `is_of_stranger`: it asks about somebody of whom nothing is known;
-    `is_in_doubt`: a name of it was read as one that is known, and may be that of somebody else.
+    `weights` is how telling each of its words is. `is_in_doubt`: it asks about somebody of whom nothing is known, or a
+    name of it was read as one that is known, and may be that of somebody else.
     """
 
     asked_at: datetime
     weights: Sequence[float] = ()
     names: Sequence[str] = ()
-    is_of_stranger: bool = False
     period: Period | None = None
     is_question: bool = False
     asks_when: bool = False

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import NamedTuple
 
 from mnestic.memory.claims import YEARS, name_key
@@ -58,6 +59,10 @@ _SHARED = frozenset(
 _AUXILIARIES = frozenset(
     "is are was were do does did has have had will would can could should may might must".split()  # noqa: SIM905
 )
+_TITLES = frozenset(
+    "mr mrs ms miss mx sir dr doctor prof professor herr frau monsieur madame señor señora".split()  # noqa: SIM905
+)
+_PARTS = re.compile(r"[.,;:!?\n]")  # what parts clauses
 _YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "nth"})
 _YEARS = 10  # that are looked back for a day without its year
 _ENGLISH = 1 / 3  # share of English function words from which a question is in English
@@ -83,7 +88,8 @@ class Question(NamedTuple):
 
     `words` are without those that name the period. `period` is the time that is asked about, `earlier` what
     it is in the years before where none is named; `is_question` whether it asks, and is not words to look for,
-    `asks_when` whether a time is what is asked for.
+    `asks_when` whether a time is what is asked for. `asked_about` are the words by which somebody is called whom a
+    question of one clause is about, as *Nate* in "what does Nate play".
     """
 
     words: tuple[AskedWord, ...]
@@ -91,6 +97,7 @@ class Question(NamedTuple):
     earlier: tuple[Period, ...]
     is_question: bool
     asks_when: bool
+    asked_about: tuple[tuple[str, ...], ...] = ()
 
 
 class Named(NamedTuple):
@@ -106,13 +113,27 @@ def read_question(text: str, *, asked_at: datetime) -> Question:
     text = unicodedata.normalize("NFKC", text)  # as letters of other widths are meant
     text = _LIVING.sub("work", text)  # what somebody does for a living is not where they live
     periods, spans = _periods(text, asked_at)
+    words = tuple(_words(text, spans))
+    is_question = bool(_IS_QUESTION.search(text))
+    is_of_one_clause = is_question and _PARTS.search(text.rstrip("?!. \n")) is None
     return Question(
-        words=tuple(_words(text, spans)),
+        words=words,
         period=periods[0] if periods else None,
         earlier=periods[1:],
-        is_question=bool(_IS_QUESTION.search(text)),
+        is_question=is_question,
         asks_when=bool(_ASKS_WHEN.match(text)),
+        asked_about=tuple(_asked_about(words)) if is_of_one_clause else (),
     )
+
+
+def _asked_about(words: tuple[AskedWord, ...]) -> Iterator[tuple[str, ...]]:
+    """Each name that is asked about, without titles; none where all words have a capital."""
+    if words[2:] and not any(word.text.islower() for word in words):
+        return
+    for is_capital, group in groupby(words, key=lambda word: word.is_capital):
+        name = list(group)
+        if is_capital and any(word.is_asked_about for word in name):
+            yield tuple(word.text for word in name if word.text.casefold() not in _TITLES)
 
 
 def possible_names(words: tuple[AskedWord, ...]) -> frozenset[str]:

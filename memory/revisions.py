@@ -22,6 +22,7 @@ _PHRASES = (
 )  # fmt: skip
 _IS_NEW = frozenset(_NEW.split())
 _OF_CHANGE = frozenset([*_WORDS.split(), *(word for phrase in _PHRASES for word in phrase.split())])
+_ENDING = frozenset({"longer", "anymore", "stopped", "postponed", "mehr", "quit"})
 _CHANGES = re.compile(
     rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{'|'.join([*_PHRASES, *_WORDS.split()])})\b", re.IGNORECASE
 )  # of a name such as New York, "new" says nothing
@@ -54,6 +55,11 @@ def is_of_same(new: Sequence[str], old: Sequence[str], *, lacking: int) -> bool:
         return True
     added = len(frozenset(new) - known - _OF_CHANGE)
     return added <= len(known - frozenset(new)) - lacking
+
+
+def is_end(terms: Iterable[str]) -> bool:
+    """Whether a text tells that something is so no longer, and no other time."""
+    return not _ENDING.isdisjoint(terms)
 
 
 def has_figure(terms: Iterable[str]) -> bool:

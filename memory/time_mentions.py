@@ -15,10 +15,11 @@ from mnestic.memory.entries import TimeMention
 
 # What tells when something is, again and again or by the clock, and is no date.
 _AGAIN = re.compile(
-    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:every|each)\s+(?:\w+\s+)?(?:day|morning|afternoon|evening|night|"
-    r"week|weekend|month|quarter|year)s?|daily|weekly|monthly|quarterly|yearly|annually|weekdays|weekends|noon|midnight|"
-    r"\d{1,2}[:.]\d\d(?!\d)|\d{1,2}\s?(?:am|pm|a\.m\.|p\.m\.|o['’]clock)|(?:at|past|to|till|until)\s+(?:\d{1,2}|one|two|three|"
-    r"four|five|six|seven|eight|nine|ten|eleven|twelve)(?=\s*(?:$|[.,;!?]|and\b|in\b|on\b|every\b|sharp\b|tomorrow\b|today\b)))",
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:every|each|twice\s+a|once\s+a)\s+(?:\w+\s+)?(?:hour|day|week|month|"
+    r"quarter|year)s?|mornings?|afternoons?|evenings?|nights?|dawn|dusk|noon|midnight|weekends?|weekdays?|daily|weekly|monthly|"
+    r"quarterly|yearly|annually|(?:after|before|until)\s+(?:\w+\s+)?(?:breakfast|lunch|dinner|school|work|holidays?)|"
+    r"(?<![\d.])(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|\d{1,2}\s?(?:am|pm|a\.m\.|p\.m\.|o['’]clock|uhr|h)\b|(?:at|half|quarter\s+past)\s+"
+    r"(?:\d{1,2}(?:\.\d\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?=\s*(?:$|[.,;!?]|[a-z]+\b)))",
     re.IGNORECASE,
 )
 _MOST = 16
@@ -36,6 +37,9 @@ _BACK = re.compile(
 )
 _END = re.compile(r"[.!?;\n]\s")
 _THROUGH = re.compile(r"\s*(?:to|till|through|[-–—])?\s*")  # what stands between the ends of a span
+_MOVED = re.compile(
+    r"\b(?:mov|postpon|reschedul|shift|push|chang|extend|delay|brought|bring|put)", re.IGNORECASE
+)
 _LONGEST = timedelta(days=366)  # a span of two dates without their years
 
 
@@ -57,7 +61,8 @@ def times_of(text: str, *, at: datetime) -> tuple[TimeMention, ...]:
         if period is None:
             continue
         start = mention.start
-        if last is not None and _is_span(last, mention, read):
+        is_moved = _MOVED.search(_sentence(read, mention)) is not None
+        if last is not None and not is_moved and _is_span(last, mention, read):
             since = found[-1].start
             if since < period.start and period.end - since <= _LONGEST:
                 start, period = last.start, replace(period, start=since)

@@ -24,7 +24,7 @@ from mnestic.memory.candidates import (
 )
 from mnestic.memory.dates import Period
 from mnestic.memory.retrieval import RetrievalPolicy
-from mnestic.memory.revisions import has_figure, is_of_same
+from mnestic.memory.revisions import has_figure, is_end, is_of_same
 
 # How often a word counts before it is said enough. Source: BM25, Robertson and Zaragoza, 2009; `b`, how much
 # the length counts, is in `stores/postgres/search.py`.
@@ -39,8 +39,9 @@ _REPEATED, _REPEATS = 0.6, 0.85
 _REPEATING = 0.6  # of what it says that is taken off the same question
 _COMPARED = 60  # the best, of which some may revise others
 _COMMON = 0.5  # of the words of the question, from where what has them may revise what has them too
-_IN_DOUBT = 0.4  # of how sure it is, where a name of the question may be that of somebody else
+_IN_DOUBT = 0.4  # of how sure it is, where a question may be about somebody who is not known
 _LATER = 0.01  # by how much what was so later does above what was so before it
+_BESIDE = 0.75  # of its score that is left to what says nothing of what is asked itself
 _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
 
 Values = NDArray[Any]
@@ -91,15 +92,13 @@ class Weighed:
         """How much of what an entry says counts, by whom it is about.
 
         Where someone who is named has spoken, what mentions them counts less: it may be a greeting. What was
-        kept about somebody else counts less than what somebody else has said; of who is not known, all is.
+        kept about somebody else counts less than what somebody else has said.
         """
         others = self._policy.others
         mentioned = math.sqrt(others) if self.rows["is_said"].any() else 1.0
         shares: dict[Concern, float] = {"named": 1.0, "mentioned": mentioned, "other": others}
         shares["open"] = others if self._asked.names else 1.0
         shares["apart"] = others
-        if self._asked.is_of_stranger:
-            return np.full(len(self.rows), others**2)
         share = np.array([shares[name] for name in CONCERNS])[self.rows["concern"]]
         return np.where(self.concern["other"] & ~self.rows["is_turn"], others**2, share)
 
@@ -157,6 +156,14 @@ class Weighed:
             if number in places:
                 lent[tie][places[number]] += given
         return {name: self._share * given for name, given in lent.items()}
+
+    def beside_alone(self, ties: Ties) -> Values:
+        """How much counts of the score of each: less of what is but beside what answers, and follows nobody who asks."""
+        asking = self.rows["number"][self.rows["asks"]].tolist()
+        replies = {number for lender in asking for number, _ in ties.get(lender, ())}
+        is_reply = np.array([number in replies for number in self.rows["number"].tolist()])
+        says = np.sum(list(self.says().values()), axis=0)
+        return np.where((says <= 0) & ~is_reply, _BESIDE, 1.0)
 
     def gives(self, ties: Ties) -> dict[int, float]:
         """What they lend to each entry, at most, by its number."""
@@ -232,7 +239,7 @@ class Weighed:
         lexemes, is_told = self.rows["lexemes"], self.rows["names_time"]
         said = [self._candidates.texts[place].terms() for place in (new, old)]
         tells = [bool(is_told[new]) or has_figure(said[0]), is_told[old] or has_figure(said[1])]
-        if self._asked.asks_when and tells == [False, True]:
+        if self._asked.asks_when and tells == [False, True] and not is_end(said[0]):
             return False
         lacking = int(lexemes[old] & ~lexemes[new]).bit_count()
         return is_of_same(*said, lacking=lacking)

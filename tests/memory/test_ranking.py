@@ -231,11 +231,17 @@ def test_somebody_else_revises_nothing_of_who_is_named() -> None:
     assert order(found)[0] == 1
 
 
-def test_little_that_is_known_answers_about_a_stranger() -> None:
-    (known,) = ranked(entry(1, words=0.6 * FULL, cosine=0.4))
+def test_what_is_but_beside_an_answer_counts_less_than_what_follows_who_asks() -> None:
+    def second(**fields: Any) -> float:
+        found = ranked(
+            entry(1, words=FULL, is_turn=True, **fields),
+            entry(2, is_turn=True),
+            ties={1: [(2, "beside")]},
+            min_score=0,
+        )
+        return next(one.score for one in found if one.number == 2)
 
-    assert known.score > 0.5
-    assert ranked(entry(1, words=0.6 * FULL, cosine=0.4), asked=asked(is_of_stranger=True)) == []
+    assert second() < 0.8 * second(asks=True)
 
 
 def test_what_is_of_the_time_need_not_say_more_where_nothing_says_much() -> None:

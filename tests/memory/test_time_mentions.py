@@ -32,6 +32,10 @@ SAID = datetime(2026, 1, 2, 9, 30, tzinfo=UTC)  # a Friday
             ("on 20 May", "2025-05-20", "2025-05-21"),
             ("on 3 June", "2025-06-03", "2025-06-04"),
         ]),
+        ("We moved the party from 3 May to 9 May.", [
+            ("from 3 May", "2025-05-03", "2025-05-04"),
+            ("9 May", "2025-05-09", "2025-05-10"),
+        ]),
         ("The harbour in May.", []),
         ("May I come in?", []),
         ("", []),
@@ -58,6 +62,9 @@ def test_a_long_text_is_read_from_its_beginning() -> None:
         "The standup is at 9:30.",
         "It opens at nine.",
         "Doors close at 10pm",
+        "The bins are emptied at dawn.",
+        "It opens right after lunch.",
+        "Um 8 Uhr",
     ],
 )
 def test_what_recurs_and_what_the_clock_says_tells_when(text: str) -> None:
@@ -65,7 +72,8 @@ def test_what_recurs_and_what_the_clock_says_tells_when(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["We got to two hundred.", "At one time it was red.", "", "1.5 km"]
+    "text",
+    ["We got to two hundred.", "In one go.", "", "1.5 km", "4.50 euros", "up to 12", "Python 3.11"],
 )
 def test_other_numbers_tell_no_time(text: str) -> None:
     assert not tells_when(text)

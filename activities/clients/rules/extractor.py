@@ -58,10 +58,10 @@ _CALLED = re.compile(
     r"(?P<name>[A-Z][\w'-]+)(?=\s*(?:\Z|[,.!]))"
 )
 _REACHED = re.compile(
-    r"(?:\A|[.,;:!] |\b(?i:please|just|but|and|so|can|rather|better|now) )(?P<said>(?:[Uu]se |[Tt]ake |[Nn]ote )?(?:"
-    r"(?:[Rr]each|[Cc]ontact|[Ee]-?mail) me (?:at|on|under|via)"
-    r"|[Mm]y (?:new )?(?:e-?mail(?: address)?|(?:(?:phone|telephone|mobile|cell)(?: number)?|number))(?::|,| is)?(?: now)?)) "
-    r"(?:(?P<email>[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4})|(?P<phone>\+?\d[\d ()-]{5,20}\d))"
+    r"(?:\A|[.;!] |\b(?i:please|just|but|and|so|can) )(?P<said>(?:[Rr]each|[Cc]ontact|[Ee]-?mail) me (?:at|on|under|via)"
+    r"|(?:(?:[Uu]se|[Tt]ake|[Nn]ote) my (?:new )?|[Mm]y new |[Mm]y (?=[a-z -]+:))(?:e-?mail(?: address)?|(?:(?:phone|telephone|mobile|"
+    r"cell)(?: number)?|number)):?) (?:(?P<email>[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4})|(?P<phone>(?:\+|0)\d[\d ()/-]{5,20}\d))"
+    r"(?=\s*(?:\Z|[.,;!]|(?:please|now|instead|after|from|until|for|in future)\b))"
 )
 _OF_PEOPLE = frozenset(
     "employer job_title languages_spoken learns manages married_to engaged_to member_of nationality responsible_for "
