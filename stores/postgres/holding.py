@@ -39,13 +39,29 @@ _HOLDS = " OR ".join(
 )
 # Something was claimed by what an entry heard, but nothing of it holds, or held; of what is asked about, where it
 # claimed something of that.
-_IS_OVER = """
-(SELECT COALESCE(bool_and(NOT ({holds})) FILTER (WHERE c.predicate = ANY(CAST(:respects AS text[]))),
-                 bool_and(NOT ({holds})))
+_NOTHING = """COALESCE(bool_and(NOT ({holds})) FILTER (WHERE c.predicate = ANY(CAST(:respects AS text[]))),
+                 bool_and(NOT ({holds})))"""
+_CLAIMED = (
+    "c.tenant_id = :tenant_id AND c.agent_id = :agent_id AND c.kind IN ('affirmed', 'corrected')"
+)
+_IS_OVER = f"""
+(SELECT {_NOTHING}
    FROM mnestic.claim AS c
-  WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
-    AND c.session_id = {entry}.session_id AND c.source_id = {entry}.source_id
-    AND c.kind IN ('affirmed', 'corrected'))"""
+  WHERE {_CLAIMED} AND c.session_id = {{entry}}.session_id AND c.source_id = {{entry}}.source_id)"""  # noqa: S608
+# The same for all entries at once. Claims that hold are the keys of one object, since how many there are is not known
+# when a search is planned, and a join may look at all of them for each claim.
+_IS_AMONG_OVER = f"""
+({{entry}}.session_id, {{entry}}.source_id) IN (
+ WITH held AS MATERIALIZED (
+    SELECT COALESCE(jsonb_object_agg(said.id, NULL), '{{{{}}}}') AS claims
+      FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS said (id)
+     WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND {{condition}}
+ )
+ SELECT c.session_id, c.source_id
+   FROM mnestic.claim AS c
+  WHERE {_CLAIMED} AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
+  GROUP BY c.session_id, c.source_id
+ HAVING {_NOTHING.format(holds="(SELECT claims FROM held) ? c.id")})"""  # noqa: S608
 
 
 def holds(held: Stretch | None) -> tuple[str, dict[str, Any]]:
@@ -73,3 +89,12 @@ def is_over(
     condition, values = holds(held)
     one = _HOLDS if held is None else _FACT.format(condition=condition)
     return _IS_OVER.format(entry=entry, holds=one), {"respects": sorted(respects), **values}
+
+
+def is_among_over(
+    entry: str, *, respects: Collection[str], held: Stretch | None
+) -> tuple[str, dict[str, Any]]:
+    """As `is_over`, for a search among all entries: what is over is worked out once, out of all claims."""
+    condition, values = holds(held)
+    among = _IS_AMONG_OVER.format(entry=entry, condition=condition)
+    return among, {"respects": sorted(respects), **values}

@@ -13,7 +13,7 @@ from sqlalchemy import TextClause, text
 
 from mnestic.memory.claims import name_key
 from mnestic.memory.search import Search
-from mnestic.stores.postgres.holding import is_over
+from mnestic.stores.postgres.holding import is_among_over
 
 _OWNED = "{0}.tenant_id = :tenant_id AND {0}.agent_id = :agent_id"
 _TAGGED = f"""
@@ -64,7 +64,7 @@ class Filter:
         values: dict[str, Any] = {"statuses": list(query.statuses)}
         if query.statuses == ("archived",):
             as_of = None if query.as_of is None else search.held
-            over, asked_of = is_over("e", respects=search.respects, held=as_of)
+            over, asked_of = is_among_over("e", respects=search.respects, held=as_of)
             conditions[0] = f"({_STATUS} OR {over})"  # what nothing holds of counts as archived too
             values |= asked_of
         if "archived" not in query.statuses or query.as_of is not None:

@@ -102,31 +102,71 @@ def vector_of(number: int) -> bytes:
 async def test_no_question_reads_all_entries_of_everybody(
     asked: MemoryClient, monkeypatch: pytest.MonkeyPatch, text: str, fields: dict[str, Any]
 ) -> None:
+    statements = await statements_of(asked, monkeypatch, text, **fields)
+
+    scans = [
+        (part["Relation Name"], statement)
+        for statement, plan in await plans_of(asked, statements)
+        for part in parts_of(plan)
+        if part["Node Type"] == "Seq Scan" and part["Relation Name"] in LARGE
+    ]
+    assert len(statements) >= 4
+    assert scans == [], {name for name, _ in scans}
+
+
+@pytest.mark.parametrize("fields", [{}, {"as_of": "2015-02-01T00:00:00Z"}])
+async def test_what_is_over_is_worked_out_once_for_all_entries(
+    asked: MemoryClient, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
+) -> None:
+    statements = await statements_of(
+        asked, monkeypatch, "harbour", statuses=["archived"], mode="text", **fields
+    )
+
+    plans = await plans_of(asked, statements, "ANALYZE,")
+    looked = [
+        part["Actual Loops"]
+        for statement, plan in plans
+        if "allowed" in statement
+        for part in parts_of(plan)
+        if part.get("Relation Name") == "claim"
+    ]
+    assert looked
+    assert max(looked) == 1
+
+
+async def statements_of(
+    asked: MemoryClient, monkeypatch: pytest.MonkeyPatch, text: str, **fields: Any
+) -> list[tuple[str, Any]]:
+    """What Postgres is asked for a question."""
     statements: list[tuple[str, Any]] = []
 
     async def noted(connection: AsyncConnection, reads: Any, **before: Any) -> Any:
         statements.extend((written(statement), values) for statement, values in reads)
         return await read_together(connection, reads, **before)
 
-    monkeypatch.setattr("mnestic.stores.postgres.unit.read_together", noted)
-    await asked.retrieve(text, **fields)
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr("mnestic.stores.postgres.unit.read_together", noted)
+        await asked.retrieve(text, **fields)
+    return statements
 
-    scans = []
+
+async def plans_of(
+    asked: MemoryClient, statements: list[tuple[str, Any]], how: str = ""
+) -> list[tuple[str, dict[str, Any]]]:
+    """Statements with their plans."""
+    plans = []
     async with asked._transaction(write=False) as transaction:
         await transaction.now()  # from then on it is the application's role that asks
         for statement, values in statements:
             found = await transaction._unit.connection.exec_driver_sql(
-                f"EXPLAIN (FORMAT JSON) {statement}", values
+                f"EXPLAIN ({how} FORMAT JSON) {statement}", values
             )
-            plan = found.scalar_one()[0]["Plan"]
-            scans += [(name, statement) for name in sequential_scans(plan) if name in LARGE]
-    assert len(statements) >= 4
-    assert scans == [], {name for name, _ in scans}
+            plans.append((statement, found.scalar_one()[0]["Plan"]))
+    return plans
 
 
-def sequential_scans(plan: dict[str, Any]) -> Iterator[str]:
-    if plan["Node Type"] == "Seq Scan":
-        yield plan["Relation Name"]
+def parts_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A plan and all of its parts."""
+    yield plan
     for part in plan.get("Plans", ()):
-        yield from sequential_scans(part)
+        yield from parts_of(part)
