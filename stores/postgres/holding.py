@@ -14,10 +14,10 @@ _NOW = "f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now())"
 _LASTED = "({0}.valid_to IS NULL OR {0}.valid_to > GREATEST({0}.valid_from, :held_first))"
 # Somebody said since when it is so.
 _DATED = """EXISTS (
-           SELECT FROM jsonb_array_elements_text(f.claims) AS said (id)
-             JOIN mnestic.claim AS d
-               ON d.tenant_id = :tenant_id AND d.agent_id = :agent_id AND d.id = said.id
-            WHERE d.kind IN ('affirmed', 'corrected') AND d.valid_from IS NOT NULL)"""
+           SELECT FROM mnestic.claim AS d
+            WHERE d.tenant_id = :tenant_id AND d.agent_id = :agent_id AND d.subject_key = f.subject_key
+              AND d.predicate = f.predicate AND f.claims ? d.id AND d.kind IN ('affirmed', 'corrected')
+              AND d.valid_from IS NOT NULL)"""
 # Something else was so before it: of what is one after the other what came before, from the stretch on; of what may be
 # beside others anything that is asked for, in the stretch.
 _LED = f"""EXISTS (
