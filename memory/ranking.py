@@ -118,7 +118,7 @@ def rank(
     total = total + revision
     best, most = total.max(), evidence.max()
     score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
-    score *= weighed.beside_alone(ties)
+    score *= weighed.beside_alone(ties, evidence)
     share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))
     worth = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
     worth = worth.round(_DIGITS)

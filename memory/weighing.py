@@ -157,13 +157,13 @@ class Weighed:
                 lent[tie][places[number]] += given
         return {name: self._share * given for name, given in lent.items()}
 
-    def beside_alone(self, ties: Ties) -> Values:
+    def beside_alone(self, ties: Ties, evidence: Values) -> Values:
         """How much counts of the score of each: less of what is but beside what answers, and follows nobody who asks."""
         asking = self.rows["number"][self.rows["asks"]].tolist()
-        replies = {number for lender in asking for number, _ in ties.get(lender, ())}
-        is_reply = np.array([number in replies for number in self.rows["number"].tolist()])
+        replies = [number for lender in asking for number, _ in ties.get(lender, ())]
+        is_reply = np.isin(self.rows["number"], replies)
         says = np.sum(list(self.says().values()), axis=0)
-        return np.where((says <= 0) & ~is_reply, _BESIDE, 1.0)
+        return np.where((says <= 0) & (evidence > 0) & ~is_reply, _BESIDE, 1.0)
 
     def gives(self, ties: Ties) -> dict[int, float]:
         """What they lend to each entry, at most, by its number."""
