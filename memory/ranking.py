@@ -5,7 +5,7 @@ the memory, not on what else was found. So scores are calibrated once, for all q
 meaning tell how sure it is that anything answers, and the other scores are shares of that.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -92,7 +92,7 @@ def rank(
     asked: Asked,
     ties: Ties,
     policy: RetrievalPolicy,
-    successions: Iterable[Succession] = (),
+    successions: Collection[Succession] = (),
     min_score: float | None = None,
 ) -> list[Ranked]:
     """Candidates that answer a question, the best first.

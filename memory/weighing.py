@@ -5,7 +5,7 @@ It is pure, and stands apart from ranking, which makes one score of all this.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -229,10 +229,11 @@ class Weighed:
         above *= (both != 0) & (common >= _COMMON * (weights @ is_used))
         above *= (new["at"] > old["at"]) & (new["concern"] == old["concern"])
         above *= self._learned[best] <= self._learned[revising, None]
-        for place, revised in np.argwhere(above).tolist():
-            if not self._is_of_same(revising[place], best[revised]):
-                above[place, revised] = 0
-        lifted[revising] = above.max(axis=1)
+        for place, row in zip(revising.tolist(), above, strict=True):
+            most_first = np.argsort(-row, kind="stable")[: np.count_nonzero(row)].tolist()
+            lifted[place] = next(
+                (row[one] for one in most_first if self._is_of_same(place, int(best[one]))), 0.0
+            )
         return self._policy.revision * self._share * lifted
 
     def _is_of_same(self, new: int, old: int) -> bool:
@@ -244,10 +245,12 @@ class Weighed:
         lacking = int(lexemes[old] & ~lexemes[new]).bit_count()
         return is_of_same(*said, lacking=lacking)
 
-    def succession(self, total: Values, successions: Iterable[Succession]) -> Values:
+    def succession(self, total: Values, successions: Collection[Succession]) -> Values:
         """How much those that told what was so later are lifted above those that told what was so before it."""
-        places = {text.entry_id: place for place, text in enumerate(self._candidates.texts)}
         lifted = np.zeros(len(total))
+        if not successions:
+            return lifted
+        places = {text.entry_id: place for place, text in enumerate(self._candidates.texts)}
         for told in successions:
             least = -math.inf
             for ids in reversed(told):
