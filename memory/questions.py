@@ -131,9 +131,11 @@ def _asked_about(words: tuple[AskedWord, ...]) -> Iterator[tuple[str, ...]]:
     if words[2:] and not any(word.text.islower() for word in words):
         return
     for is_capital, group in groupby(words, key=lambda word: word.is_capital):
-        name = list(group)
-        if is_capital and any(word.is_asked_about for word in name):
-            yield tuple(word.text for word in name if word.text.casefold() not in _TITLES)
+        words_of_name = list(group)
+        if is_capital and any(word.is_asked_about for word in words_of_name):
+            named = (word.text for word in words_of_name)
+            if name := tuple(word for word in named if word.casefold() not in _TITLES):
+                yield name
 
 
 def possible_names(words: tuple[AskedWord, ...]) -> frozenset[str]:

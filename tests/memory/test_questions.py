@@ -172,6 +172,8 @@ def test_a_question_is_of_what_is_between_several_or_of_each(
         ("How do I get to the Nate Street?", []),
         ("How long is the flight to Lima?", []),
         ("Is SSL on?", []),
+        ("Where does the Doctor live?", []),
+        ("When is Doctor in?", []),
         ("Nate plays what?", []),
         ("does nate play", []),
         ("When Is Tech Rehearsal?", []),
