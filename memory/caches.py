@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-CACHE_BYTES = 96 * 2**20  # of a process, unless it is told otherwise
+CACHE_BYTES = 192 * 2**20  # of a process, unless it is told otherwise
 
 
 class CacheCount(BaseModel):

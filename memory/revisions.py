@@ -23,14 +23,17 @@ _PHRASES = (
 _IS_NEW = frozenset(_NEW.split())
 _OF_CHANGE = frozenset([*_WORDS.split(), *(word for phrase in _PHRASES for word in phrase.split())])
 _ENDING = frozenset({"longer", "anymore", "stopped", "postponed", "mehr", "quit"})
+_ANY = "|".join([*_PHRASES, *_WORDS.split()])
+_MAY_CHANGE = re.compile(rf"\b(?:{_ANY})\b")  # in lower case, which takes a quarter of the time
 _CHANGES = re.compile(
-    rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{'|'.join([*_PHRASES, *_WORDS.split()])})\b", re.IGNORECASE
+    rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{_ANY})\b", re.IGNORECASE
 )  # of a name such as New York, "new" says nothing
 
 
 def is_revision(text: str) -> bool:
     """Whether a text has a word by which something is told to be another than before."""
-    return _CHANGES.search(text, 0, _BEGINNING) is not None
+    said = text[:_BEGINNING]
+    return _MAY_CHANGE.search(said.lower()) is not None and _CHANGES.search(said) is not None
 
 
 def is_of_same(new: Sequence[str], old: Sequence[str], *, lacking: int) -> bool:

@@ -13,14 +13,13 @@ from datetime import datetime, timedelta
 from mnestic.memory.dates import DateMention, Period, Tense, find_dates
 from mnestic.memory.entries import TimeMention
 
-# What tells when something is, again and again or by the clock, and is no date.
+# What tells when something is, again and again or by the clock, and is no date; in lower case.
 _AGAIN = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:every|each|twice\s+a|once\s+a)\s+(?:\w+\s+)?(?:hour|day|week|month|"
     r"quarter|year)s?|mornings?|afternoons?|evenings?|nights?|dawn|dusk|noon|midnight|weekends?|weekdays?|daily|weekly|monthly|"
     r"quarterly|yearly|annually|(?:after|before|until)\s+(?:\w+\s+)?(?:breakfast|lunch|dinner|school|work|holidays?)|"
     r"(?<![\d.])(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|\d{1,2}\s?(?:am|pm|a\.m\.|p\.m\.|o['’]clock|uhr|h)\b|(?:at|half|quarter\s+past)\s+"
-    r"(?:\d{1,2}(?:\.\d\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?=\s*(?:$|[.,;!?]|[a-z]+\b)))",
-    re.IGNORECASE,
+    r"(?:\d{1,2}(?:\.\d\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?=\s*(?:$|[.,;!?]|[a-z]+\b)))"
 )
 _MOST = 16
 _READ_CHARS = 20_000  # of a longer text only the beginning is read
@@ -76,7 +75,7 @@ def times_of(text: str, *, at: datetime) -> tuple[TimeMention, ...]:
 
 def tells_when(text: str) -> bool:
     """Whether a text tells when something is, again and again or by the clock: "on Tuesdays", "at 9:30"."""
-    return _AGAIN.search(text, 0, _READ_CHARS) is not None
+    return _AGAIN.search(text[:_READ_CHARS].lower()) is not None
 
 
 def _is_span(first: DateMention, last: DateMention, text: str) -> bool:

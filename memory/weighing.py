@@ -111,6 +111,12 @@ class Weighed:
             "learned": share * policy.learned * self._learned,
         }
 
+    @cached_property
+    def _says(self) -> Values:
+        """All that counts of what each says by itself."""
+        says: Values = np.sum(list(self.says().values()), axis=0)
+        return says
+
     def sure(self) -> float:
         """How sure it is that the one that says most answers: one source is enough.
 
@@ -160,10 +166,9 @@ class Weighed:
     def beside_alone(self, ties: Ties, evidence: Values) -> Values:
         """How much counts of the score of each: less of what is but beside what answers, and follows nobody who asks."""
         asking = self.rows["number"][self.rows["asks"]].tolist()
-        replies = [number for lender in asking for number, _ in ties.get(lender, ())]
-        is_reply = np.isin(self.rows["number"], replies)
-        says = np.sum(list(self.says().values()), axis=0)
-        return np.where((says <= 0) & (evidence > 0) & ~is_reply, _BESIDE, 1.0)
+        replies = {number for lender in asking for number, _ in ties.get(lender, ())}
+        is_reply = np.array([number in replies for number in self.rows["number"].tolist()])
+        return np.where((self._says <= 0) & (evidence > 0) & ~is_reply, _BESIDE, 1.0)
 
     def gives(self, ties: Ties) -> dict[int, float]:
         """What they lend to each entry, at most, by its number."""
@@ -204,8 +209,7 @@ class Weighed:
         if not self._asked.weights or not self._asked.is_question:
             return np.zeros(len(self.rows))
         repeats = np.clip((self._words - _REPEATED) / (_REPEATS - _REPEATED), 0, 1)
-        says: Values = np.sum(list(self.says().values()), axis=0)
-        return _REPEATING * repeats * says
+        return _REPEATING * repeats * self._says
 
     def revision(self, total: Values) -> Values:
         """How much those that revise others are lifted to them, which came earlier with the same words.

@@ -23,6 +23,7 @@ NAME = f"wordllama-{DIMENSIONS}"
 _BATCH = 512
 _LONGEST = 20_000  # characters of a text that count; a mean of more says less
 _SHORT = 2000  # characters that are embedded at once, in a tenth of a millisecond
+_FEW = 100  # texts that are not worth waking the tokenizer's threads, which may wait for a core
 _WORDS = 30_000  # whose vectors are kept, 1 KB each
 _SAID = 500_000  # words of texts, whose places are kept, some 30 bytes each
 # Cosine with what tokens of other languages share from which a question is in one: 99 % of LoCoMo's are below.
@@ -118,9 +119,8 @@ _KEPT = _KeptWords()
 
 def token_vectors(texts: Sequence[str]) -> list[np.ndarray[Any, np.dtype[np.float32]]]:
     """The vectors of each text's tokens, `(tokens, DIMENSIONS)` float32, longer the more telling one is."""
-    tokenizer, matrix = _model()
-    found = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-    return [matrix[one.ids] for one in found]
+    _, matrix = _model()
+    return [matrix[ids] for ids in _tokens(texts)]
 
 
 @cache
@@ -158,12 +158,21 @@ def _shared() -> NDArray[np.float32]:
     return np.asarray(shared * np.sign(shared @ rows.mean(axis=0))[:, None], dtype=np.float32)
 
 
+def _tokens(texts: Sequence[str]) -> list[list[int]]:
+    """The tokens of each text."""
+    tokenizer, _ = _model()
+    if len(texts) <= _FEW:
+        found = [tokenizer.encode(text, add_special_tokens=False) for text in texts]
+    else:
+        found = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+    return [one.ids for one in found]
+
+
 def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
     """The vectors of texts, a row each; 0 of one without tokens."""
-    tokenizer, matrix = _model()
+    _, matrix = _model()
     told = np.zeros((len(texts), DIMENSIONS), dtype="<f4")
-    found = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-    tokens = [one.ids for one in found]
+    tokens = _tokens(texts)
     lengths = np.array([len(ids) for ids in tokens], dtype=np.intp)
     says = lengths > 0
     if not says.any():

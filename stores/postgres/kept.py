@@ -28,13 +28,14 @@ _ANSWER_BYTES, _TOLD_BYTES = (
 )  # of an answer, and of each entry that it tells, beside its content
 _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 _LARGEST = 0.1  # share of all that a row or an answer may take
-_ANSWERS, _VECTORS = 6, 3  # a sixth and a third of all bytes; rows have the rest
+_ANSWERS, _VECTORS = 6, 2  # a sixth and a half of all bytes; rows have the rest
 
 
 class _Recent(Generic[Group, Key, Value]):
     """Values in groups, up to a number of bytes in all.
 
-    Of the group that was asked for longest ago those that were used longest ago make place.
+    Of the group that was asked for longest ago those that were used longest ago make place. Which these are is
+    noted once half of the bytes are taken: until then it takes time for nothing.
     """
 
     def __init__(self, max_bytes: int, *, largest: float = _LARGEST) -> None:
@@ -54,14 +55,13 @@ class _Recent(Generic[Group, Key, Value]):
         return self.get_all(group, (key,)).get(key)
 
     def get_all(self, group: Group, keys: Iterable[Key]) -> dict[Key, Value]:
-        found: dict[Key, Value] = {}
         if (values := self._groups.get(group)) is None:
-            return found
+            return {}
         self._groups.move_to_end(group)
-        for key in keys:
-            if (held := values.get(key)) is not None:
+        found = {key: values[key][0] for key in keys if key in values}
+        if self.bytes > self._max_bytes // 2:
+            for key in found:
                 values.move_to_end(key)
-                found[key] = held[0]
         return found
 
     def __iter__(self) -> Iterator[Value]:
@@ -163,7 +163,7 @@ class Kept:
         """Prepares it.
 
         Args:
-            max_bytes: Half for rows, a third for vectors, the rest for answers; 0 keeps nothing.
+            max_bytes: Half for vectors, a third for rows, the rest for answers; 0 keeps nothing.
         """
         answers, vectors = max_bytes // _ANSWERS, max_bytes // _VECTORS
         self._answers: _Recent[Owner, str, _Answer] = _Recent(answers)

@@ -12,31 +12,38 @@ from numpy.typing import NDArray
 
 from mnestic.memory.products import product, product_of_bytes
 
+PIECE = 8192  # vectors that one question waits for, some 50 ms, so that later ones find all in the process
 MOST_LACKING = 1000  # entries; of more it is quicker to read all anew
 _LEVELS = 127  # of a byte, on each side of 0
 _SURE = 6  # standard deviations by which bytes may mislead
 _SPARE = 1000  # entries that there is place for at most, where it grows
 
+Read = tuple[NDArray[np.int64], NDArray[np.float16]]  # vectors by the numbers of their entries
+
 
 class KeptVectors:
     """The vectors of one agent and model: a row an entry, in no order, `(entries, dimensions)` float16.
 
-    `lacking` are the entries whose vectors are not here: they have none, or it is not known that it is the same.
+    They are read by the numbers of their entries, a piece after the other, up to `read_to`; None: all are. `lacking`
+    are those before it whose vectors are not here: they have none, or it is not known that it is the same.
     """
 
-    def __init__(self, dimensions: int) -> None:
+    def __init__(self, dimensions: int, *, places: int = 0) -> None:
         """Prepares it.
 
         Args:
             dimensions: The length of each vector.
+            places: How many there will be, as far as is known.
         """
         self.lacking: set[int] = set()
+        self.read_to: int | None = 0
+        self.piece = PIECE
         self._count = 0
-        self._numbers = np.zeros(0, dtype=np.int64)
-        self._vectors = np.zeros((0, dimensions), dtype=np.float16)
+        self._numbers = np.zeros(places, dtype=np.int64)
+        self._vectors = np.zeros((places, dimensions), dtype=np.float16)
         # Each vector once more as bytes, and what one of its bytes stands for.
-        self._bytes = np.zeros((0, dimensions), dtype=np.int8)
-        self._steps = np.zeros(0, dtype=np.float32)
+        self._bytes = np.zeros((places, dimensions), dtype=np.int8)
+        self._steps = np.zeros(places, dtype=np.float32)
 
     def __len__(self) -> int:
         return self._count
@@ -45,6 +52,11 @@ class KeptVectors:
     def dimensions(self) -> int:
         """The length of each vector."""
         return self._vectors.shape[1]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all are here."""
+        return self.read_to is None and not self.lacking
 
     @property
     def lacks_most(self) -> bool:
@@ -71,9 +83,29 @@ class KeptVectors:
         self._count = last
         self.lacking.difference_update(numbers.tolist())
 
+    def complete(
+        self, lacked: Read | None, following: Read | None, *, bare: Collection[int]
+    ) -> None:
+        """Takes in what was lacking, and the next of those that had not been read, as far as they are there.
+
+        Args:
+            lacked: By the numbers of their entries; None if nothing was lacking.
+            following: By numbers that rise from `read_to`, of a piece; None if all have been read.
+            bare: Entries that had no vector a moment ago.
+        """
+        if following is not None:
+            numbers, vectors = following
+            self.read_to = int(numbers[-1]) if len(numbers) == self.piece else None
+            self.add(numbers, vectors)
+        # What was lacking and is not told now, though it should have a vector, is gone, or is heard of yet.
+        self.lacking.clear()
+        self._lack(bare)
+        if lacked is not None:
+            self.add(*lacked)
+
     def drop(self, numbers: Collection[int]) -> None:
         """Takes out those of entries that have changed, or are gone."""
-        self.lacking.update(numbers)
+        self._lack(numbers)
         dropped = np.isin(self._numbers[: self._count], np.fromiter(numbers, np.int64))
         for place in np.flatnonzero(dropped)[::-1].tolist():
             self._count -= 1  # its place is the last one's now
@@ -101,6 +133,11 @@ class KeptVectors:
         doubt = steps * np.float32(_SURE * np.linalg.norm(vector) / 12**0.5)
         least = np.partition(cosines - doubt, self._count - limit)[self._count - limit]
         return np.flatnonzero(cosines + doubt >= least)
+
+    def _lack(self, numbers: Collection[int]) -> None:
+        """Notes that these are not here; of those that are yet to be read that is known."""
+        read_to = self.read_to
+        self.lacking.update(one for one in numbers if read_to is None or one <= read_to)
 
     def _grow(self, places: int) -> None:
         more = places - len(self._numbers)

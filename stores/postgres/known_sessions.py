@@ -24,19 +24,22 @@ SELECT place FROM unnest(CAST(:since AS timestamptz[]), CAST(:until AS timestamp
 _OF_SESSION = """
 e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = s.session_id"""
 _LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
-# What was said in conversations of others.
+# What was said in conversations of others; each of these is looked through once.
 _APART = f"""
 WITH said AS MATERIALIZED (
     SELECT number, session_id FROM mnestic.entry
      WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(CAST(:numbers AS bigint[]))
        AND session_id IS NOT NULL
+),
+apart AS MATERIALIZED (
+    SELECT s.session_id FROM (SELECT DISTINCT session_id FROM said) AS s
+     WHERE (SELECT count(*) <= {_LONG}
+               AND NOT bool_or(lower(speaker) = ANY(CAST(:names AS text[]))
+                               OR ({{has_letters}}) AND content ~* CAST(:pattern AS text))
+              FROM (SELECT COALESCE(e.speaker, '') AS speaker, e.content
+                      FROM mnestic.entry AS e WHERE {_OF_SESSION} LIMIT {_LONG} + 1) AS whole)
 )
-SELECT said.number FROM said JOIN (SELECT DISTINCT session_id FROM said) AS s USING (session_id)
- WHERE (SELECT count(*) <= {_LONG}
-           AND NOT bool_or(lower(speaker) = ANY(CAST(:names AS text[]))
-                           OR ({{has_letters}}) AND content ~* CAST(:pattern AS text))
-          FROM (SELECT COALESCE(e.speaker, '') AS speaker, e.content
-                  FROM mnestic.entry AS e WHERE {_OF_SESSION} LIMIT {_LONG} + 1) AS whole)
+SELECT said.number FROM said JOIN apart USING (session_id)
 """  # noqa: S608 - constants of this module
 
 

@@ -4,13 +4,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import text
 
 from mnestic.memory.search import Search
 from mnestic.stores.postgres.connections import Asked, array_of, written
 from mnestic.stores.postgres.kept import Reading
-from mnestic.stores.postgres.kept_vectors import KeptVectors
+from mnestic.stores.postgres.kept_vectors import KeptVectors, Read
 from mnestic.stores.postgres.search_filters import Filter, statement_of
 from mnestic.stores.postgres.unit import NOTHING, Unit
 from mnestic.stores.postgres.vector_indexes import (
@@ -41,15 +40,19 @@ WITH nearest AS (
 SELECT number, score FROM nearest ORDER BY score DESC, number DESC
 """
 _SEARCHED = text("SELECT set_config('hnsw.ef_search', :searched, true)")
-# All vectors in one row, as halfvec_send of pgvector writes them.
+# Vectors in one row, as halfvec_send of pgvector writes them.
 _VECTORS = """
 SELECT array_agg(entry_number ORDER BY entry_number) AS numbers,
        string_agg(halfvec_send(vector), '' ORDER BY entry_number) AS vectors
-  FROM mnestic.embedding
- WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND model = :model AND {which}
+  FROM (SELECT entry_number, vector FROM mnestic.embedding
+         WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND model = :model AND {which}) AS these
 """
 _THESE = text(_VECTORS.format(which="entry_number = ANY(CAST(:numbers AS bigint[]))"))
-_ALL, _ALL_NARROW = (text(_VECTORS.format(which=one)) for one in ("true", "dimensions <= 1280"))
+_NEXT = "entry_number > :read_to {width} ORDER BY entry_number LIMIT :piece"
+_NEXT_WIDE = text(_VECTORS.format(which=_NEXT.format(width="")))
+_NEXT_NARROW = text(
+    _VECTORS.format(which=_NEXT.format(width=f"AND dimensions <= {_WIDEST_INDEXED}"))
+)
 
 
 class Nearest:
@@ -89,28 +92,41 @@ class Nearest:
         return dict(rows)
 
     async def _complete(self, search: Search, reading: Reading) -> None:
-        """Has the process keep what it lacks, or all if it is worth it."""
-        held, model = reading.vectors(search.model), {**self._unit.owner, "model": search.model}
-        width = len(search.vector or b"") // 4
+        """Has the process keep what it lacks, and the next piece of what it has not read yet, if it is worth it."""
+        held, width = reading.vectors(search.model), len(search.vector or b"") // 4
         if held is not None and (held.dimensions != width or held.lacks_most):
             held = None
-        if search.fresh is None or (held is not None and not held.lacking):
+        if search.fresh is None or (held is not None and held.is_whole):
             return  # the first because it could not be used
-        if held is not None:
-            these: Asked = _THESE, {**model, "numbers": array_of(held.lacking)}
-        elif reading.may_keep_vectors(search.vectors, width):
-            held = KeptVectors(width)
-            these = (_ALL_NARROW if width <= _WIDEST_INDEXED else _ALL), model
-        else:
-            return
-        ((row,),) = await self._unit.rows_of(these)
-        read = _read(row, width)
-        if read is None or not reading.is_current:
-            return
-        # What has no vector now, though it was not without one when that was counted, is gone, or is heard of yet.
-        held.lacking = set(search.fresh)
-        held.add(*read)
+        if held is None:
+            if not reading.may_keep_vectors(search.vectors, width):
+                return
+            held = KeptVectors(width, places=search.vectors)
+        read_to = held.read_to
+        lacked, following = await self._unit.rows_of(
+            self._these(search, held), self._next(search, held)
+        )
+        these, piece = (_read(rows[0], width) if rows else None for rows in (lacked, following))
+        is_of_another = (lacked and these is None) or (following and piece is None)
+        if is_of_another or not reading.is_current or held.read_to != read_to:
+            return  # some are of another length, or somebody else was told or has read the same meanwhile
+        held.complete(these, piece, bare=search.fresh)
         reading.keep_vectors(search.model, held)
+
+    def _these(self, search: Search, held: KeptVectors) -> Asked:
+        """What asks for those that are lacking."""
+        if not held.lacking:
+            return NOTHING
+        numbers = {"numbers": array_of(held.lacking)}
+        return _THESE, {**self._unit.owner, "model": search.model, **numbers}
+
+    def _next(self, search: Search, held: KeptVectors) -> Asked:
+        """What asks for the next piece of those that have not been read."""
+        if held.read_to is None:
+            return NOTHING
+        statement = _NEXT_NARROW if held.dimensions <= _WIDEST_INDEXED else _NEXT_WIDE
+        piece = {"read_to": held.read_to, "piece": held.piece}
+        return statement, {**self._unit.owner, "model": search.model, **piece}
 
 
 def _of_kept(reading: Reading, search: Search) -> dict[int, float] | None:
@@ -118,13 +134,13 @@ def _of_kept(reading: Reading, search: Search) -> dict[int, float] | None:
     held, vector = reading.vectors(search.model), np.frombuffer(search.vector or b"", dtype="<f4")
     if held is None or len(held) != search.vectors or len(vector) != held.dimensions:
         return None
-    if search.fresh is None or held.lacking - search.fresh:
+    if search.fresh is None or held.read_to is not None or held.lacking - search.fresh:
         return None  # what has come since is neither here nor compared by itself
     as_stored = vector.astype(np.float16).astype(np.float32)
     return held.nearest(as_stored, limit=search.pool)
 
 
-def _read(row: Any, width: int) -> tuple[NDArray[np.int64], NDArray[np.float16]] | None:
+def _read(row: Any, width: int) -> Read | None:
     """The vectors of a row by the numbers of their entries; None if some are of another length."""
     kind = np.dtype([("width", ">i2"), ("unused", ">i2"), ("values", ">f2", (width,))])
     numbers = np.array(row.numbers or (), dtype=np.int64)

@@ -12,6 +12,7 @@ import pytest
 from mnestic.memory.retrieval import Mode, Retrieval
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres import kept_vectors
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.stores.embedding import embed
 
@@ -263,6 +264,7 @@ async def compare(here: MemoryClient, there: MemoryClient, chance: random.Random
         assert told_here == pytest.approx(told_there, abs=2e-4), (why, question, mode)
 
 
+@pytest.mark.parametrize("piece", [2, kept_vectors.PIECE], ids=["in pieces", "at once"])
 @pytest.mark.parametrize("seed", range(6))
 async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothing(
     here: MemoryClient,
@@ -271,7 +273,10 @@ async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothin
     other: PostgresMemory,
     settings: Settings,
     seed: int,
+    piece: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(kept_vectors, "PIECE", piece)
     chance = random.Random(seed)
     ids = await fill(here)
     for step in range(25):

@@ -1,5 +1,6 @@
 """Vectors that a process keeps: whatever is added and taken out, the nearest are those of looking at each."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.stores.postgres.kept_vectors import KeptVectors, bytes_of
+from tests.stores.kept_samples import whole
 
 DIMENSIONS = 8
 NUMBERS = st.lists(st.integers(1, 30), min_size=1, max_size=6, unique=True)
@@ -23,7 +25,7 @@ def vector(seed: int) -> Any:
 def test_the_nearest_are_those_that_are_there(
     changes: list[tuple[str, list[int]]], limit: int
 ) -> None:
-    held, there, gone = KeptVectors(DIMENSIONS), {}, set()
+    held, there, gone = whole(DIMENSIONS), {}, set()
     for step, (change, numbers) in enumerate(changes):
         if change == "add":
             added = {number: vector(100 * step + number) for number in numbers}
@@ -48,7 +50,7 @@ def test_the_nearest_are_those_that_are_there(
 
 
 def test_of_those_that_are_as_near_the_newest_are_told() -> None:
-    held, one = KeptVectors(DIMENSIONS), vector(1)
+    held, one = whole(DIMENSIONS), vector(1)
 
     held.add(np.arange(1, 8), np.stack([one] * 7))
 
@@ -60,7 +62,7 @@ def test_the_nearest_of_many_are_as_if_each_had_been_compared_as_it_is(spread: f
     chance = np.random.default_rng(3)
     made = chance.normal(size=256) + spread * chance.normal(size=(5000, 256))
     vectors = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float16)
-    held = KeptVectors(256)
+    held = whole(256)
     held.add(np.arange(len(vectors)), vectors)
     asked = vectors[17].astype(np.float32)
 
@@ -70,3 +72,42 @@ def test_the_nearest_of_many_are_as_if_each_had_been_compared_as_it_is(spread: f
     assert len(near) == 100
     assert min(near.values()) >= np.sort(cosines)[-100] - 1e-6
     assert np.allclose(list(near.values()), cosines[list(near)], atol=1e-6)
+
+
+@given(st.integers(1, 5), st.lists(NUMBERS, max_size=12), st.sets(st.integers(1, 20)))
+def test_what_is_read_in_pieces_is_in_the_end_what_is_there(
+    piece: int, changes: list[list[int]], bare: set[int]
+) -> None:
+    """Between pieces entries change, and come; some have no vector until all else has been read."""
+    there = {number: vector(number) for number in range(1, 21) if number not in bare}
+    held = KeptVectors(DIMENSIONS)
+    held.piece = piece
+    for step in range(40):
+        lacked = sorted(held.lacking & there.keys())
+        held.complete(
+            read(there, lacked) if held.lacking else None,
+            read(there, following(there, held)) if held.read_to is not None else None,
+            bare=bare,
+        )
+        if step < len(changes):
+            there |= {number: vector(100 * step + number) for number in changes[step]}
+            bare -= there.keys()
+            held.drop(changes[step])
+        elif bare and held.read_to is None:
+            there |= {number: vector(number) for number in bare}
+            held.drop(bare)
+            bare = set()
+
+    asked = vector(7).astype(np.float32)
+    cosines = {number: float(one.astype(np.float32) @ asked) for number, one in there.items()}
+    assert held.is_whole
+    assert held.nearest(asked, limit=100) == pytest.approx(cosines, abs=1e-6)
+
+
+def read(there: Mapping[int, Any], numbers: Sequence[int]) -> Any:
+    vectors = [there[number] for number in numbers]
+    return np.array(numbers, np.int64), np.array(vectors, np.float16).reshape(-1, DIMENSIONS)
+
+
+def following(there: Mapping[int, Any], held: KeptVectors) -> list[int]:
+    return sorted(number for number in there if number > (held.read_to or 0))[: held.piece]
