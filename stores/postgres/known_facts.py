@@ -18,16 +18,19 @@ from mnestic.stores.postgres.holding import holds
 from mnestic.stores.postgres.search_filters import statement_of
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
+# Facts and claims are looked up one by one (OFFSET 0); see the ties of entries in `search`.
 _SAID = """
 SELECT f.subject_key, f.predicate, f.cardinality, f.id, c.session_id, c.source_id
-  FROM (SELECT f.* FROM mnestic.fact AS f
-         WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id
-           AND f.subject_key = ANY(:names) AND f.predicate = ANY(:predicates) AND {condition}
+  FROM (SELECT f.* FROM unnest(CAST(:names AS text[])) AS n (name)
+         CROSS JOIN unnest(CAST(:predicates AS text[])) AS p (name)
+         CROSS JOIN LATERAL (SELECT * FROM mnestic.fact AS f
+                              WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id
+                                AND f.subject_key = n.name AND f.predicate = p.name AND {condition} OFFSET 0) AS f
          ORDER BY f.valid_from DESC, f.id LIMIT :limit) AS f
  CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS held (id)
-  JOIN mnestic.claim AS c
-    ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id AND c.id = held.id
-   AND c.kind IN ('affirmed', 'corrected') AND c.source_id IS NOT NULL
+ CROSS JOIN LATERAL (SELECT * FROM mnestic.claim
+                      WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND id = held.id
+                        AND kind IN ('affirmed', 'corrected') AND source_id IS NOT NULL OFFSET 0) AS c
  ORDER BY f.valid_from DESC, f.id, c.said_at DESC, c.id LIMIT :limit
 """
 _EVER = "f.status <> 'deleted'"

@@ -83,7 +83,8 @@ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id
 """
 _LINES = text(f"SELECT {COLUMNS} {_THESE}")
 _OVER = f"SELECT number FROM mnestic.entry AS t WHERE {_AMONG} AND {{is_over}}"  # noqa: S608
-# In a conversation two turns before and after, the nearest first; elsewhere an entry's place says nothing.
+# In a conversation two turns before and after, the nearest first; elsewhere an entry's place says nothing. What is
+# related is looked up one by one (OFFSET 0): where most agents are small, a join would read all entries of a large one.
 _TIES = f"""
 SELECT t.number AS lender,
        ARRAY(SELECT CASE WHEN e.entry_type = 'interaction' THEN e.number END FROM mnestic.entry AS e
@@ -95,8 +96,8 @@ SELECT t.number AS lender,
                 AND t.entry_type = 'interaction' AND (e.at, e.id) > (t.at, t.id)
               ORDER BY e.at, e.id LIMIT 2) AS after,
        ARRAY(SELECT e.number FROM jsonb_array_elements_text(t.related) AS r (id)
-               JOIN mnestic.entry AS e
-                 ON e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.id = r.id)
+              CROSS JOIN LATERAL (SELECT number FROM mnestic.entry
+                                   WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND id = r.id OFFSET 0) AS e)
        || ARRAY(SELECT entry_number FROM mnestic.entry_term
                  WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND kind = 'related' AND term = t.id)
        AS related,

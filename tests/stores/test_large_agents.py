@@ -1,0 +1,107 @@
+"""Plans that are kept, for a large agent among thousands of tiny ones: none reads all that the agent has."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg._queries import _query2pg
+from psycopg.rows import scalar_row
+
+from mnestic.starter.memory_client import MemoryClient
+from mnestic.stores.postgres.memory import PostgresMemory
+from tests.stores.plan_samples import keep, parts_of, statements_of
+
+# Entries of the large agent, and how many times as many tiny agents have one each.
+OWN, TIMES = 1000, 20
+# Of each table, what the rows of one tiny agent have in common.
+TABLES = {
+    "entry": "number",
+    "entry_term": "entry_number",
+    "posting": "entry_number",
+    "embedding": "entry_number",
+    "claim": "id",
+    "fact": "id",
+}
+QUESTIONS = (
+    ("What did Mara say about the tide and the harbour?", {}),
+    ("Where does Jonas live?", {}),
+    ("Where did Jonas live last year?", {"asked_at": "2016-01-05T00:00:00Z"}),
+    ("Who went to the concert last week?", {"asked_at": "2015-01-05T00:00:00Z"}),
+    ("Where do Jnoas and Mara live?", {}),
+    ("the harbour", {"mode": "text"}),
+)
+COPY = sql.SQL("""
+INSERT INTO mnestic.{table} (tenant_id, agent_id, {columns}) OVERRIDING SYSTEM VALUE
+SELECT tenant_id, concat_ws('-', 'tiny', place, {row}), {columns}
+  FROM mnestic.{table} CROSS JOIN generate_series(1, %s) AS place
+""")
+COLUMNS = """
+SELECT column_name FROM information_schema.columns
+ WHERE table_schema = 'mnestic' AND table_name = %s AND is_generated = 'NEVER'
+   AND column_name NOT IN ('tenant_id', 'agent_id')
+"""
+
+
+@pytest.fixture
+async def large(
+    new_database: Callable[[], AbstractContextManager[str]],
+) -> AsyncIterator[MemoryClient]:
+    """An agent in whose database nearly all others have one entry."""
+    with new_database() as url:
+        memory = PostgresMemory(url.replace("postgres@", "mnestic_app@"))
+        await keep(memory, tenant="t", number=OWN)
+        with psycopg.connect(url, autocommit=True) as owner:
+            for table, row in TABLES.items():
+                cursor = owner.cursor(row_factory=scalar_row)
+                columns = cursor.execute(COLUMNS, [table]).fetchall()
+                named = {
+                    "table": sql.Identifier(table),
+                    "columns": sql.SQL(", ").join(map(sql.Identifier, columns)),
+                    "row": sql.Identifier(row),
+                }
+                owner.execute(COPY.format(**named), [TIMES])
+            owner.execute("VACUUM ANALYZE")
+        yield MemoryClient(memory, tenant_id="t", agent_id="base")
+        await memory.close()
+
+
+async def test_a_plan_that_is_kept_reads_not_all_that_a_large_agent_has(
+    large: MemoryClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements = {
+        statement
+        for text, fields in QUESTIONS
+        for statement, _ in await statements_of(large, monkeypatch, text, **fields)
+    }
+
+    reading = [
+        (part["Relation Name"], part["Index Name"], statement)
+        for statement in sorted(statements)
+        for part in parts_of(await kept_plan_of(large, statement))
+        if part.get("Relation Name") in TABLES and is_of_the_agent_alone(part)
+    ]
+    assert len(statements) >= 10
+    assert not reading, reading
+
+
+async def kept_plan_of(asked: MemoryClient, statement: str) -> dict[str, Any]:
+    """The plan of a statement for whatever values."""
+    async with asked._transaction(write=False) as transaction:
+        await transaction.now()  # from then on it is the application's role that asks
+        connection = await transaction._unit.connection.get_raw_connection()
+        driver: psycopg.AsyncConnection = connection.driver_connection
+        numbered = _query2pg(statement.encode(), "utf-8")[0].decode()
+        found = driver.pgconn.exec_(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {numbered}".encode())
+    plan: dict[str, Any] = json.loads(found.get_value(0, 0) or b"")[0]["Plan"]
+    return plan
+
+
+def is_of_the_agent_alone(part: dict[str, Any]) -> bool:
+    """Whether an index is asked for all rows of an agent, or none is asked."""
+    asked = set(re.findall(r"\b(\w+) [=<>]", part.get("Index Cond", "")))
+    return "Index" in part["Node Type"] and asked <= {"tenant_id", "agent_id"}
