@@ -12,7 +12,9 @@ from functools import cache
 from pydantic import BaseModel, ConfigDict, Field
 
 _MINUS = re.compile(r"(?<![\w)])-(?=\.?\d)")
-_FRACTION = re.compile(r"(?<=\d)/(?=\d)")
+# What is a sign between two digits, and the sign that it is then; elsewhere it is punctuation.
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[/.,:](?=\d)")
+_SIGN = {"/": "\u2044", ".": "\u22c5", ",": "\u22c5", ":": "\u2236"}
 _SIGNS = frozenset(
     ("Sc", "Sm", "So")
 )  # of currencies, of mathematics, and others such as ° and emoji
@@ -152,10 +154,11 @@ class _Packing:
 def key_of(words: str) -> str:
     """What words say, however they are written; of two pieces with one key the second is a duplicate.
 
-    Punctuation says nothing, signs do: C++ is not C#, and -40 not 40.
+    Punctuation says nothing, signs do: C++ is not C#, -40 not 40, and 1.5 not 1 5.
     """
     folded = unicodedata.normalize("NFKC", words).casefold()
-    signed = _FRACTION.sub("\u2044", _MINUS.sub("\u2212", folded)).replace("!=", "\u2260")
+    signed = _MINUS.sub("\u2212", folded).replace("!=", "\u2260")
+    signed = _BETWEEN_DIGITS.sub(lambda found: _SIGN[found[0]], signed)
     return " ".join("".join(map(_as_said, signed)).split()) or folded
 
 

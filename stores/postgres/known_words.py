@@ -4,6 +4,7 @@ They stand apart from the search, since words are found by what they look like.
 """
 
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -29,6 +30,7 @@ _MOST_SLIPS = 20  # words of a question that are taken for misspelt
 _STRIDE = 20  # rows of an index; to look for the next name takes as long as to read some
 _MOST_BEGUN = 3  # lexemes that the beginning of a word stands for
 _FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST_MISSPELT]
+_SURROGATES = 0xD800  # the first of the numbers up to 0xE000, which are no characters
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
 
 # Who has spoken is found among the last entries about them, since who says something is whom it is about
@@ -111,12 +113,13 @@ SELECT array_agg(lexeme) AS lexemes, array_agg(entries) AS entries FROM (
 """  # noqa: S608
 # Words that begin with one of these letters stand between it and the next, in nearly all collations.
 _BETWEEN = dict(pairwise("abcdefghijklmnopqrstuvwxyz"))
-_LAST = "z"  # what stands behind it differs
+# Those of another stand behind it, and before the next only where characters are in the order of their numbers, as
+# capitals before small letters tell.
+_BELOW = "('Z' > 'a' OR {0} < :next)"
 _ALIKE_BETWEEN = text(_ALIKE.format(between="lexeme >= :first AND lexeme < :next AND"))
-_ALIKE_FROM = text(_ALIKE.format(between="lexeme >= :first AND"))
-_ALIKE_ANYWHERE = text(_ALIKE.format(between=""))
+_ALIKE_FROM = text(_ALIKE.format(between=f"lexeme >= :first AND {_BELOW.format('lexeme')} AND"))
 _NAMES_BETWEEN = text(_NAMED.format(below="AND term < :next"))
-_NAMES_ANYWHERE = text(_NAMED.format(below=""))
+_NAMES_FROM = text(_NAMED.format(below=f"AND {_BELOW.format('term')}"))
 
 
 class KnownWords:
@@ -239,23 +242,23 @@ class KnownWords:
 
     def _named(self, letter: str, longest: int) -> Asked:
         """Names that begin with a letter."""
-        values = {**self._unit.owner, "letter": letter, "longest": longest}
-        if letter in _BETWEEN:
-            return _NAMES_BETWEEN, {**values, "first": letter, "next": _BETWEEN[letter]}
-        return _NAMES_ANYWHERE, {**values, "first": ""}
+        statement = _NAMES_BETWEEN if letter in _BETWEEN else _NAMES_FROM
+        bounds = {"first": letter, "next": _after(letter)}
+        return statement, {**self._unit.owner, **bounds, "letter": letter, "longest": longest}
 
     def _like(self, lexeme: str) -> Asked:
         """Those that begin with a lexeme; where none does, those that are about as long."""
-        first = lexeme[0]
-        between = {"first": first, "next": _BETWEEN.get(first)}
-        others = _ALIKE_FROM if first == _LAST else _ALIKE_ANYWHERE
-        statement = _ALIKE_BETWEEN if first in _BETWEEN else others
-        return statement, {
-            **self._unit.owner,
-            **between,
-            "word": lexeme,
-            "slips": most_slips(lexeme),
-        }
+        statement = _ALIKE_BETWEEN if lexeme[0] in _BETWEEN else _ALIKE_FROM
+        bounds = {"first": lexeme[0], "next": _after(lexeme[0])}
+        slips = most_slips(lexeme)
+        return statement, {**self._unit.owner, **bounds, "word": lexeme, "slips": slips}
+
+
+def _after(letter: str) -> str:
+    """The next letter, or the character with the next number; of the last one that itself."""
+    number = ord(letter) + 1
+    following = chr(0xE000 if number == _SURROGATES else min(number, sys.maxunicode))
+    return _BETWEEN.get(letter, following)
 
 
 def _nearest(lexeme: str, entries: Mapping[str, int]) -> dict[str, int]:

@@ -96,6 +96,8 @@ def test_the_ledger_tells_why_each_was_left_out() -> None:
         ("Alert where x < 5.", "Alert where x > 5."),
         ("Skip where x != 5.", "Skip where x = 5."),
         ("Take 1/2 tablet.", "Take 1.2 tablet."),
+        ("Take 1.5 tablets.", "Take 1 5 tablets."),
+        ("Meet at 10:30.", "Meet at 10.30."),
         ("Set it to 30°.", "Set it to 30%."),
         ("Deploy? 👍", "Deploy? 👎"),
         ("दिन", "दीन"),
@@ -111,6 +113,7 @@ def test_what_differs_in_a_sign_is_no_duplicate(said: str, other: str) -> None:
         ("It was -40 degrees.", "it was −40 degrees!"),  # noqa: RUF001
         ("I like “C++”", "I like C++."),
         ("5% of 1/2 cup", "(5 % of ½ cup)"),
+        ("It weighs 1,5 kg.", "It weighs 1.5 kg"),
         ("- on Monday - 40 people", "On Monday: 40 people"),
         ("A well-known, **bold** café…", "a well known bold cafe\u0301"),
     ],

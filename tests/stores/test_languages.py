@@ -131,6 +131,21 @@ async def test_a_misspelt_word_is_read_as_one_of_any_language(begin: Begin) -> N
         assert await find(transaction, "feries", slips=["feries"]) == {"ferry"}
 
 
+@pytest.mark.parametrize(
+    ("name", "slip"),
+    [("Zdenka", "Zdneka"), ("Élodie", "Élodei"), ("Žofie", "Žoffie"), ("Ирина", "Иринна")],
+)
+async def test_a_misspelt_name_is_read_as_one_that_begins_with_its_letter(
+    begin: Begin, name: str, slip: str
+) -> None:
+    names = (name, "Yvonne", "Zuzana", "Ëlodie")
+    async with begin() as transaction:
+        await transaction.entries.add([entry(each, "Tea?", subjects=(each,)) for each in names])
+
+    async with begin(write=False) as transaction:
+        assert await transaction.search.near_names([slip]) == {slip: name.casefold()}
+
+
 async def test_a_function_word_with_a_slip_in_it_is_not_looked_for(begin: Begin) -> None:
     await keep(begin, "english", wish="The printer is what they wished for.")
 
