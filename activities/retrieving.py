@@ -25,6 +25,7 @@ from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedd
 from mnestic.memory.questions import read_question
 from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest, sure_enough
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
+from mnestic.memory.retrieval_ports import SearchStore
 from mnestic.memory.search import Search
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
@@ -164,16 +165,18 @@ async def _search(transaction: Transaction, read: ReadQuestion, meanings: Meanin
 async def _find(transaction: Transaction, search: Search, meanings: Meanings | None) -> _Found:
     """What the sources bring; while Postgres looks for some of it, the process works on the rest."""
     store = transaction.search
-    hits, at_hand = await meanwhile(store.find(search), partial(store.recall_near, search))
+    hits, at_hand = await meanwhile(store.find(search), partial(_recall_near, store, search))
     if at_hand is not None:
-        near, told = at_hand, store.recall(hits.numbers, search)
+        near, told = at_hand
+        looked_for: AbstractSet[int] = near.keys()
     else:
         near, told = await meanwhile(
             store.find_near(search), partial(store.recall, hits.numbers, search)
         )
+        looked_for = hits.numbers
     near = {**meanings.fresh, **near} if meanings else near
     numbers = hits.numbers | near.keys()
-    told = told.joined(store.recall(near.keys() - hits.numbers, search))
+    told = told.joined(store.recall(numbers - looked_for, search))
     lacking = hits.learned.keys() - {text.entry_id for text in told.texts}
     told = told.joined(await store.describe(numbers - told.numbers, lacking, search))
     told.hear(hits.words, near, hits.learned)
@@ -183,6 +186,12 @@ async def _find(transaction: Transaction, search: Search, meanings: Meanings | N
         brought_all=len(hits.words) < search.pool and len(near) < search.pool,
         may_lack_tagged=hits.may_lack_tagged,
     )
+
+
+def _recall_near(store: SearchStore, search: Search) -> tuple[dict[int, float], Candidates] | None:
+    """What is nearest, by what the process keeps, and what it keeps of that; None where it lacks some vectors."""
+    near = store.recall_near(search)
+    return None if near is None else (near, store.recall(near.keys(), search))
 
 
 async def _ranked(
