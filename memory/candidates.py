@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mnestic.memory.dates import Period
 from mnestic.memory.retrieval import Mode
+from mnestic.memory.revisions import Change
 
 Tie = Literal["beside", "near", "related"]
 Ties = Mapping[int, Sequence[tuple[int, Tie]]]
@@ -86,6 +87,10 @@ class CandidateText(Protocol):
 
     def terms(self) -> tuple[str, ...]:
         """The words that it begins with, each once."""
+        ...
+
+    def changes(self) -> Sequence[Change]:
+        """What it says to be another than before."""
         ...
 
 

@@ -4,7 +4,11 @@ It stands alone because it is about languages, and only a help: what was learned
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from mnestic.memory.sentences import split_sentences
+from mnestic.memory.terms import terms_of
 
 _BEGINNING = 1000  # characters that are looked at
 _NEW = "new neu neue neuen neuer neues neuem nuevo nueva nuevos nuevas nouveau nouvelle nouveaux nouvelles"
@@ -28,6 +32,14 @@ _MAY_CHANGE = re.compile(rf"\b(?:{_ANY})\b")  # in lower case, which takes a qua
 _CHANGES = re.compile(
     rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{_ANY})\b", re.IGNORECASE
 )  # of a name such as New York, "new" says nothing
+# Where a sentence goes on to tell more of what it has told.
+_MORE = re.compile(
+    r",?\s+(?:and\s+)?(?:she|he|it|they|who|whose|which|because|elle|ella|sie|er)\b"
+    r"|,\s+an?\b|\s+and\s+(?:has|had|have|is|was|will|can)\b",
+    re.IGNORECASE,
+)
+
+Change = Sequence[Sequence[str]]  # the terms of its clauses, from where its sentence begins
 
 
 def is_revision(text: str) -> bool:
@@ -36,7 +48,22 @@ def is_revision(text: str) -> bool:
     return _MAY_CHANGE.search(said.lower()) is not None and _CHANGES.search(said) is not None
 
 
-def is_of_same(new: Sequence[str], old: Sequence[str], *, lacking: int) -> bool:
+def changes_of(text: str) -> tuple[Change, ...]:
+    """What a text says with a word of change: each sentence that has one, by its clauses, and the sentence after it."""
+    return tuple(_changes(split_sentences(text[:_BEGINNING])))
+
+
+def _changes(sentences: Sequence[str]) -> Iterator[Change]:
+    for place, sentence in enumerate(sentences):
+        if match := _CHANGES.search(sentence):
+            clause, *more = _MORE.split(sentence[match.end() :])
+            clauses = (sentence[: match.end()] + clause, *more, *sentences[place + 1 : place + 2])
+            yield tuple(map(terms_of, clauses))
+
+
+def is_of_same(
+    new: Sequence[str], old: Sequence[str], *, lacking: int, changes: Sequence[Change] = ()
+) -> bool:
     """Whether a later text, which has a word of change, says it of what an earlier one is about.
 
     What is new has to be what the earlier one speaks of (a *new vet* is no *new leash*). Where it lacks words
@@ -47,6 +74,7 @@ def is_of_same(new: Sequence[str], old: Sequence[str], *, lacking: int) -> bool:
         new: The terms of the later text, in their order.
         old: Those of the earlier one.
         lacking: How many words of the question the earlier one has and the later one lacks.
+        changes: What the later one says to have changed, if it lacks any.
     """
     known = frozenset(old)
     is_new = [place for place, term in enumerate(new) if term in _IS_NEW]
@@ -56,8 +84,19 @@ def is_of_same(new: Sequence[str], old: Sequence[str], *, lacking: int) -> bool:
             return False
     if not lacking:
         return True
-    added = len(frozenset(new) - known - _OF_CHANGE)
+    of_known = [change for change in changes if not known.isdisjoint(chain(*change))]
+    added = min(len(_added(change, known)) for change in (*of_known, (new,)))
     return added <= len(known - frozenset(new)) - lacking
+
+
+def _added(change: Change, known: frozenset[str]) -> frozenset[str]:
+    """What a change puts in the place of what is known; a clause after the one that tells it only tells more of it."""
+    told: frozenset[str] = frozenset()
+    for clause in change:
+        told |= frozenset(clause)
+        if told & known and (added := told - known - _OF_CHANGE):
+            return added
+    return told - known - _OF_CHANGE
 
 
 def is_end(terms: Iterable[str]) -> bool:

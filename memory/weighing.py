@@ -247,7 +247,8 @@ class Weighed:
         if self._asked.asks_when and tells == [False, True] and not is_end(said[0]):
             return False
         lacking = int(lexemes[old] & ~lexemes[new]).bit_count()
-        return is_of_same(*said, lacking=lacking)
+        changes = self._candidates.texts[new].changes() if lacking else ()
+        return is_of_same(*said, lacking=lacking, changes=changes)
 
     def succession(self, total: Values, successions: Collection[Succession]) -> Values:
         """How much those that told what was so later are lifted above those that told what was so before it."""

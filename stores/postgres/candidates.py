@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mnestic.memory.candidates import CONCERNS, PACKED, ROW, Candidates
 from mnestic.memory.claims import name_key
-from mnestic.memory.revisions import is_revision
+from mnestic.memory.revisions import Change, changes_of, is_revision
 from mnestic.memory.search import Search
 from mnestic.memory.terms import terms_of
 from mnestic.memory.time_mentions import tells_when
@@ -70,6 +70,7 @@ class EntryLine:
     row: bytes
     _folded: str | None = None
     _terms: tuple[str, ...] | None = None
+    _changes: tuple[Change, ...] | None = None
 
     @property
     def is_small(self) -> bool:
@@ -95,6 +96,12 @@ class EntryLine:
             terms = dict.fromkeys(terms_of(self.content[:_BEGINNING]))
             self._terms = tuple(map(_shared, terms))
         return self._terms
+
+    def changes(self) -> tuple[Change, ...]:
+        """What it says to be another than before."""
+        if self._changes is None:
+            self._changes = changes_of(self.content)
+        return self._changes
 
 
 def line_of(row: Any) -> EntryLine:

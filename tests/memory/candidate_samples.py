@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mnestic.memory.candidates import CONCERNS, ROW, Candidates, Concern
+from mnestic.memory.revisions import Change
 
 
 @dataclass(kw_only=True)
@@ -39,6 +40,9 @@ class Sample:
 
     def terms(self) -> tuple[str, ...]:
         return self.said
+
+    def changes(self) -> tuple[Change, ...]:
+        return ((self.said,),)
 
 
 def candidates(samples: Iterable[Sample]) -> Candidates:
