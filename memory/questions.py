@@ -51,6 +51,17 @@ _LIVING = re.compile(
     r"(?!\s+(?:rooms?|areas?|spaces?|quarters|conditions|costs?)\b)",
     re.IGNORECASE,
 )
+# What asks whether somebody knows, up to the name of whom that is about: "do you know which bus ".
+_WHO_KNOWS = "you|we|they|any(?:one|body)|some(?:one|body)|(?:any|one) of (?:you|us)"
+_INDIRECT = re.compile(
+    rf"\s*(?:(?:do|does|did|would|might) (?:{_WHO_KNOWS}) (?:\w+ ){{0,2}}?(?:know|remember|recall|say|mention|hear)|"
+    rf"(?:(?:can|could|would|will) (?:{_WHO_KNOWS}) )?(?:please )?(?:tell|remind) (?:me|us)(?: again| please)?|"
+    r"(?:(?:do|have) you (?:have |got )?)?any idea|i(?:['’]d| would) like to know|i(?:['’]m)? wonder(?:ing)?)\s+"  # noqa: RUF001
+    r"(?:if|whether|that|who|whom|where|when|why|"
+    r"(?:what|which|whose|how)(?: (?!(?:the|an?|in|on|at|to|for|from|with|by|is|are|it)\b)\w+){0,3}?)\s+"
+    r"(?=(?-i:[^\W\d_a-z]))",
+    re.IGNORECASE,
+)
 # What names stand beside one another by, and what several do with one another.
 _JOINING = frozenset({"and", "or", "nor", "the"})
 _SHARED = frozenset(
@@ -62,6 +73,7 @@ _AUXILIARIES = frozenset(
 _TITLES = frozenset(
     "mr mrs ms miss mx sir dr doctor prof professor herr frau monsieur madame señor señora".split()  # noqa: SIM905
 )
+_SHORT_TITLE = re.compile(rf"\b((?:{'|'.join(_TITLES)}))\.(?=\s)", re.IGNORECASE)
 _PARTS = re.compile(r"[.,;:!?\n]")  # what parts clauses
 _YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "nth"})
 _YEARS = 10  # that are looked back for a day without its year
@@ -89,7 +101,7 @@ class Question(NamedTuple):
     `words` are without those that name the period. `period` is the time that is asked about, `earlier` what
     it is in the years before where none is named; `is_question` whether it asks, and is not words to look for,
     `asks_when` whether a time is what is asked for. `asked_about` are the words by which somebody is called whom a
-    question of one clause is about, as *Nate* in "what does Nate play".
+    question of one clause is about, as *Nate* in "what does Nate play" and "do you know what Nate plays".
     """
 
     words: tuple[AskedWord, ...]
@@ -112,10 +124,12 @@ def read_question(text: str, *, asked_at: datetime) -> Question:
     """Reads a question; dates in words are told from when it was asked, as of the past if both can be."""
     text = unicodedata.normalize("NFKC", text)  # as letters of other widths are meant
     text = _LIVING.sub("work", text)  # what somebody does for a living is not where they live
+    text = _SHORT_TITLE.sub(r"\1", text)  # whose dot ends nothing
     periods, spans = _periods(text, asked_at)
-    words = tuple(_words(text, spans))
+    indirect = _INDIRECT.match(text)
+    words = tuple(_words(text, spans, subject_at=indirect.end() if indirect else 0))
     is_question = bool(_IS_QUESTION.search(text))
-    is_of_one_clause = is_question and _PARTS.search(text.rstrip("?!. \n")) is None
+    is_of_one_clause = (is_question or indirect) and _PARTS.search(text.rstrip("?!. \n")) is None
     return Question(
         words=words,
         period=periods[0] if periods else None,
@@ -212,7 +226,9 @@ def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
     return period
 
 
-def _words(text: str, spans: tuple[tuple[int, int], ...]) -> Iterator[AskedWord]:
+def _words(
+    text: str, spans: tuple[tuple[int, int], ...], *, subject_at: int
+) -> Iterator[AskedWord]:
     before, end = "", 0
     for number, match in enumerate(_WORD.finditer(text)):
         if number >= _MOST_WORDS:
@@ -226,6 +242,7 @@ def _words(text: str, spans: tuple[tuple[int, int], ...]) -> Iterator[AskedWord]
         is_large = word[:1].isupper() and before != ""
         is_capital = is_large and is_within and not word.isupper()
         follows = before.casefold() in _AUXILIARIES or _POSSESSIVE.search(before) is not None
+        follows = follows or match.start() == subject_at
         yield AskedWord(
             word,
             may_name=is_large or is_telling,
