@@ -7,7 +7,7 @@ by who reads it. English is understood, and what others begin a conversation wit
 import re
 from collections.abc import Set as AbstractSet
 
-from mnestic.memory.terms import fold, words_of
+from mnestic.memory.terms import STOP_WORDS, fold, words_of
 
 _MOST_WORDS, _MOST_CHARS = 16, 1000  # who says more, says something
 _APOSTROPHES = re.compile("['’ʼ`´]")  # noqa: RUF001 (apostrophes of many kinds are meant)
@@ -33,8 +33,11 @@ _KINDNESS = (
     "(?: for (?:that|this|it|everything|now|(?:all )?(?:of )?(?:your |the )?(?:quick |kind |great )?"
     "(?:help|support|time|info|information|update|reminder|answer|reply|tips?|advice|patience|effort|work)))"
 )
-# After these somebody may be called by their name, of whom one sees it; after the first, by any word with a capital.
-_CALLING = "hi|hello|hey|hiya|hallo|hola|bonjour|ciao|salut|servus|bye|thanks|thx|cheers|danke|merci|gracias"
+_WISH = f"(?:a )?(?:very )?(?:happy|merry)(?: belated| new)? {_FEAST}"
+# After these somebody may be called by their name, of whom one sees it; after the first two, by any word with a
+# capital; after the first, and a wish for a feast, by any one word that ends what is said to them.
+_GREETING = "hi|hello|hey|hiya|hallo|hola|bonjour|ciao|salut|servus|bye"
+_CALLING = f"{_GREETING}|thanks|thx|cheers|danke|merci|gracias"
 _ADDRESSING = (
     f"{_CALLING}|howdy|yo|greetings|welcome(?: back)?",
     "(?:good )?morning|good (?:day|afternoon|evening|night)|goodnight|gday",
@@ -43,7 +46,7 @@ _ADDRESSING = (
     f"(?:see|talk to|speak to|catch) (?:you|ya|u)(?: {_WHEN})*",
     f"(?:many |a thousand )?(?:thanks|thank (?:you|u)|thx|thanx|ty|tysm|cheers){_MUCH}*{_KINDNESS}?",
     "danke(?: schön| dir)?|merci(?: beaucoup)?|(?:muchas )?gracias|grazie|obrigad[oa]",
-    f"(?:a )?(?:very )?(?:happy|merry)(?: belated| new)? {_FEAST}",
+    f"{_WISH}(?: to(?: you)?)?",
     "congratulations|congrats|well done|good (?:job|work|luck)|nice (?:job|work|one)|great (?:job|work)",
     "best wishes|best of luck|all the best|get well(?: soon)?|safe travels|bon (?:appetit|voyage)|bless you",
     f"(?:(?:i )?(?:hope|wish) you )?(?:have |had )?a (?:very |really )?{_NICE}(?: {_NICE})* {_PART}?{_TIME}",
@@ -68,14 +71,37 @@ _PLAIN = (
     "oops|wow|oh|ah+|aww*|ha(?:ha)+h?|he(?:he)+|lol|rofl|lmao|omg|hm+|mhm+|uh huh|um+|yay|phew|ugh|well",
 )
 _CALLED = "(?: (?:there|all|everyone|everybody|guys|folks|my friend|friends?|mate|buddy|dear|team|sir|again|back))*"
-# How a word is marked that may be a name: as one, or for its capital letter alone.
-_SURE, _CAPITAL = "@", "^"
+_ONE_OF_KIN = (
+    "(?:(?:my|our) )?(?:dear(?:est)? )?(?:(?:grand|god|step)?(?:ma|pa|mother|father)|mum|mummy|mom|mommy|dad|daddy|"
+    "gran|granny|nan|nana|grandad|granddad|aunt|auntie|aunty|uncle|cousin|sis|sister|bro|brother|son|daughter|"
+    "love|honey|darling|sweetheart|sweetie|babe|dude|man|boss|doc)"
+)
+_KIN = f"(?: {_ONE_OF_KIN}(?: and {_ONE_OF_KIN})?)?"
+# What has a feast in its name, and is looked for.
+_OF_FEASTS = (
+    "song|cake|card|party|gift|present|dinner|lunch|brunch|breakfast|speech|toast|invitation|list|message|mail|"
+    "email|letter|text|post|video|playlist|music|tune|carol|poem|story|movie|film|banner|balloon|poster|flyer|"
+    "photo|picture|surprise|trip|plan|table|menu|meal|tree|market|eve|egg|bunny|sweater|jumper|recipe|hour|deploy"
+)
+# One word without a mark that is no function word, nor looks like several things, as "invoices" does.
+_ANYBODY = rf"(?<=\s)(?!(?:{'|'.join(sorted(STOP_WORDS))}|{_OF_FEASTS})\b)[^\W\d_]+(?<![^aious]s)"
+# How a word is marked that may be a name: as one, or for its capital letter alone; and one that begins a sentence.
+_SURE, _CAPITAL, _FIRST = "@", "^", "."
 _NAME = rf"(?!{_WEEKDAY}\b)(?:[^\W\d]|-)+"
 _SAID = (
-    f"(?:(?:{'|'.join(_ADDRESSING)}){_CALLED}(?: @{_NAME})?|(?:{_CALLING}) \\^{_NAME}|"
+    f"(?:(?:{'|'.join(_ADDRESSING)}){_CALLED}{_KIN}(?: @{_NAME})?|(?:{_CALLING}) \\^{_NAME}|"
     f"(?:{'|'.join(_PLAIN)}){_CALLED})"
 )
-_COURTESY = re.compile(f"(?:(?:and |but |so )?{_SAID}(?: |$))+".replace(" ", " [@^]?"))
+_TO_ANYBODY = f"(?:{_GREETING}|{_WISH}(?: to)?){_KIN} {_ANYBODY}"
+
+
+def _joined(*said: str) -> re.Pattern[str]:
+    """What is said, one after the other, with words that may be marked."""
+    pattern = f"(?:(?:and |but |so )?(?:{'|'.join(said)})(?: |$))+"
+    return re.compile(pattern.replace(" ", " [@^.]?"))
+
+
+_COURTESY, _UNASKED = _joined(_SAID), _joined(_SAID, _TO_ANYBODY)
 
 
 def without_faces(text: str) -> str:
@@ -101,13 +127,14 @@ def is_courtesy(text: str, *, names: AbstractSet[str] = frozenset()) -> bool:
     """
     if len(text) > _MOST_CHARS:
         return False
-    words = _marked(without_faces(text), names)
-    return 0 < len(words) <= _MOST_WORDS and _COURTESY.fullmatch(" ".join(words)) is not None
-
-
-def _marked(text: str, names: AbstractSet[str]) -> list[str]:
-    """The words of a text, folded, with a mark before each that may be a name."""
     is_asked = "?" in fold(text)  # who asks means the word itself: "Hello, Berlin?"
+    words = _marked(without_faces(text), names, is_asked=is_asked)
+    said = _COURTESY if is_asked else _UNASKED
+    return 0 < len(words) <= _MOST_WORDS and said.fullmatch(" ".join(words)) is not None
+
+
+def _marked(text: str, names: AbstractSet[str], *, is_asked: bool) -> list[str]:
+    """The words of a text, folded, with a mark before each that may be a name, or begins a sentence."""
     found: list[str] = []
     before = "."
     for chunk in text.split():
@@ -115,9 +142,10 @@ def _marked(text: str, names: AbstractSet[str]) -> list[str]:
         if not words:
             continue
         is_known = names >= {*words}
-        is_capital = chunk.istitle() and before[-1] not in ".!"
+        is_first = before[-1] in ".!"
+        is_capital = chunk.istitle() and not is_first
         if is_asked or not (is_known or is_capital):
-            found += words
+            found += [_FIRST * (is_first and bool(found)) + words[0], *words[1:]]
         else:
             is_sure = is_known or before.endswith(",") or not before.istitle()
             found.append((_SURE if is_sure else _CAPITAL) + "-".join(words))

@@ -49,6 +49,16 @@ from mnestic.memory.courtesies import is_courtesy
         "Welcome back, Mara",
         "See you Monday, Leo!",
         "Danke, Élodie",
+        "happy birthday grandpa",
+        "Happy birthday to my dear Grandma!",
+        "happy birthday, anton",
+        "happy new year, olaf! all the best",
+        "merry christmas mum and dad",
+        "thanks dad",
+        "good night sweetheart",
+        "hey albatros",
+        "hello tom",
+        "hey claude, thanks",
     ],
 )
 def test_what_is_said_to_be_polite_is_a_courtesy(text: str) -> None:
@@ -89,10 +99,24 @@ def test_what_is_said_to_be_polite_is_a_courtesy(text: str) -> None:
         "hello invoices",
         "hello Q3",
         "Hi. Curtains",
+        "Hi. Premiere",
+        "hey! kayak",
+        "Happy Birthday Pony",
         "Thanks, Thursday.",
         "Good Friday",
         "Enjoy Porto",
         "thanks team dinner",
+        "happy birthday song",
+        "happy birthday balloons",
+        "merry christmas tree",
+        "birthday grandpa",
+        "dear grandpa",
+        "happy birthday grandpa song",
+        "hey, where is the key?",
+        "hey dad, where is the key",
+        "hey albatros berth",
+        "hey when",
+        "thanks standup",
     ],
 )
 def test_what_only_begins_politely_is_no_courtesy(text: str) -> None:
@@ -105,7 +129,7 @@ def test_who_speaks_is_greeted_however_their_name_is_written(text: str) -> None:
     assert not is_courtesy(f"{text} standup", names={"tom", "mara", "holt"})
 
 
-@pytest.mark.parametrize("text", ["hello tom", "Good Morning Tom", "Morning, tom", "Hello, Tom?"])
+@pytest.mark.parametrize("text", ["thanks tom", "Good Morning Tom", "Morning, tom", "Hello, Tom?"])
 def test_what_may_be_a_topic_is_no_name_of_somebody_who_does_not_speak(text: str) -> None:
     assert not is_courtesy(text, names={"mara"})
 
