@@ -54,6 +54,8 @@ HOLIDAYS = {
 }
 
 _YEAR = r"(?:19|20)\d\d"
+_YEARS_AWAY = {"last": -1, "this": 0, "next": 1}
+_ANY_YEAR = rf"{_YEAR}|(?:{'|'.join(_YEARS_AWAY)})\s+year"
 _FULL_MONTH = "|".join({number: name for name, number in reversed(MONTHS.items())}.values())
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _WEEKDAY = "|".join(WEEKDAYS)
@@ -69,21 +71,23 @@ KINDS = {
     "figures": r"(?P<figures_day>\d{1,2})(?P<figures_mark>[./])(?P<figures_month>\d{1,2})"
     rf"(?P=figures_mark)(?P<figures_year>{_YEAR})",
     "nth": rf"(?P<nth_number>last|{ORDINAL})\s+(?P<nth_what>{_WEEKDAY}|week|weekend|day)\s+(?:of|in)\s+"
-    rf"(?P<nth_month>{_FULL_MONTH}|{_WHOLE})(?:,?\s+(?P<nth_year>{_YEAR}))?",
+    rf"(?P<nth_month>{_FULL_MONTH}|{_WHOLE})(?:,?\s+(?P<nth_year>{_ANY_YEAR}))?",
     "day_month": rf"(?P<day_month_day>{_DAY})(?P<day_month_of>\s+of)?\s+(?P<day_month_month>{_MONTH})\b(?:\.(?=,?\s+\d))?"
-    rf"(?:,?\s+(?P<day_month_year>{_YEAR}))?",
+    rf"(?:,?\s+(?:of\s+)?(?P<day_month_year>{_ANY_YEAR}))?",
     "month_day": rf"(?P<month_day_month>{_MONTH})\b\.?,?\s+(?:on\s+)?(?:the\s+)?(?P<month_day_day>{_DAY})(?![\d:])"
-    rf"(?:,?\s+(?P<month_day_year>{_YEAR}))?",
+    rf"(?:,?\s+(?:of\s+)?(?P<month_day_year>{_ANY_YEAR}))?",
     "part": r"(?P<part_which>start|beginning|middle|end|mid|early|late)(?:\s+of\s+|\s+in\s+|-|\s+)"
-    rf"(?P<part_month>{_FULL_MONTH}|{_WHOLE})(?:,?\s+(?P<part_year>{_YEAR}))?",
-    "month": rf"(?:(?P<month_which>{_WHICH})\s+)?(?P<month_name>{_FULL_MONTH})(?:,?\s+(?:of\s+)?(?P<month_year>{_YEAR}))?",
+    rf"(?P<part_month>{_FULL_MONTH}|{_WHOLE})(?:,?\s+(?P<part_year>{_ANY_YEAR}))?",
+    "month": rf"(?:(?P<month_which>{_WHICH})\s+)?(?P<month_name>{_FULL_MONTH})(?:,?\s+(?:of\s+)?"
+    rf"(?P<month_year>(?<!(?-i:may)\s)(?:{_ANY_YEAR})|{_YEAR}))?",
     "season": rf"(?:(?P<season_which>{_WHICH})\s+)?(?P<season_name>{'|'.join(SEASONS)})"
-    rf"(?:\s+(?:of\s+)?(?P<season_year>{_YEAR}))?",
+    rf"(?:\s+(?:of\s+)?(?P<season_year>{_ANY_YEAR}))?",
     "relative": r"(?P<relative_name>day\s+before\s+yesterday|day\s+after\s+tomorrow|yesterday|today|tonight|"
     rf"tomorrow|last\s+night|this\s+(?:morning|afternoon|evening)){_TIME_OF_DAY}",
     "weekday": rf"(?:(?P<weekday_which>{_WHICH})\s+)?(?P<weekday_name>{_WEEKDAY}){_TIME_OF_DAY}",
     "week": rf"(?:(?P<week_which>{_WHICH})\s+)?(?P<week_unit>weekend|week|month|year)",
-    "holiday": rf"(?:(?P<holiday_which>{_WHICH})\s+)?(?P<holiday_name>{_HOLIDAY})",
+    "holiday": rf"(?:(?P<holiday_which>{_WHICH})\s+)?(?P<holiday_name>{_HOLIDAY})"
+    rf"(?:\s+(?:of\s+)?(?P<holiday_year>{_ANY_YEAR}))?",
     "amount": r"(?:(?:about|almost|nearly|over|around|roughly|more\s+than)\s+)?(?P<amount_past>(?:last|past)\s+)?"
     rf"(?P<amount_number>{_AMOUNT})\s+(?P<amount_unit>day|week|month|year|decade)s?(?:['’]s?\s+time)?"
     r"(?P<amount_way>\s+(?:ago|from\s+now|from\s+today))?",
@@ -117,6 +121,13 @@ BEGINNINGS = frozenset(re.split(r"\W+", name)[0] for name in _LEADING) | frozens
     "more".split()
 )
 _WORD = re.compile(r"\w+")
+
+
+def year_of(words: str, *, this_year: int) -> int:
+    """Which year is named: by its number, or by its place next to this one."""
+    if words.isdecimal():
+        return int(words)
+    return this_year + _YEARS_AWAY[words.partition(" ")[0]]
 
 
 def iter_mentions(text: str) -> Iterator[re.Match[str]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Literal
 
-from mnestic.memory.date_words import HOLIDAYS, MONTHS, SEASONS, WEEKDAYS, iter_mentions
+from mnestic.memory.date_words import HOLIDAYS, MONTHS, SEASONS, WEEKDAYS, iter_mentions, year_of
 from mnestic.memory.numbers import number_of
 
 Tense = Literal["past", "present", "future"]
@@ -214,7 +214,7 @@ def _dated(mention: DateMention, today: date, tense: Tense) -> _Found:
     groups, kind = mention.groups, mention.kind
     day, month = number_of(groups[f"{kind}_day"]) or 0, MONTHS[groups[f"{kind}_month"]]
     if year := groups.get(f"{kind}_year"):
-        return _day(date(int(year), month, day))
+        return _day(date(year_of(year, this_year=today.year), month, day))
     return _recurring(lambda year: _day(date(year, month, day)), today, tense)
 
 
@@ -223,7 +223,7 @@ def _month_of(text: str, today: date, tense: Tense, *, year: str | None) -> _Fou
     if text in MONTHS:
         number = MONTHS[text]
         if year:
-            return _month(int(year), number)
+            return _month(year_of(year, this_year=today.year), number)
         return _recurring(lambda each: _month(each, number), today, tense)
     which, unit = text.split()
     return _calendar(unit, "this" if which == "the" else which, today)
@@ -278,7 +278,7 @@ def _named_month(mention: DateMention, today: date, tense: Tense) -> _Found:
     groups = mention.groups
     number = MONTHS[groups["month_name"]]
     if year := groups.get("month_year"):
-        return _month(int(year), number)
+        return _month(year_of(year, this_year=today.year), number)
     which = groups.get("month_which", "")
     return _recurring(lambda each: _month(each, number), today, tense, which=which)
 
@@ -292,7 +292,7 @@ def _season(mention: DateMention, today: date, tense: Tense) -> _Found:
         return start, _next_month(_next_month(_next_month(start))), "season"
 
     if year := groups.get("season_year"):
-        return season(int(year))
+        return season(year_of(year, this_year=today.year))
     return _recurring(season, today, tense, which=groups.get("season_which", ""))
 
 
@@ -302,13 +302,10 @@ def _relative(mention: DateMention, today: date, _tense: Tense) -> _Found:
 
 def _weekday(mention: DateMention, today: date, tense: Tense) -> _Found:
     """A day of the week that is not today; "next Friday" is the next week's, from Monday on."""
-    which, wanted = (
-        mention.groups.get("weekday_which", ""),
-        WEEKDAYS[mention.groups["weekday_name"]],
-    )
+    which, name = mention.groups.get("weekday_which"), mention.groups["weekday_name"]
     if which == "next":
-        return _day(today + timedelta(days=_WEEK - today.weekday() + wanted))
-    ahead = (wanted - today.weekday()) % _WEEK
+        return _day(today + timedelta(days=_WEEK - today.weekday() + WEEKDAYS[name]))
+    ahead = (WEEKDAYS[name] - today.weekday()) % _WEEK
     if which in {"this", "coming", "this coming"} or (not which and tense == "future"):
         return _day(today + timedelta(days=ahead if which == "this" else ahead or _WEEK))
     return _day(today - timedelta(days=(_WEEK - ahead) if ahead else _WEEK))
@@ -338,6 +335,8 @@ def _calendar(unit: str, which: str, today: date) -> _Found:
 def _holiday(mention: DateMention, today: date, tense: Tense) -> _Found:
     month, day = HOLIDAYS[mention.groups["holiday_name"]]
     which = mention.groups.get("holiday_which", "")
+    if year := mention.groups.get("holiday_year"):
+        return _day(date(year_of(year, this_year=today.year), month, day))
     return _recurring(lambda year: _day(date(year, month, day)), today, tense, which=which)
 
 

@@ -62,6 +62,17 @@ CASES = [
     ("on 14/11/2024", "past", "2024-11-14"),
     ("14.11.2024", "past", "2024-11-14"),
     ("on February 29", "past", "2024-02-29"),
+    ("on 28 February last year", "past", "2023-02-28"),
+    ("on 3 May this year", "future", "2024-05-03"),
+    ("on the 3rd of May of next year", "past", "2025-05-03"),
+    ("on February 28 last year", "past", "2023-02-28"),
+    ("in March last year", "past", "2023-03"),
+    ("we may next year move", "future", "2025"),
+    ("in summer this year", "future", "2024-06-01/2024-08-31"),
+    ("at the end of March next year", "past", "2025-03-22/2025-03-31"),
+    ("on the first Monday of May last year", "past", "2023-05-01"),
+    ("at Christmas last year", "past", "2023-12-25"),
+    ("at Christmas 2021", "past", "2021-12-25"),
 ]
 ACROSS_THE_YEAR = [
     ("in January", "future", "2025-01"),
