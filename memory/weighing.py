@@ -41,7 +41,7 @@ _COMPARED = 60  # the best, of which some may revise others
 _COMMON = 0.5  # of the words of the question, from where what has them may revise what has them too
 _IN_DOUBT = 0.4  # of how sure it is, where a question may be about somebody who is not known
 _LATER = 0.01  # by how much what was so later does above what was so before it
-_BESIDE = 0.75  # of its score that is left to what says nothing of what is asked itself
+_BESIDE = 0.85  # of its score that is left to what says nothing of what is asked itself
 _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
 
 Values = NDArray[Any]
