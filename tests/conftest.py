@@ -24,6 +24,7 @@ import hypothesis
 import psycopg
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import Connection, Engine, event
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.starter.client import MnesticClient
@@ -44,6 +45,28 @@ _SETTINGS = hypothesis.settings(database=None, deadline=None, print_blob=True)
 hypothesis.settings.register_profile("same", _SETTINGS, derandomize=True)
 hypothesis.settings.register_profile("new", _SETTINGS)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+class _Compiled(dict[Any, Any]):
+    """Statements as SQL. Each test has engines of its own, and all of them need the same ones."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(_for_any_engine(*key), default)
+
+    def __setitem__(self, key: Any, compiled: Any) -> None:
+        super().__setitem__(_for_any_engine(*key), compiled)
+
+
+def _for_any_engine(dialect: Any, *statement: Any) -> tuple[Any, ...]:
+    return type(dialect), dialect._json_deserializer, *statement
+
+
+_compiled = _Compiled()
+
+
+@event.listens_for(Engine, "engine_connect")
+def _share_compiled(connection: Connection) -> None:
+    connection.execution_options(compiled_cache=_compiled)
 
 
 class _Servers:
