@@ -2,11 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
-from typing import Any
 
 import pytest
 from temporalio.client import WorkflowFailureError
@@ -14,85 +13,18 @@ from temporalio.client import WorkflowFailureError
 from mnestic.memory.entries import EntryQuery
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting import CLOSE
-from mnestic.memory.resources import Resource
 from mnestic.memory.topics import FORGOTTEN
 from mnestic.starter.client import MnesticClient
-from mnestic.starter.ingesting import start_ingest
-from mnestic.starter.plans import parse_plan
 from tests.word_scan import scan_tables
+from tests.workflows.forget_samples import AT, Until, end, is_waiting, learn, said, wait_in
 
-Until = Callable[..., Awaitable[Any]]
 Scan = Callable[..., dict[str, int]]
-AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
-PLAN = """
-name: travel
-nodes:
-  - id: hear
-    kind: remember
-    message: {role: user, speaker: Mara, content: "We fly to ${input.city} in May. The cat stays home."}
-    records:
-      - {namespace: cities, key: "${input.city}", value: {seen: false}}
-      - {namespace: trips, key: next, value: {to: "${input.city}", days: 4}}
-    variables: {"plan": "Pack for ${input.city}."}
-    next: note
-  - {id: note, kind: remember, note: "Look for hotels in ${input.city}.", next: look}
-  - {id: look, kind: recall, records: [{namespace: cities}, {namespace: trips}], next: task}
-  - id: task
-    kind: remember
-    task: "Book a hotel in ${input.city}"
-    episode: {summary: "Mara flies to ${input.city} in May. Her cat stays home.", payload: {to: "${input.city}"}}
-    next: approval
-  - id: approval
-    kind: wait
-    key: approval
-    ask: "May I book ${input.city}?"
-    timeout: 21d
-    on: {resumed: end, timeout: end}
-"""
 
 
 @pytest.fixture
 def scan(admin_url: str, client: MnesticClient) -> Scan:
     """Counts the rows of every table of an agent in which a word stands, in whatever column."""
     return partial(scan_tables, admin_url, tenant=client.settings.tenant_id)
-
-
-def said(source_id: str, content: str, *, session: str = "chat", speaker: str = "Mara") -> Resource:
-    return Resource(
-        session_id=session,
-        source_id=source_id,
-        channel="mail",
-        speaker=speaker,
-        content=content,
-        at=AT,
-    )
-
-
-async def learn(client: MnesticClient, *messages: Resource, agent: str = "ada") -> None:
-    await client.memory(agent).learn(messages)
-    await (await start_ingest(client, agent_id=agent)).result()
-
-
-async def wait_in(
-    client: MnesticClient, until: Until, job_id: str, *, agent: str = "ada", city: str = "Paris"
-) -> None:
-    await client.start_job(
-        parse_plan(PLAN, source="test"),
-        agent_id=agent,
-        session_id=f"s-{job_id}",
-        job_id=job_id,
-        inputs={"city": city},
-    )
-
-    async def parked() -> bool:
-        return (await client.describe_job(job_id)).state == "waiting"
-
-    await until(parked)
-
-
-async def end(client: MnesticClient, job_id: str, **payload: Any) -> None:
-    await client.resume_job(job_id, payload, request_id=f"end-{job_id}")
-    await client.wait_for_result(job_id)
 
 
 @pytest.mark.usefixtures("worker")
@@ -186,10 +118,6 @@ async def test_a_snapshot_that_lost_something_says_so_and_serves_a_fork(
     memory = await client.memory("ada").working_memory((await client.describe_job(fork)).session_id)
     assert [said.content for said in memory.messages] == [f"{FORGOTTEN} The cat stays home."]
     assert memory.variables["plan"] == FORGOTTEN
-
-
-async def is_waiting(client: MnesticClient, job_id: str) -> bool:
-    return (await client.describe_job(job_id)).state == "waiting"
 
 
 @pytest.mark.usefixtures("worker")
