@@ -11,6 +11,8 @@ from mnestic.memory.terms import STOP_WORDS, fold, words_of
 
 _MOST_WORDS, _MOST_CHARS = 16, 1000  # who says more, says something
 _APOSTROPHES = re.compile("['’ʼ`´]")  # noqa: RUF001 (apostrophes of many kinds are meant)
+_LINES = re.compile(r"\s*[\n\r\u2028\u2029]\s*")
+_STOPS = frozenset(".!:;-–—…")  # noqa: RUF001 (dashes are meant) - behind them something else begins
 _FACES = re.compile(r"(?<!\w)(?:[:;=]['-]?[)(\]DPpOo3*/|]+|<3+|[xX]D+)(?!\w)")
 
 _NICE = (
@@ -136,18 +138,20 @@ def is_courtesy(text: str, *, names: AbstractSet[str] = frozenset()) -> bool:
 def _marked(text: str, names: AbstractSet[str], *, is_asked: bool) -> list[str]:
     """The words of a text, folded, with a mark before each that may be a name, or begins a sentence."""
     found: list[str] = []
-    before = "."
-    for chunk in text.split():
+    before, is_apart = ".", False
+    for chunk in _LINES.sub(" . ", text).split():
         words = [word for word in words_of(_APOSTROPHES.sub("", chunk)) if tells(word)]
         if not words:
+            is_apart = is_apart or chunk[-1] in _STOPS
             continue
         is_known = names >= {*words}
         is_first = before[-1] in ".!"
         is_capital = chunk.istitle() and not is_first
         if is_asked or not (is_known or is_capital):
-            found += [_FIRST * (is_first and bool(found)) + words[0], *words[1:]]
+            is_apart = is_apart or before[-1] in _STOPS
+            found += [_FIRST * (is_apart and bool(found)) + words[0], *words[1:]]
         else:
             is_sure = is_known or before.endswith(",") or not before.istitle()
             found.append((_SURE if is_sure else _CAPITAL) + "-".join(words))
-        before = chunk
+        before, is_apart = chunk, False
     return found

@@ -55,7 +55,12 @@ HOLIDAYS = {
 
 _YEAR = r"(?:19|20)\d\d"
 _YEARS_AWAY = {"last": -1, "this": 0, "next": 1}
-_ANY_YEAR = rf"{_YEAR}|(?:{'|'.join(_YEARS_AWAY)})\s+year"
+_ANY_YEAR = (
+    rf"{_YEAR}|(?:{'|'.join(_YEARS_AWAY)})\s+year(?!['’]s\b)"  # "last year's" is of what follows
+)
+_NO_VERB = (
+    r"(?(relation)|(?(the)|(?<!(?-i:march)\s)(?<!(?-i:fall)\s)))"  # "did prices fall last year"
+)
 _FULL_MONTH = "|".join({number: name for name, number in reversed(MONTHS.items())}.values())
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _WEEKDAY = "|".join(WEEKDAYS)
@@ -79,9 +84,9 @@ KINDS = {
     "part": r"(?P<part_which>start|beginning|middle|end|mid|early|late)(?:\s+of\s+|\s+in\s+|-|\s+)"
     rf"(?P<part_month>{_FULL_MONTH}|{_WHOLE})(?:,?\s+(?P<part_year>{_ANY_YEAR}))?",
     "month": rf"(?:(?P<month_which>{_WHICH})\s+)?(?P<month_name>{_FULL_MONTH})(?:,?\s+(?:of\s+)?"
-    rf"(?P<month_year>(?<!(?-i:may)\s)(?:{_ANY_YEAR})|{_YEAR}))?",
+    rf"(?P<month_year>{_NO_VERB}(?<!(?-i:may)\s)(?:{_ANY_YEAR})|{_YEAR}))?",
     "season": rf"(?:(?P<season_which>{_WHICH})\s+)?(?P<season_name>{'|'.join(SEASONS)})"
-    rf"(?:\s+(?:of\s+)?(?P<season_year>{_ANY_YEAR}))?",
+    rf"(?:\s+(?:of\s+)?(?P<season_year>{_NO_VERB}(?:{_ANY_YEAR})|{_YEAR}))?",
     "relative": r"(?P<relative_name>day\s+before\s+yesterday|day\s+after\s+tomorrow|yesterday|today|tonight|"
     rf"tomorrow|last\s+night|this\s+(?:morning|afternoon|evening)){_TIME_OF_DAY}",
     "weekday": rf"(?:(?P<weekday_which>{_WHICH})\s+)?(?P<weekday_name>{_WEEKDAY}){_TIME_OF_DAY}",

@@ -36,6 +36,8 @@ _DECEMBER = 12
 _DAYS = {"day": 1, "night": 1, "evening": 1, "week": 7}
 _FROM_TODAY = {"yesterday": -1, "last night": -1, "tomorrow": 1}
 _FROM_TODAY |= {"day before yesterday": -2, "day after tomorrow": 2}
+# Apostrophes, and an i without its dot or with a second one, as they are read; the pattern takes them for the same.
+_PLAIN = str.maketrans({"\u2019": "'", "\u0131": "i", "\u0307": None})
 _LEAP = 8  # years between two leap days, at most
 
 
@@ -115,7 +117,7 @@ def find_dates(text: str) -> tuple[DateMention, ...]:
 def _mention(match: re.Match[str]) -> DateMention | None:
     kind = match.lastgroup or ""
     groups = {
-        name: " ".join(value.casefold().replace("\u2019", "'").split())
+        name: " ".join(value.casefold().translate(_PLAIN).split())
         for name, value in match.groupdict().items()
         if value
     }
@@ -134,8 +136,9 @@ def _is_date(mention: DateMention) -> bool:
     """Whether the words can be a date here: "may" alone, "week" or "2000" alone are none."""
     groups, kind, preposition = mention.groups, mention.kind, mention.preposition
     is_led = bool(preposition) or "shift_way" in groups or f"{kind}_which" in groups
-    if kind in {"month", "season"}:  # "for the spring campaign" is no season
+    if kind in {"month", "season", "holiday"}:
         is_led = is_led or f"{kind}_year" in groups
+    if kind in {"month", "season"}:  # "for the spring campaign" is no season
         return is_led and (kind, preposition) != ("season", "for")
     if kind == "week":
         return "week_which" in groups or (groups["week_unit"] == "weekend" and is_led)

@@ -73,7 +73,9 @@ _AUXILIARIES = frozenset(
 _TITLES = frozenset(
     "mr mrs ms miss mx sir dr doctor prof professor herr frau monsieur madame señor señora".split()  # noqa: SIM905
 )
-_SHORT_TITLE = re.compile(rf"\b((?:{'|'.join(_TITLES)}))\.(?=\s)", re.IGNORECASE)
+_SHORT_TITLE = re.compile(
+    r"\b(mr|mrs|ms|mx|dr|prof)\.(?=\s)", re.IGNORECASE
+)  # a dot after "doctor" ends all
 _PARTS = re.compile(r"[.,;:!?\n]")  # what parts clauses
 _YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "nth"})
 _YEARS = 10  # that are looked back for a day without its year

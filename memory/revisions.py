@@ -54,10 +54,13 @@ def changes_of(text: str) -> tuple[Change, ...]:
 
 
 def _changes(sentences: Sequence[str]) -> Iterator[Change]:
-    for place, sentence in enumerate(sentences):
+    spaced = [
+        " ".join(sentence.split()) for sentence in sentences
+    ]  # long gaps take long to look at
+    for place, sentence in enumerate(spaced):
         if match := _CHANGES.search(sentence):
             clause, *more = _MORE.split(sentence[match.end() :])
-            clauses = (sentence[: match.end()] + clause, *more, *sentences[place + 1 : place + 2])
+            clauses = (sentence[: match.end()] + clause, *more, *spaced[place + 1 : place + 2])
             yield tuple(map(terms_of, clauses))
 
 

@@ -30,6 +30,11 @@ _MOST_SLIPS = 20  # words of a question that are taken for misspelt
 _STRIDE = 20  # rows of an index; to look for the next name takes as long as to read some
 _MOST_BEGUN = 3  # lexemes that the beginning of a word stands for
 _FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST_MISSPELT]
+# Vowels that are written before the consonant that they follow, and with which collations put words in the place of
+# that one (Unicode's Logical_Order_Exception: Thai, Lao, New Tai Lue, Tai Viet).
+_BEFORE = frozenset(
+    "\u0e40\u0e41\u0e42\u0e43\u0e44\u0ec0\u0ec1\u0ec2\u0ec3\u0ec4\u19b5\u19b6\u19b7\u19ba\uaab5\uaab6\uaab9\uaabb\uaabc"
+)
 _SURROGATES = 0xD800  # the first of the numbers up to 0xE000, which are no characters
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
 
@@ -243,15 +248,20 @@ class KnownWords:
     def _named(self, letter: str, longest: int) -> Asked:
         """Names that begin with a letter."""
         statement = _NAMES_BETWEEN if letter in _BETWEEN else _NAMES_FROM
-        bounds = {"first": letter, "next": _after(letter)}
+        bounds = {"first": _first(letter), "next": _after(letter)}
         return statement, {**self._unit.owner, **bounds, "letter": letter, "longest": longest}
 
     def _like(self, lexeme: str) -> Asked:
         """Those that begin with a lexeme; where none does, those that are about as long."""
         statement = _ALIKE_BETWEEN if lexeme[0] in _BETWEEN else _ALIKE_FROM
-        bounds = {"first": lexeme[0], "next": _after(lexeme[0])}
+        bounds = {"first": _first(lexeme[0]), "next": _after(lexeme[0])}
         slips = most_slips(lexeme)
         return statement, {**self._unit.owner, **bounds, "word": lexeme, "slips": slips}
+
+
+def _first(letter: str) -> str:
+    """What stands before all that begins with a letter, in any collation."""
+    return "" if letter in _BEFORE else letter
 
 
 def _after(letter: str) -> str:

@@ -59,6 +59,8 @@ from mnestic.memory.courtesies import is_courtesy
         "hey albatros",
         "hello tom",
         "hey claude, thanks",
+        "Thanks,\nTom",
+        "Hi\nTom",
     ],
 )
 def test_what_is_said_to_be_polite_is_a_courtesy(text: str) -> None:
@@ -115,6 +117,9 @@ def test_what_is_said_to_be_polite_is_a_courtesy(text: str) -> None:
         "hey, where is the key?",
         "hey dad, where is the key",
         "hey albatros berth",
+        "hi\nkayak",
+        "hey: kayak",
+        "hi - kayak",
         "hey when",
         "thanks standup",
     ],

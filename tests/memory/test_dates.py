@@ -73,6 +73,13 @@ CASES = [
     ("on the first Monday of May last year", "past", "2023-05-01"),
     ("at Christmas last year", "past", "2023-12-25"),
     ("at Christmas 2021", "past", "2021-12-25"),
+    ("we met Christmas last year", "past", "2023-12-25"),
+    ("in fall last year", "past", "2023-09-01/2023-11-30"),
+    ("March last year", "past", "2023-03"),
+    ("did prices fall last year", "past", "2023"),
+    ("did they march last year", "past", "2023"),
+    ("on 28 February th\u0131s year", "past", "2024-02-28"),
+    ("on 3 APR\u0130L 2021", "past", "2021-04-03"),
 ]
 ACROSS_THE_YEAR = [
     ("in January", "future", "2025-01"),
@@ -119,6 +126,12 @@ def test_what_is_no_certain_date_is_none(text: str) -> None:
 
 def test_a_day_that_the_calendar_lacks_is_none() -> None:
     assert resolved("on 31 February, in 9999 years", WEDNESDAY, "future") == ["None", "None"]
+
+
+def test_what_is_last_years_is_not_of_the_date_before_it() -> None:
+    told = resolved("on 28 February last year's budget was cut", WEDNESDAY, "past")
+
+    assert told == ["2024-02-28", "2023"]
 
 
 def test_a_day_is_the_messages_own() -> None:

@@ -179,6 +179,7 @@ def test_a_question_is_of_what_is_between_several_or_of_each(
         ("Do you know if it rains in Lima?", []),
         ("Do you know which bus to Lima leaves?", []),
         ("Do you know him? Nate has a car.", []),
+        ("I saw the doctor. Is Nate in?", []),
         ("What do we do if Nate calls?", []),
         ("How do I get to the Nate Street?", []),
         ("How long is the flight to Lima?", []),

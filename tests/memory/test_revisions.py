@@ -1,5 +1,7 @@
 """Which texts say that something is another than before."""
 
+import time
+
 import pytest
 
 from mnestic.memory.revisions import changes_of, has_figure, is_of_same, is_revision
@@ -72,6 +74,15 @@ def test_what_takes_the_place_of_what_was_said_is_of_the_same(
 )  # fmt: skip
 def test_a_change_of_something_else_is_none_of_the_same(new: str, old: str, lacking: int) -> None:
     assert not is_of_same(terms_of(new), terms_of(old), lacking=lacking, changes=changes_of(new))
+
+
+def test_what_changes_is_read_at_once_whatever_gaps_are_in_it() -> None:
+    began = time.monotonic()
+
+    changes = [changes_of(f"It has changed{gap * 900}to red.") for gap in " \t\u00a0"]
+
+    assert len(set(changes)) == 1
+    assert time.monotonic() - began < 0.05
 
 
 def test_a_figure_is_told_by_its_digits() -> None:

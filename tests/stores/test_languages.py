@@ -133,7 +133,13 @@ async def test_a_misspelt_word_is_read_as_one_of_any_language(begin: Begin) -> N
 
 @pytest.mark.parametrize(
     ("name", "slip"),
-    [("Zdenka", "Zdneka"), ("Élodie", "Élodei"), ("Žofie", "Žoffie"), ("Ирина", "Иринна")],
+    [
+        ("Zdenka", "Zdneka"),
+        ("Élodie", "Élodei"),
+        ("Žofie", "Žoffie"),
+        ("Ирина", "Иринна"),
+        ("เอกพล", "เอกพลล"),
+    ],
 )
 async def test_a_misspelt_name_is_read_as_one_that_begins_with_its_letter(
     begin: Begin, name: str, slip: str
