@@ -92,6 +92,19 @@ def is_of_same(
     return added <= len(known - frozenset(new)) - lacking
 
 
+def is_instead(changes: Iterable[Change], old: Sequence[str]) -> bool:
+    """Whether a change puts something in the place of all that an earlier text says and it does not.
+
+    *The director is Birgitta now* does so with *the director is Aurelio*, but not with *the deputy director is Casimir*.
+    """
+    known = frozenset(old)
+    for change in changes:
+        said = frozenset(chain(*change))
+        if not known.isdisjoint(said) and len(known - said) <= len(_added(change, known)):
+            return True
+    return False
+
+
 def _added(change: Change, known: frozenset[str]) -> frozenset[str]:
     """What a change puts in the place of what is known; a clause after the one that tells it only tells more of it."""
     told: frozenset[str] = frozenset()

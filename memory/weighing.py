@@ -5,7 +5,7 @@ It is pure, and stands apart from ranking, which makes one score of all this.
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,7 @@ from mnestic.memory.candidates import (
 )
 from mnestic.memory.dates import Period
 from mnestic.memory.retrieval import RetrievalPolicy
-from mnestic.memory.revisions import has_figure, is_end, is_of_same
+from mnestic.memory.revisions import Change, has_figure, is_end, is_instead, is_of_same
 
 # How often a word counts before it is said enough. Source: BM25, Robertson and Zaragoza, 2009; `b`, how much
 # the length counts, is in `stores/postgres/search.py`.
@@ -236,11 +236,12 @@ class Weighed:
         for place, row in zip(revising.tolist(), above, strict=True):
             most_first = np.argsort(-row, kind="stable")[: np.count_nonzero(row)].tolist()
             lifted[place] = next(
-                (row[one] for one in most_first if self._is_of_same(place, int(best[one]))), 0.0
+                (row[one] for one in most_first if self._is_of_same(place, int(best[one]), best)),
+                0.0,
             )
         return self._policy.revision * self._share * lifted
 
-    def _is_of_same(self, new: int, old: int) -> bool:
+    def _is_of_same(self, new: int, old: int, best: NDArray[np.intp]) -> bool:
         lexemes, is_told = self.rows["lexemes"], self.rows["names_time"]
         said = [self._candidates.texts[place].terms() for place in (new, old)]
         tells = [bool(is_told[new]) or has_figure(said[0]), is_told[old] or has_figure(said[1])]
@@ -248,7 +249,19 @@ class Weighed:
             return False
         lacking = int(lexemes[old] & ~lexemes[new]).bit_count()
         changes = self._candidates.texts[new].changes() if lacking else ()
+        if changes and self._is_of_another(new, changes, best, both=lexemes[new] & lexemes[old]):
+            return False
         return is_of_same(*said, lacking=lacking, changes=changes)
+
+    def _is_of_another(
+        self, new: int, changes: Sequence[Change], best: NDArray[np.intp], *, both: int
+    ) -> bool:
+        """Whether a change puts one thing for one in the place of what an earlier text says, which has no other words."""
+        rows = self.rows[best]
+        others = (rows["lexemes"] == both) & (rows["at"] < self.rows["at"][new])
+        others &= rows["concern"] == self.rows["concern"][new]
+        texts = self._candidates.texts
+        return any(is_instead(changes, texts[one].terms()) for one in best[others].tolist())
 
     def succession(self, total: Values, successions: Collection[Succession]) -> Values:
         """How much those that told what was so later are lifted above those that told what was so before it."""

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from mnestic.memory.revisions import changes_of, has_figure, is_of_same, is_revision
+from mnestic.memory.revisions import changes_of, has_figure, is_instead, is_of_same, is_revision
 from mnestic.memory.terms import terms_of
 
 
@@ -74,6 +74,16 @@ def test_what_takes_the_place_of_what_was_said_is_of_the_same(
 )  # fmt: skip
 def test_a_change_of_something_else_is_none_of_the_same(new: str, old: str, lacking: int) -> None:
     assert not is_of_same(terms_of(new), terms_of(old), lacking=lacking, changes=changes_of(new))
+
+
+@pytest.mark.parametrize(
+    ("old", "is_of_it"),
+    [("The director is Aurelio.", True), ("The deputy director is Casimir.", False)],
+)
+def test_a_change_is_of_what_it_takes_the_place_of_one_for_one(old: str, is_of_it: bool) -> None:
+    changes = changes_of("The new director is Birgitta, who came from Lyon and plays the cello.")
+
+    assert is_instead(changes, terms_of(old)) == is_of_it
 
 
 def test_what_changes_is_read_at_once_whatever_gaps_are_in_it() -> None:
