@@ -83,7 +83,8 @@ _KIN = f"(?: {_ONE_OF_KIN}(?: and {_ONE_OF_KIN})?)?"
 _OF_FEASTS = (
     "song|cake|card|party|gift|present|dinner|lunch|brunch|breakfast|speech|toast|invitation|list|message|mail|"
     "email|letter|text|post|video|playlist|music|tune|carol|poem|story|movie|film|banner|balloon|poster|flyer|"
-    "photo|picture|surprise|trip|plan|table|menu|meal|tree|market|eve|egg|bunny|sweater|jumper|recipe|hour|deploy"
+    "photo|picture|surprise|trip|plan|table|menu|meal|tree|market|eve|egg|bunny|sweater|jumper|recipe|hour|deploy|"
+    "ideas?|venue|budget|decorations?|theme|games?|quiz|wish|wishes|plans|photos|cards|gifts|presents"
 )
 # One word without a mark that is no function word, nor looks like several things, as "invoices" does.
 _ANYBODY = rf"(?<=\s)(?!(?:{'|'.join(sorted(STOP_WORDS))}|{_OF_FEASTS})\b)[^\W\d_]+(?<![^aious]s)"

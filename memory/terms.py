@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 # The function words of English and what people say to be polite; other languages are served by the
 # weights, which fall for any word that many sentences share.
@@ -34,6 +35,7 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
 )
 _WORD = re.compile("[a-z0-9]+")
+_APOSTROPHE, _SHORTENED = re.compile("['’ʼ]"), re.compile(r"['’](?:s|ll)\b")
 _APOSTROPHES = str.maketrans("", "", "'’ʼ")
 
 
@@ -42,9 +44,10 @@ def terms_of(text: str) -> tuple[str, ...]:
 
     Scripts that put no space between words give pairs of characters instead.
     """
-    folded = re.sub(r"['’](?:s|ll)\b", "", fold(text)).translate(_APOSTROPHES)
-    words = _words(folded)
-    return tuple(term for word in words if word not in STOP_WORDS for term in _parts(word))
+    folded = fold(text)
+    if _APOSTROPHE.search(folded):
+        folded = _SHORTENED.sub("", folded).translate(_APOSTROPHES)
+    return tuple(term for word in _words(folded) for term in _parts(word))
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -93,7 +96,11 @@ def cosine(left: Mapping[str, float], right: Mapping[str, float]) -> float:
     return sum(value * large.get(term, 0.0) for term, value in small.items())
 
 
+@lru_cache(50_000)
 def _parts(word: str) -> tuple[str, ...]:
+    """The terms of a word; a stop word has none."""
+    if word in STOP_WORDS:
+        return ()
     if is_unspaced(word):
         return tuple(word[i : i + 2] for i in range(len(word) - 1)) or (word,)
     plural = (

@@ -109,6 +109,8 @@ def test_what_is_said_to_be_polite_is_a_courtesy(text: str) -> None:
         "Enjoy Porto",
         "thanks team dinner",
         "happy birthday song",
+        "happy birthday ideas",
+        "happy birthday venue",
         "happy birthday balloons",
         "merry christmas tree",
         "birthday grandpa",
