@@ -11,8 +11,8 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.stores.plan_samples import keep, parts_of, statements_of
 
-# Rows of whoever is asked, and of the others: 1,000 of 51,000 entries.
-OWN, OTHERS = 1000, 50
+# Rows of whoever is asked, and of the others: 1,000 of 26,000 entries.
+OWN, OTHERS = 1000, 25
 LARGE = {"entry", "entry_term", "posting", "lexeme", "embedding", "resource", "claim", "fact"}
 QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("What did Mara say about the tide and the harbour?", {}),
