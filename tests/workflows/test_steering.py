@@ -194,7 +194,7 @@ async def test_a_deadline_that_passes_in_a_pause_counts_after_it(
 async def test_a_signal_that_comes_in_a_pause_before_the_deadline_wins(
     client: MnesticClient, start_waiting: StartWaiting, until_state: UntilState, greeting: str
 ) -> None:
-    job_id = await start_waiting(greeting.replace("21d", "3s"))
+    job_id = await start_waiting(greeting.replace("21d", "6s"))
     await pause(client, until_state, job_id)
     (wait,) = (await client.describe_job(job_id)).waits
 
