@@ -12,7 +12,8 @@ from mnestic.memory.terms import STOP_WORDS, fold, words_of
 _MOST_WORDS, _MOST_CHARS = 16, 1000  # who says more, says something
 _APOSTROPHES = re.compile("['’ʼ`´]")  # noqa: RUF001 (apostrophes of many kinds are meant)
 _LINES = re.compile(r"\s*[\n\r\u2028\u2029]\s*")
-_STOPS = frozenset(".!:;-–—…")  # noqa: RUF001 (dashes are meant) - behind them something else begins
+# Behind these something else begins.
+_STOPS = frozenset(".!:;-–—…")  # noqa: RUF001 (dashes are meant)
 _FACES = re.compile(r"(?<!\w)(?:[:;=]['-]?[)(\]DPpOo3*/|]+|<3+|[xX]D+)(?!\w)")
 
 _NICE = (
@@ -84,7 +85,7 @@ _OF_FEASTS = (
     "song|cake|card|party|gift|present|dinner|lunch|brunch|breakfast|speech|toast|invitation|list|message|mail|"
     "email|letter|text|post|video|playlist|music|tune|carol|poem|story|movie|film|banner|balloon|poster|flyer|"
     "photo|picture|surprise|trip|plan|table|menu|meal|tree|market|eve|egg|bunny|sweater|jumper|recipe|hour|deploy|"
-    "ideas?|venue|budget|decorations?|theme|games?|quiz|wish|wishes|plans|photos|cards|gifts|presents"
+    "ideas?|venue|budget|decoration|theme|games?|quiz|wish|wishes|photos"
 )
 # One word without a mark that is no function word, nor looks like several things, as "invoices" does.
 _ANYBODY = rf"(?<=\s)(?!(?:{'|'.join(sorted(STOP_WORDS))}|{_OF_FEASTS})\b)[^\W\d_]+(?<![^aious]s)"

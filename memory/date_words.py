@@ -55,12 +55,10 @@ HOLIDAYS = {
 
 _YEAR = r"(?:19|20)\d\d"
 _YEARS_AWAY = {"last": -1, "this": 0, "next": 1}
-_ANY_YEAR = (
-    rf"{_YEAR}|(?:{'|'.join(_YEARS_AWAY)})\s+year(?!['’]s\b)"  # "last year's" is of what follows
-)
-_NO_VERB = (
-    r"(?(relation)|(?(the)|(?<!(?-i:march)\s)(?<!(?-i:fall)\s)))"  # "did prices fall last year"
-)
+# "Last year's" is of what follows it.
+_ANY_YEAR = rf"{_YEAR}|(?:{'|'.join(_YEARS_AWAY)})\s+year(?!['’]s\b)"
+# "Did prices fall last year" names no season.
+_NO_VERB = r"(?(relation)|(?(the)|(?<!(?-i:march)\s)(?<!(?-i:fall)\s)))"
 _FULL_MONTH = "|".join({number: name for name, number in reversed(MONTHS.items())}.values())
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _WEEKDAY = "|".join(WEEKDAYS)

@@ -73,9 +73,8 @@ _AUXILIARIES = frozenset(
 _TITLES = frozenset(
     "mr mrs ms miss mx sir dr doctor prof professor herr frau monsieur madame señor señora".split()  # noqa: SIM905
 )
-_SHORT_TITLE = re.compile(
-    r"\b(mr|mrs|ms|mx|dr|prof)\.(?=\s)", re.IGNORECASE
-)  # a dot after "doctor" ends all
+# Titles that are cut short by a dot; behind "doctor" it ends a sentence.
+_SHORT_TITLE = re.compile(r"\b(mr|mrs|ms|mx|dr|prof)\.(?=\s)", re.IGNORECASE)
 _PARTS = re.compile(r"[.,;:!?\n]")  # what parts clauses
 _YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "nth"})
 _YEARS = 10  # that are looked back for a day without its year

@@ -54,9 +54,8 @@ def changes_of(text: str) -> tuple[Change, ...]:
 
 
 def _changes(sentences: Sequence[str]) -> Iterator[Change]:
-    spaced = [
-        " ".join(sentence.split()) for sentence in sentences
-    ]  # long gaps take long to look at
+    # Long gaps would take long to look at.
+    spaced = [" ".join(sentence.split()) for sentence in sentences]
     for place, sentence in enumerate(spaced):
         if match := _CHANGES.search(sentence):
             clause, *more = _MORE.split(sentence[match.end() :])

@@ -89,6 +89,20 @@ async def test_a_plan_that_is_kept_reads_not_all_that_a_large_agent_has(
     assert not reading, reading
 
 
+def test_an_agent_seems_to_have_a_hundredth_of_every_table(admin_url: str) -> None:
+    """A migration that makes a table says so of it too; see 0008."""
+    with psycopg.connect(admin_url) as owner:
+        told = owner.execute("""
+            SELECT c.relname, a.attname, a.attoptions FROM pg_class AS c
+              JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname IN ('tenant_id', 'agent_id')
+             WHERE c.relnamespace = 'mnestic'::regnamespace AND c.relkind = 'r'
+               AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'agent_id')
+        """).fetchall()
+
+    assert len(told) > 20
+    assert {tuple(options or ()) for *_, options in told} == {("n_distinct=10",)}, told
+
+
 async def kept_plan_of(asked: MemoryClient, statement: str) -> dict[str, Any]:
     """The plan of a statement for whatever values."""
     async with asked._transaction(write=False) as transaction:

@@ -202,19 +202,6 @@ def test_every_table_has_a_tenant_and_a_wall_around_it(owner: Owner, table: str)
     assert policies == [("ALL", "PERMISSIVE", rule, rule)]
 
 
-def test_an_agent_seems_to_have_a_hundredth_of_every_table(owner: Owner) -> None:
-    """A migration that makes a table says so of it too; see 0008."""
-    told = owner.execute("""
-        SELECT c.relname, a.attname, a.attoptions FROM pg_class AS c
-          JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname IN ('tenant_id', 'agent_id')
-         WHERE c.relnamespace = 'mnestic'::regnamespace AND c.relkind = 'r'
-           AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'agent_id')
-    """).fetchall()
-
-    assert len(told) > 20
-    assert {tuple(options or ()) for *_, options in told} == {("n_distinct=10",)}, told
-
-
 def test_no_table_of_the_schema_is_left_out(owner: Owner) -> None:
     rows = owner.execute(
         "SELECT tablename FROM pg_tables WHERE schemaname = 'mnestic'"
