@@ -54,10 +54,13 @@ class Asking:
     @property
     def key(self) -> str:
         """All that an answer depends on, beside the agent's memory and the time."""
-        query = self.query.model_dump(mode="json") | {"excluded": sorted(self.query.excluded)}
-        policy = self.policy and self.policy.model_dump(mode="json")
+        query = self.query.model_dump_json(exclude={"excluded"})
+        policy = self.policy and self.policy.model_dump_json()
         of_times = repr((self.question.period, self.question.earlier))  # such as of last week
-        return json.dumps([query, policy, self.model, self.count_tokens is None, of_times])
+        excluded = sorted(self.query.excluded)
+        return json.dumps(
+            [query, excluded, policy, self.model, self.count_tokens is None, of_times]
+        )
 
     def may_be_misspelt(self, word: str) -> bool:
         """Whether a word is not among the common ones."""

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from types import MappingProxyType
 
 import numpy as np
@@ -256,13 +257,14 @@ async def _judged(
         ranked = [*few, *(one for one in ranked[len(few) :] if not one.is_of_another)]
     right: list[Ranked] = []
     entries: dict[int, Entry] = {}
-    first, size = 0, 2 * limit
+    doubted = order.unheard if are_said else frozenset()
+    first, size = 0, max(2 * limit, _until(ranked, doubted, wanted=limit + limit // 4))
     while best := ranked[first : first + size]:
         judged = await transaction.search.judge(
             [one.number for one in best],
             search,
             sound=order.sound,
-            apart=[one.number for one in best if are_said and one.number in order.unheard],
+            apart=[one.number for one in best if one.number in doubted],
             told=limit - len(right),
         )
         right += [one for one in best if one.number not in judged.wrong]
@@ -272,6 +274,12 @@ async def _judged(
         first, size = first + size, 2 * size
     unread = [one.number for one in right[:limit] if one.number not in entries]
     return right, entries | await transaction.search.read(unread)
+
+
+def _until(ranked: Sequence[Ranked], doubted: AbstractSet[int], *, wanted: int) -> int:
+    """How many of the first ones there are until so many are among them that are not doubted."""
+    sound = (place for place, one in enumerate(ranked, 1) if one.number not in doubted)
+    return next(islice(sound, wanted - 1, None), len(ranked))
 
 
 def _told(

@@ -4,6 +4,7 @@ It stands apart from the predicates because it is about English, and only a help
 found by its words and its meaning.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import cache
@@ -102,7 +103,7 @@ def asked_predicates(
         return {}
     whole = max(number, len(terms))
     found = {}
-    for name, groups in _asked_for(words, known):
+    for name, groups in _asked_for(terms, words, known):
         said = [terms & group for group in groups]
         if all(said):
             found[name] = len(set().union(*said)) / whole
@@ -160,19 +161,19 @@ def touched_predicates(words: Collection[str], *, number: int) -> frozenset[str]
     least = max(number, len(terms), 1) / 2
     return frozenset(
         name
-        for name, groups in _asked_for(words)
+        for name, groups in _asked_for(terms, words)
         if len(terms & frozenset().union(*groups)) >= least
     )
 
 
 def _asked_for(
-    words: Collection[str], known: Collection[str] = ()
+    terms: Collection[str], words: Collection[str], known: Collection[str] = ()
 ) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:
-    """The predicates that a question may be about, with the words that ask for them."""
+    """The predicates that a question has a word of, with the words that ask for them."""
     is_of_place = "where" in {word.casefold() for word in words}
-    for name, groups in {**_defaults(), **{each: _groups(each) for each in known}}.items():
-        if not (is_of_place and name in _NOWHERE):
-            yield name, groups
+    named = {*known}.union(*(_named_by().get(term, ()) for term in terms))
+    for name in named - _NOWHERE if is_of_place else named:
+        yield name, _defaults().get(name) or _groups(name)
 
 
 def _terms(words: Collection[str]) -> set[str]:
@@ -186,6 +187,16 @@ def _terms(words: Collection[str]) -> set[str]:
 @cache
 def _defaults() -> Mapping[str, tuple[frozenset[str], ...]]:
     return MappingProxyType({name: _groups(name) for name in {*DEFAULTS, *_ASKED_BY}})
+
+
+@cache
+def _named_by() -> Mapping[str, Collection[str]]:
+    """The predicates, by each word that asks for them."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for name, groups in _defaults().items():
+        for word in frozenset().union(*groups):
+            found[word].append(name)
+    return MappingProxyType(found)
 
 
 def _groups(name: str) -> tuple[frozenset[str], ...]:

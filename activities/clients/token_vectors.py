@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numkong
 import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.language import Embedded, TokenUsage
-from mnestic.memory.products import product
 
 DIMENSIONS = 256
 NAME = f"wordllama-{DIMENSIONS}"
@@ -87,7 +87,9 @@ class _KeptWords:
             texts = [self._texts[terms] for terms in said]
             words, places = np.unique(np.concatenate(texts), return_inverse=True)
             of_asked = self._matrix[[self._places[word] for word in asked]]
-            cosines = product(self._matrix[words], of_asked.T)[places]
+            cosines = np.asarray(
+                numkong.cdist(self._matrix[words], of_asked, "dot", out_dtype="float32")
+            )[places]
         starts = np.cumsum([0, *map(len, texts[:-1])])
         return np.maximum.reduceat(cosines, starts, axis=0).T
 

@@ -1,21 +1,17 @@
 """Vectors of an agent's entries as a process keeps them, all of which are looked at.
 
-A look at bytes that stand for them tells which may be near; those are compared as they are. That takes a
-fraction of what it takes Postgres to look at as many rows.
+That takes a fraction of what it takes Postgres to look at as many rows.
 """
 
 from collections.abc import Collection
 from typing import Any
 
+import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.products import product, product_of_bytes
-
 PIECE = 8192  # vectors that one question waits for, some 50 ms, so that later ones find all in the process
 MOST_LACKING = 1000  # entries; of more it is quicker to read all anew
-_LEVELS = 127  # of a byte, on each side of 0
-_SURE = 6  # standard deviations by which bytes may mislead
 _SPARE = 1000  # entries that there is place for at most, where it grows
 
 Read = tuple[NDArray[np.int64], NDArray[np.float16]]  # vectors by the numbers of their entries
@@ -41,9 +37,6 @@ class KeptVectors:
         self._count = 0
         self._numbers = np.zeros(places, dtype=np.int64)
         self._vectors = np.zeros((places, dimensions), dtype=np.float16)
-        # Each vector once more as bytes, and what one of its bytes stands for.
-        self._bytes = np.zeros((places, dimensions), dtype=np.int8)
-        self._steps = np.zeros(places, dtype=np.float32)
 
     def __len__(self) -> int:
         return self._count
@@ -74,12 +67,7 @@ class KeptVectors:
         first, last = self._count, self._count + len(numbers)
         if last > len(self._numbers):
             self._grow(last + (_spare(last) if first else 0))
-        exact = vectors.astype(np.float32)
-        steps = np.abs(exact).max(axis=1, initial=0) / _LEVELS
         self._numbers[first:last], self._vectors[first:last] = numbers, vectors
-        self._steps[first:last] = steps
-        exact /= np.where(steps, steps, 1)[:, None]
-        self._bytes[first:last] = np.rint(exact)
         self._count = last
         self.lacking.difference_update(numbers.tolist())
 
@@ -112,27 +100,18 @@ class KeptVectors:
             for rows in self._rows():
                 rows[place] = rows[self._count]
 
-    def nearest(self, vector: NDArray[np.float32], *, limit: int) -> dict[int, float]:
+    def nearest(self, vector: NDArray[np.float16], *, limit: int) -> dict[int, float]:
         """The entries with the largest cosines, with those; among equal ones the newest."""
-        may_be = self._near(vector, limit=limit)
-        numbers, exact = self._numbers[may_be], self._vectors[may_be].astype(np.float32)
-        cosines = product(exact, vector)
+        if not self._count:
+            return {}
+        numbers, asked = self._numbers[: self._count], vector[None]
+        cosines = np.asarray(numkong.cdist(self._vectors[: self._count], asked, "dot")).ravel()
+        if limit < self._count:
+            least = np.partition(cosines, self._count - limit)[self._count - limit]
+            near = cosines >= least
+            numbers, cosines = numbers[near], cosines[near]
         order = np.lexsort((numbers, cosines))[::-1][:limit]
         return dict(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))
-
-    def _near(self, vector: NDArray[np.float32], *, limit: int) -> NDArray[np.intp]:
-        """The places of all that may be among the nearest, by their bytes.
-
-        What a byte leaves out is spread evenly over a step, so what a product of them does is near to a normal
-        distribution with a variance of a twelfth of a step squared, times the square of the other vector.
-        """
-        if limit >= self._count:
-            return np.arange(self._count)
-        steps = self._steps[: self._count]
-        cosines = product_of_bytes(self._bytes[: self._count], vector) * steps
-        doubt = steps * np.float32(_SURE * np.linalg.norm(vector) / 12**0.5)
-        least = np.partition(cosines - doubt, self._count - limit)[self._count - limit]
-        return np.flatnonzero(cosines + doubt >= least)
 
     def _lack(self, numbers: Collection[int]) -> None:
         """Notes that these are not here; of those that are yet to be read that is known."""
@@ -142,12 +121,10 @@ class KeptVectors:
     def _grow(self, places: int) -> None:
         more = places - len(self._numbers)
         self._numbers = np.pad(self._numbers, (0, more))
-        self._steps = np.pad(self._steps, (0, more))
         self._vectors = np.pad(self._vectors, ((0, more), (0, 0)))
-        self._bytes = np.pad(self._bytes, ((0, more), (0, 0)))
 
     def _rows(self) -> tuple[NDArray[Any], ...]:
-        return self._numbers, self._steps, self._vectors, self._bytes
+        return self._numbers, self._vectors
 
 
 def bytes_to_grow(vectors: int, dimensions: int) -> int:
@@ -156,8 +133,8 @@ def bytes_to_grow(vectors: int, dimensions: int) -> int:
 
 
 def bytes_of(vectors: int, dimensions: int) -> int:
-    """How much memory so many vectors take: a row, its bytes, its number and its step."""
-    return vectors * (3 * dimensions + 12)
+    """How much memory so many vectors take, each with its number."""
+    return vectors * (2 * dimensions + 8)
 
 
 def _spare(vectors: int) -> int:

@@ -136,8 +136,7 @@ def _of_kept(reading: Reading, search: Search) -> dict[int, float] | None:
         return None
     if search.fresh is None or held.read_to is not None or held.lacking - search.fresh:
         return None  # what has come since is neither here nor compared by itself
-    as_stored = vector.astype(np.float16).astype(np.float32)
-    return held.nearest(as_stored, limit=search.pool)
+    return held.nearest(vector.astype(np.float16), limit=search.pool)  # as Postgres compares it
 
 
 def _read(row: Any, width: int) -> Read | None:

@@ -126,7 +126,7 @@ def test_no_more_vectors_are_kept_than_may_be() -> None:
     kept = Kept(max_bytes=30_000)
     for knowledge, owner in enumerate([ADA, BEA, ("t", "cleo")]):
         reading, held = kept.read_at(owner, knowledge), whole(4)
-        held.add(np.arange(240), np.ones((240, 4), dtype=np.float16))
+        held.add(np.arange(400), np.ones((400, 4), dtype=np.float16))
         reading.keep_vectors("model", held)
 
     assert kept.counts().vectors.bytes <= 15_000

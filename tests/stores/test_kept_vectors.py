@@ -21,6 +21,10 @@ def vector(seed: int) -> Any:
     return (made / np.linalg.norm(made)).astype(np.float16)
 
 
+def cosine(one: Any, other: Any) -> float:
+    return float(one.astype(np.float32) @ other.astype(np.float32))
+
+
 @given(CHANGES, st.integers(1, 40))
 def test_the_nearest_are_those_that_are_there(
     changes: list[tuple[str, list[int]]], limit: int
@@ -36,11 +40,11 @@ def test_the_nearest_are_those_that_are_there(
             held.drop(numbers)
             there = {number: one for number, one in there.items() if number not in numbers}
             gone |= set(numbers)
-    asked = vector(7).astype(np.float32)
+    asked = vector(7)
 
     near = held.nearest(asked, limit=limit)
 
-    cosines = {number: float(one.astype(np.float32) @ asked) for number, one in there.items()}
+    cosines = {number: cosine(one, asked) for number, one in there.items()}
     best = sorted(cosines, key=lambda number: cosines[number], reverse=True)[:limit]
     assert list(near) == best
     assert np.allclose(list(near.values()), [cosines[number] for number in best], atol=1e-6)
@@ -54,7 +58,7 @@ def test_of_those_that_are_as_near_the_newest_are_told() -> None:
 
     held.add(np.arange(1, 8), np.stack([one] * 7))
 
-    assert list(held.nearest(one.astype(np.float32), limit=3)) == [7, 6, 5]
+    assert list(held.nearest(one, limit=3)) == [7, 6, 5]
 
 
 @pytest.mark.parametrize("spread", [1, 0.03], ids=["apart", "much alike"])
@@ -64,11 +68,11 @@ def test_the_nearest_of_many_are_as_if_each_had_been_compared_as_it_is(spread: f
     vectors = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float16)
     held = whole(256)
     held.add(np.arange(len(vectors)), vectors)
-    asked = vectors[17].astype(np.float32)
+    asked = vectors[17]
 
     near = held.nearest(asked, limit=100)
 
-    cosines = vectors.astype(np.float32) @ asked
+    cosines = vectors.astype(np.float32) @ asked.astype(np.float32)
     assert len(near) == 100
     assert min(near.values()) >= np.sort(cosines)[-100] - 1e-6
     assert np.allclose(list(near.values()), cosines[list(near)], atol=1e-6)
@@ -98,8 +102,8 @@ def test_what_is_read_in_pieces_is_in_the_end_what_is_there(
             held.drop(bare)
             bare = set()
 
-    asked = vector(7).astype(np.float32)
-    cosines = {number: float(one.astype(np.float32) @ asked) for number, one in there.items()}
+    asked = vector(7)
+    cosines = {number: cosine(one, asked) for number, one in there.items()}
     assert held.is_whole
     assert held.nearest(asked, limit=100) == pytest.approx(cosines, abs=1e-6)
 
