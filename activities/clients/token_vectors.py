@@ -87,9 +87,8 @@ class _KeptWords:
             texts = [self._texts[terms] for terms in said]
             words, places = np.unique(np.concatenate(texts), return_inverse=True)
             of_asked = self._matrix[[self._places[word] for word in asked]]
-            cosines = np.asarray(
-                numkong.cdist(self._matrix[words], of_asked, "dot", out_dtype="float32")
-            )[places]
+            products = numkong.cdist(self._matrix[words], of_asked, "dot")
+            cosines = np.asarray(products, dtype=np.float32)[places]
         starts = np.cumsum([0, *map(len, texts[:-1])])
         return np.maximum.reduceat(cosines, starts, axis=0).T
 

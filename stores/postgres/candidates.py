@@ -187,10 +187,7 @@ def _persons(line: EntryLine, persons: Sequence[frozenset[str]]) -> int:
 
 def _names_one(folded: str, names: frozenset[str]) -> bool:
     """Whether one of the names is a word of a text; most texts do not even have its letters."""
-    for first, pattern in _patterns(names):
-        if first in folded and pattern.search(folded):
-            return True
-    return False
+    return any(first in folded and pattern.search(folded) for first, pattern in _patterns(names))
 
 
 @lru_cache(1000)
