@@ -82,7 +82,7 @@ KINDS = {
     "part": r"(?P<part_which>start|beginning|middle|end|mid|early|late)(?:\s+of\s+|\s+in\s+|-|\s+)"
     rf"(?P<part_month>{_FULL_MONTH}|{_WHOLE})(?:,?\s+(?P<part_year>{_ANY_YEAR}))?",
     "month": rf"(?:(?P<month_which>{_WHICH})\s+)?(?P<month_name>{_FULL_MONTH})(?:,?\s+(?:of\s+)?"
-    rf"(?P<month_year>{_NO_VERB}(?<!(?-i:may)\s)(?:{_ANY_YEAR})|{_YEAR}))?",
+    rf"(?P<month_year>{_NO_VERB}(?(relation)|(?<!(?-i:may)\s))(?:{_ANY_YEAR})|{_YEAR}))?",
     "season": rf"(?:(?P<season_which>{_WHICH})\s+)?(?P<season_name>{'|'.join(SEASONS)})"
     rf"(?:\s+(?:of\s+)?(?P<season_year>{_NO_VERB}(?:{_ANY_YEAR})|{_YEAR}))?",
     "relative": r"(?P<relative_name>day\s+before\s+yesterday|day\s+after\s+tomorrow|yesterday|today|tonight|"

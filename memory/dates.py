@@ -1,34 +1,21 @@
-"""Dates in words: where a text names a time, and which time that is, given when it was said.
+"""Dates in words, and which time each is, given when it was said.
 
-Reading and resolving are two steps, since the sentence around a date says whether it lies before or
+`date_mentions` finds them; resolving stands apart, since the sentence around a date says whether it lies before or
 after: "in January" is one month in a report and another in a plan. It is pure: the message's own
-moment and offset come from the caller. A library for dates in many languages was measured beside it
-and took thirty times as long (2.2 ms a message), and found dates in "may", "sat" and "we".
+moment and offset come from the caller.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Literal
 
-from mnestic.memory.date_words import HOLIDAYS, MONTHS, SEASONS, WEEKDAYS, iter_mentions, year_of
+from mnestic.memory.date_words import HOLIDAYS, MONTHS, SEASONS, WEEKDAYS, year_of
 from mnestic.memory.numbers import number_of
 
 Tense = Literal["past", "present", "future"]
 Relation = Literal["on", "since", "until", "for", "by", "before", "after"]
 Unit = Literal["day", "week", "month", "season", "year"]
-_RELATIONS: Mapping[str, Relation] = {
-    "since": "since",
-    "from": "since",
-    **dict.fromkeys(("as of", "starting", "starting in", "starting on", "starting from"), "since"),
-    "until": "until",
-    "till": "until",
-    "by": "by",
-    "before": "before",
-    "after": "after",
-    "for": "for",
-}
 _BEGUN = frozenset({"since", "for"})  # what is so "since May" has begun, "from May on" has not
 _WEEK = 7
 _SATURDAY = 5
@@ -36,8 +23,6 @@ _DECEMBER = 12
 _DAYS = {"day": 1, "night": 1, "evening": 1, "week": 7}
 _FROM_TODAY = {"yesterday": -1, "last night": -1, "tomorrow": 1}
 _FROM_TODAY |= {"day before yesterday": -2, "day after tomorrow": 2}
-# Apostrophes, and an i without its dot or with a second one, as they are read; the pattern takes them for the same.
-_PLAIN = str.maketrans({"\u2019": "'", "\u0131": "i", "\u0307": None})
 _LEAP = 8  # years between two leap days, at most
 
 
@@ -64,7 +49,7 @@ class Period:
 class DateMention:
     """A date in a text: characters `start` up to `end`, with the preposition before it.
 
-    `is_large` is false for "may" in small letters.
+    `is_large` is false for "may" in small letters, where it may be a verb.
     """
 
     start: int
@@ -103,52 +88,6 @@ class DateMention:
         days = timedelta(days=number * _DAYS[self.groups["shift_unit"]])
         moved = first - days if way == "before" else last - timedelta(days=1) + days
         return moved, moved + timedelta(days=1), "day"
-
-
-def find_dates(text: str) -> tuple[DateMention, ...]:
-    """The dates that a text names, in their order."""
-    return tuple(
-        mention
-        for match in iter_mentions(text)
-        if (mention := _mention(match)) is not None and _is_date(mention)
-    )
-
-
-def _mention(match: re.Match[str]) -> DateMention | None:
-    kind = match.lastgroup or ""
-    groups = {
-        name: " ".join(value.casefold().translate(_PLAIN).split())
-        for name, value in match.groupdict().items()
-        if value
-    }
-    is_large = match["month_name"] != "may" and match["day_month_month"] != "may"
-    if not is_large and "month_which" in groups:  # "this may be so"
-        return None
-    preposition = groups.get("relation", "")
-    relation = _RELATIONS.get(preposition, "on")
-    start = match.start()
-    if kind == "relative" and relation == "on":  # the "in" of "we moved in yesterday" is the verb's
-        start, preposition = match.start(kind), ""
-    return DateMention(start, match.end(), relation, kind, preposition, groups, is_large)
-
-
-def _is_date(mention: DateMention) -> bool:
-    """Whether the words can be a date here: "may" alone, "week" or "2000" alone are none."""
-    groups, kind, preposition = mention.groups, mention.kind, mention.preposition
-    is_led = bool(preposition) or "shift_way" in groups or f"{kind}_which" in groups
-    if kind in {"month", "season", "holiday"}:
-        is_led = is_led or f"{kind}_year" in groups
-    if kind in {"month", "season"}:  # "for the spring campaign" is no season
-        return is_led and (kind, preposition) != ("season", "for")
-    if kind == "week":
-        return "week_which" in groups or (groups["week_unit"] == "weekend" and is_led)
-    if kind == "amount":
-        return preposition in {"for", "in", "over", "since"} or "amount_way" in groups
-    if kind == "day_month":
-        return mention.is_large or "day_month_of" in groups
-    if kind == "ordinal":
-        return "the" in groups or "shift_way" in groups
-    return is_led or kind not in {"year", "holiday"}
 
 
 _Found = tuple[date, date, Unit] | None

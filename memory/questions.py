@@ -12,7 +12,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from mnestic.memory.claims import YEARS, name_key
-from mnestic.memory.dates import DateMention, Period, find_dates
+from mnestic.memory.date_mentions import find_dates
+from mnestic.memory.dates import DateMention, Period
 from mnestic.memory.terms import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001

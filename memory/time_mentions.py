@@ -10,7 +10,8 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from mnestic.memory.dates import DateMention, Period, Tense, find_dates
+from mnestic.memory.date_mentions import find_dates
+from mnestic.memory.dates import DateMention, Period, Tense
 from mnestic.memory.entries import TimeMention
 
 # What tells when something is, again and again or by the clock, and is no date; in lower case.

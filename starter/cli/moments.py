@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from mnestic.memory.dates import find_dates
+from mnestic.memory.date_mentions import find_dates
 from mnestic.memory.errors import InvalidInputError
 
 

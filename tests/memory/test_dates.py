@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnestic.memory.date_mentions import find_dates
 from mnestic.memory.date_words import BEGINNINGS, MENTION, TELLING, iter_mentions
-from mnestic.memory.dates import Tense, find_dates
+from mnestic.memory.dates import Tense
 
 WEDNESDAY = datetime(2024, 10, 23, 20, 15, tzinfo=UTC)
 SATURDAY = datetime(2024, 12, 28, 9, 0, tzinfo=UTC)
@@ -78,6 +79,14 @@ CASES = [
     ("March last year", "past", "2023-03"),
     ("did prices fall last year", "past", "2023"),
     ("did they march last year", "past", "2023"),
+    ("last year in May", "past", "2023-05"),
+    ("last year, on 28 February", "past", "2023-02-28"),
+    ("since last year in summer", "past", "2023-06-01/2023-08-31"),
+    ("next year at Christmas", "future", "2025-12-25"),
+    ("in 2021, at the end of March", "past", "2021-03-22/2021-03-31"),
+    ("in may last year", "past", "2023-05"),
+    ("last may", "past", "2024-05"),
+    ("on 3 may 2021", "past", "2021-05-03"),
     ("on 28 February th\u0131s year", "past", "2024-02-28"),
     ("on 3 APR\u0130L 2021", "past", "2021-04-03"),
 ]
@@ -132,6 +141,13 @@ def test_what_is_last_years_is_not_of_the_date_before_it() -> None:
     told = resolved("on 28 February last year's budget was cut", WEDNESDAY, "past")
 
     assert told == ["2024-02-28", "2023"]
+
+
+@pytest.mark.parametrize(
+    "text", ["We moved last year. In May we met", "the last year May sang", "until 2021 before May"]
+)
+def test_a_year_is_not_that_of_another_date(text: str) -> None:
+    assert len(find_dates(text)) == 2 - text.count("sang")
 
 
 def test_a_day_is_the_messages_own() -> None:

@@ -26,6 +26,22 @@ def test_names_are_written_with_a_capital_within_a_sentence() -> None:
     assert [word.text for word in question.words if word.is_capital] == ["Paul", "Anna"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "month"),
+    [("what did she say in may?", 5), ("who came last may", 5), ("in march last year", 3)],
+)
+def test_a_month_may_be_written_small(asked: str, month: int) -> None:
+    period = read_question(asked, asked_at=NOON).period
+
+    assert period is not None
+    assert (period.start.month, period.unit) == (month, "month")
+
+
+@pytest.mark.parametrize("asked", ["may she come in", "who may see the flat we live in"])
+def test_what_may_be_is_no_month(asked: str) -> None:
+    assert read_question(asked, asked_at=NOON).period is None
+
+
 def test_words_that_name_the_time_ask_for_nothing_else() -> None:
     question = read_question("What broke at the harbour last week?", asked_at=NOON)
 

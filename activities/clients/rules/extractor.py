@@ -24,7 +24,7 @@ from mnestic.activities.clients.rules.sentences import Sentence, mask_lead_ins, 
 from mnestic.activities.clients.rules.tool_results import claims_of_result
 from mnestic.activities.clients.rules.voices import own_voice
 from mnestic.memory.claims import Span, name_key
-from mnestic.memory.dates import find_dates
+from mnestic.memory.date_mentions import find_dates
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.extraction import Extracted, Extraction, Turn
 
