@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mnestic.memory.date_words import iter_mentions
+from mnestic.memory.date_words import MONTHS, iter_mentions
 from mnestic.memory.dates import DateMention, Relation
 
 _RELATIONS: Mapping[str, Relation] = {
@@ -24,7 +24,9 @@ _RELATIONS: Mapping[str, Relation] = {
 }
 # Apostrophes, and an i without its dot or with a second one, as they are read; the pattern takes them for the same.
 _PLAIN = str.maketrans({"\u2019": "'", "\u0131": "i", "\u0307": None})
-_ENDS = re.compile(r"\s*(?:$|[.,;:!?)])")
+# After "in may", or "last may": the words end there. "This may, however, …" is no month.
+_ENDS = re.compile(r"\s*$|\s*[.,;:!?)]|[^\S\n]*\n")
+_CLOSES = re.compile(r"\s*$|\s*[.!?)]|[^\S\n]*\n")
 _YEARS = frozenset({"last year", "this year", "next year"})
 # What comes every year, and may be named without one.
 _YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "part", "nth"})
@@ -44,16 +46,21 @@ def find_dates(text: str) -> tuple[DateMention, ...]:
 
 
 def _dated_by(year: DateMention, mention: DateMention, text: str) -> DateMention | None:
-    """A date whose year was named right before it, as in "last year in May"; None where none was."""
+    """A date whose year was named right before it, as in "last year in May"; None where none was.
+
+    What began or ended in a year, or before or after it, is of no date behind a comma: "after 2020, in May".
+    """
     kind, groups = mention.kind, mention.groups
+    between = text[year.end : mention.start]
     which = f"{year.groups.get('week_which', '')} {year.groups.get('week_unit', '')}"
     named = year.groups.get("year_name") or (which if which in _YEARS else "")
     has_year = f"{kind}_year" in groups or (kind != "part" and f"{kind}_which" in groups)
-    if not named or has_year or kind not in _YEARLY or text[year.end : mention.start].strip(" ,"):
+    is_of_any = kind in _YEARLY and groups.get(f"{kind}_month", "may") in MONTHS
+    if not named or has_year or not is_of_any or mention.relation != "on":
         return None
-    if not mention.preposition or "on" not in {year.relation, mention.relation}:
+    if not mention.preposition or between.strip(" ," if year.relation == "on" else " "):
         return None
-    lead = year if year.relation != "on" else mention
+    lead = mention if year.relation == "on" else year
     return replace(
         mention,
         start=year.start,
@@ -83,11 +90,12 @@ def _mention(match: re.Match[str]) -> DateMention | None:
 
 
 def _is_no_verb(match: re.Match[str], kind: str, groups: Mapping[str, str]) -> bool:
-    """Whether "may" is the month: led by what leads to a time, with its year after it or nothing."""
-    is_led = "relation" in groups or f"{kind}_which" in groups
-    return is_led and (
-        f"{kind}_year" in groups or _ENDS.match(match.string, match.end()) is not None
-    )
+    """Whether "may" is the month: led by what leads to a time, with its year or the end of the words after it."""
+    if "relation" in groups:
+        ends = _ENDS.match(match.string, match.end())
+        return f"{kind}_year" in groups or ends is not None
+    is_other = groups.get(f"{kind}_which", "this") != "this"
+    return is_other and _CLOSES.match(match.string, match.end()) is not None
 
 
 def _is_date(mention: DateMention) -> bool:

@@ -300,7 +300,7 @@ class WordEmbedder(Protocol):
         """How near each word comes to the nearest of each text's.
 
         Args:
-            asked: Words.
+            asked: Words, one at least.
             said: The words of each text, of which none is without.
 
         Returns:

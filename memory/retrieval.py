@@ -33,7 +33,7 @@ class RetrievalPolicy(BaseModel):
     means the same for every question. A revision alone is measured by what it revises, and is at most lifted to it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     semantic: _Weight = Field(0.4, description="What it means is near what is asked")
     lexical: _Weight = Field(0.6, description="It has the words of the question (BM25)")

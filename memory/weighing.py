@@ -286,9 +286,8 @@ class Weighed:
         number = len(set(of[counts].tolist()))
         if not number or not self._asked.weights:
             return np.zeros(len(of))
-        bits = np.arange(len(self._asked.weights))
-        has = 1.0 * (self.rows["lexemes"][counts, None] >> bits & 1)
-        said = 1.0 * (of[counts] == np.arange(len(sessions))[:, None]) @ has
+        has = self.rows["lexemes"][counts, None] >> np.arange(len(self._asked.weights)) & 1
+        said = np.stack([np.bincount(of[counts], one, len(sessions)) for one in has.T], axis=1)
         having = np.count_nonzero(said, axis=0)
         rarity = np.log(1 + (number - having + 0.5) / (having + 0.5))
         speaks = (rarity * said * (SATURATION + 1) / (said + SATURATION)).sum(axis=1)

@@ -28,7 +28,11 @@ def test_names_are_written_with_a_capital_within_a_sentence() -> None:
 
 @pytest.mark.parametrize(
     ("asked", "month"),
-    [("what did she say in may?", 5), ("who came last may", 5), ("in march last year", 3)],
+    [
+        ("what did she say in may?", 5),
+        ("who came last may\nand why?", 5),
+        ("in march last year", 3),
+    ],
 )
 def test_a_month_may_be_written_small(asked: str, month: int) -> None:
     period = read_question(asked, asked_at=NOON).period
@@ -37,7 +41,10 @@ def test_a_month_may_be_written_small(asked: str, month: int) -> None:
     assert (period.start.month, period.unit) == (month, "month")
 
 
-@pytest.mark.parametrize("asked", ["may she come in", "who may see the flat we live in"])
+@pytest.mark.parametrize(
+    "asked",
+    ["may she come in", "who may see the flat we live in", "what of this may, in theory, break?"],
+)
 def test_what_may_be_is_no_month(asked: str) -> None:
     assert read_question(asked, asked_at=NOON).period is None
 
