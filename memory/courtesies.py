@@ -13,7 +13,7 @@ _MOST_WORDS, _MOST_CHARS = 16, 1000  # who says more, says something
 _APOSTROPHES = re.compile("['’ʼ`´]")  # noqa: RUF001 (apostrophes of many kinds are meant)
 _LINES = re.compile(r"\s*[\n\r\u2028\u2029]\s*")
 # Behind these something else begins.
-_STOPS = frozenset(".!:;-–—…")  # noqa: RUF001 (dashes are meant)
+_STOPS = frozenset(".!:;-\N{EN DASH}\N{EM DASH}\N{HORIZONTAL ELLIPSIS}")
 _FACES = re.compile(r"(?<!\w)(?:[:;=]['-]?[)(\]DPpOo3*/|]+|<3+|[xX]D+)(?!\w)")
 
 _NICE = (
