@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mnestic.memory.date_words import MONTHS, iter_mentions
+from mnestic.memory.date_words import iter_mentions
 from mnestic.memory.dates import DateMention, Relation
 
 _RELATIONS: Mapping[str, Relation] = {
@@ -28,8 +28,6 @@ _PLAIN = str.maketrans({"\u2019": "'", "\u0131": "i", "\u0307": None})
 _ENDS = re.compile(r"\s*$|\s*[.,;:!?)]|[^\S\n]*\n")
 _CLOSES = re.compile(r"\s*$|\s*[.!?)]|[^\S\n]*\n")
 _YEARS = frozenset({"last year", "this year", "next year"})
-# What comes every year, and may be named without one.
-_YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "part", "nth"})
 
 
 def find_dates(text: str) -> tuple[DateMention, ...]:
@@ -50,13 +48,10 @@ def _dated_by(year: DateMention, mention: DateMention, text: str) -> DateMention
 
     What began or ended in a year, or before or after it, is of no date behind a comma: "after 2020, in May".
     """
-    kind, groups = mention.kind, mention.groups
     between = text[year.end : mention.start]
     which = f"{year.groups.get('week_which', '')} {year.groups.get('week_unit', '')}"
     named = year.groups.get("year_name") or (which if which in _YEARS else "")
-    has_year = f"{kind}_year" in groups or (kind != "part" and f"{kind}_which" in groups)
-    is_of_any = kind in _YEARLY and groups.get(f"{kind}_month", "may") in MONTHS
-    if not named or has_year or not is_of_any or mention.relation != "on":
+    if not named or not mention.is_yearly or mention.relation != "on":
         return None
     if not mention.preposition or between.strip(" ," if year.relation == "on" else " "):
         return None
@@ -66,7 +61,7 @@ def _dated_by(year: DateMention, mention: DateMention, text: str) -> DateMention
         start=year.start,
         relation=lead.relation,
         preposition=lead.preposition,
-        groups={**groups, f"{kind}_year": named},
+        groups={**mention.groups, f"{mention.kind}_year": named},
     )
 
 

@@ -60,6 +60,13 @@ class DateMention:
     groups: Mapping[str, str]
     is_large: bool = True
 
+    @property
+    def is_yearly(self) -> bool:
+        """Whether it comes every year, and it is not named of which."""
+        kind, groups = self.kind, self.groups
+        has_year = f"{kind}_year" in groups or (kind != "part" and f"{kind}_which" in groups)
+        return kind in _YEARLY and not has_year and groups.get(f"{kind}_month", "may") in MONTHS
+
     def resolve(self, at: datetime, tense: Tense) -> Period | None:
         """Which time it is; None for one that the calendar does not have.
 
@@ -91,6 +98,7 @@ class DateMention:
 
 
 _Found = tuple[date, date, Unit] | None
+_YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "part", "nth"})
 
 
 def _day(day: date) -> _Found:

@@ -77,8 +77,8 @@ _TITLES = frozenset(
 # Titles that are cut short by a dot; behind "doctor" it ends a sentence.
 _SHORT_TITLE = re.compile(r"\b(mr|mrs|ms|mx|dr|prof)\.(?=\s)", re.IGNORECASE)
 _PARTS = re.compile(r"[.,;:!?\n]")  # what parts clauses
-_YEARLY = frozenset({"day_month", "month_day", "month", "season", "holiday", "nth"})
 _YEARS = 10  # that are looked back for a day without its year
+_A_MONTH = timedelta(days=31)  # before its end is no earlier end of May
 _ENGLISH = 1 / 3  # share of English function words from which a question is in English
 _LONGEST_NAME = 4  # words
 _MOST_WORDS = 200
@@ -207,12 +207,11 @@ def _periods(
 
 def _earlier(period: Period, mention: DateMention) -> Iterator[Period]:
     """What a time of which no year is named is in the years before."""
-    kind, groups = mention.kind, mention.groups
-    if kind not in _YEARLY or groups.keys() & {f"{kind}_year", f"{kind}_which"}:
+    if not mention.is_yearly:
         return
     last = period
     for _ in range(_YEARS):
-        before = mention.resolve(last.start - timedelta(days=1), "past")
+        before = mention.resolve(last.start - _A_MONTH, "past")
         if before is None or before.start >= last.start:
             return
         yield before

@@ -89,7 +89,37 @@ def test_a_date_that_is_none_names_no_time(relation: str, date: str) -> None:
     assert (asked.period, asked.earlier) == (None, ())
 
 
-@pytest.mark.parametrize("text", ["on 3 May 2025", "last week", "yesterday", "last spring"])
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("on 3 May", datetime(2025, 5, 3, tzinfo=UTC)),
+        ("in May", datetime(2025, 5, 1, tzinfo=UTC)),
+        ("at the end of May", datetime(2025, 5, 22, tzinfo=UTC)),
+        ("on the first Monday of May", datetime(2025, 5, 5, tzinfo=UTC)),
+    ],
+)
+def test_what_comes_each_year_may_be_of_the_year_before(text: str, first: datetime) -> None:
+    asked = read_question(f"What happened {text}?", asked_at=NOON)
+
+    assert asked.period is not None
+    starts = [asked.period.start, *(period.start for period in asked.earlier)]
+    assert starts[0] == first
+    assert [start.year for start in starts] == [2025 - before for before in range(11)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "on 3 May 2025",
+            "last week",
+            "yesterday",
+            "last spring",
+            "on the first Friday of this month",
+        ),
+        "at the end of May 2025",
+    ],
+)
 def test_a_time_that_is_one_alone_has_no_earlier_ones(text: str) -> None:
     asked = read_question(f"What happened {text}?", asked_at=NOON)
 
