@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from mnestic.memory.caches import CacheCount, CacheCounts
 from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.candidates import EntryLine
-from mnestic.stores.postgres.kept_vectors import KeptVectors, bytes_to_grow
+from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors, bytes_to_grow
 from mnestic.stores.postgres.unit import Change
 
 Owner = tuple[str, str]  # tenant and agent
@@ -151,6 +151,10 @@ class Reading:
         """Whether so many are worth keeping: they have a place, and the agent has been asked before."""
         return self.kept.may_keep_vectors(self, bytes_to_grow(number, dimensions))
 
+    def new_vectors(self, number: int, dimensions: int) -> KeptVectors:
+        """Place for so many, which are read piece by piece."""
+        return KeptVectors(dimensions, places=number, piece=self.kept.piece)
+
     def keep_vectors(self, model: str, vectors: KeptVectors) -> None:
         """Keeps those of a model, while the count is the same."""
         self.kept.keep_vectors(self, model, vectors)
@@ -159,12 +163,14 @@ class Reading:
 class Kept:
     """What one process keeps, up to so many bytes of rows, of vectors and of answers."""
 
-    def __init__(self, *, max_bytes: int) -> None:
+    def __init__(self, *, max_bytes: int, piece: int = PIECE) -> None:
         """Prepares it.
 
         Args:
             max_bytes: Half for vectors, a third for rows, the rest for answers; 0 keeps nothing.
+            piece: How many vectors are read at once.
         """
+        self.piece = piece
         answers, vectors = max_bytes // _ANSWERS, max_bytes // _VECTORS
         self._answers: _Recent[Owner, str, _Answer] = _Recent(answers)
         self._vectors: _Recent[int, str, KeptVectors] = _Recent(vectors, largest=1.0)

@@ -24,16 +24,17 @@ class KeptVectors:
     are those before it whose vectors are not here: they have none, or it is not known that it is the same.
     """
 
-    def __init__(self, dimensions: int, *, places: int = 0) -> None:
+    def __init__(self, dimensions: int, *, places: int = 0, piece: int = PIECE) -> None:
         """Prepares it.
 
         Args:
             dimensions: The length of each vector.
             places: How many there will be, as far as is known.
+            piece: How many are read at once.
         """
         self.lacking: set[int] = set()
         self.read_to: int | None = 0
-        self.piece = PIECE
+        self.piece = piece
         self._count = 0
         self._numbers = np.zeros(places, dtype=np.int64)
         self._vectors = np.zeros((places, dimensions), dtype=np.float16)

@@ -26,6 +26,7 @@ from mnestic.stores.postgres.facts import PostgresFactStore
 from mnestic.stores.postgres.forgetting import PostgresForgettingStore
 from mnestic.stores.postgres.injections import PostgresInjectionStore
 from mnestic.stores.postgres.kept import Kept
+from mnestic.stores.postgres.kept_vectors import PIECE
 from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.listening import Listener
@@ -111,13 +112,21 @@ class PostgresTransaction:
 class PostgresMemory:
     """Implements `mnestic.memory.ports.Memory` over one pool of connections."""
 
-    def __init__(self, url: str, *, pool_size: int = 20, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 20,
+        cache_bytes: int = CACHE_BYTES,
+        cache_piece: int = PIECE,
+    ) -> None:
         """Prepares the pool; the first transaction connects.
 
         Args:
             url: `postgresql://…` of a role that is `mnestic_app` or may become it.
             pool_size: Connections that are kept; as many again may be opened under load.
             cache_bytes: What entries, vectors and answers may take of this process's memory; 0 keeps none.
+            cache_piece: How many vectors a question that is to keep them reads at once.
 
         Raises:
             ConfigurationError: the address is malformed.
@@ -134,7 +143,7 @@ class PostgresMemory:
         )
         drop_closed(self._engine)
         self._accesses = AccessCounts(self._counting)
-        self._kept = Kept(max_bytes=cache_bytes)
+        self._kept = Kept(max_bytes=cache_bytes, piece=cache_piece)
         self._listener = Listener(url.replace("+psycopg", "", 1), self._kept)
         self._teller = Teller(self._engine)
 

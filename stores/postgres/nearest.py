@@ -101,7 +101,7 @@ class Nearest:
         if held is None:
             if not reading.may_keep_vectors(search.vectors, width):
                 return
-            held = KeptVectors(width, places=search.vectors)
+            held = reading.new_vectors(search.vectors, width)
         read_to = held.read_to
         lacked, following = await self._unit.rows_of(
             self._these(search, held), self._next(search, held)

@@ -12,7 +12,7 @@ import pytest
 from mnestic.memory.retrieval import Mode, Retrieval
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres import kept_vectors
+from mnestic.stores.postgres.kept_vectors import PIECE
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.stores.embedding import embed
 
@@ -264,26 +264,30 @@ async def compare(here: MemoryClient, there: MemoryClient, chance: random.Random
         assert told_here == pytest.approx(told_there, abs=2e-4), (why, question, mode)
 
 
-@pytest.mark.parametrize(
-    ("seed", "piece"), [(seed, 2 if seed % 2 else kept_vectors.PIECE) for seed in range(6)]
-)
+@pytest.fixture
+async def reading(settings: Settings, piece: int) -> AsyncIterator[PostgresMemory]:
+    """The memory of a process that reads so many vectors at once."""
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), cache_piece=piece)
+    yield memory
+    await memory.close()
+
+
+@pytest.mark.parametrize(("seed", "piece"), [(seed, 2 if seed % 2 else PIECE) for seed in range(6)])
 async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothing(
-    here: MemoryClient,
     there: MemoryClient,
-    memory: PostgresMemory,
+    reading: PostgresMemory,
     other: PostgresMemory,
     settings: Settings,
     seed: int,
-    piece: int,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept_vectors, "PIECE", piece)  # vectors are read piece by piece
+    here = MemoryClient(reading, tenant_id=settings.tenant_id, agent_id="ada")
     chance = random.Random(seed)
     ids = await fill(here)
     for step in range(25):
         writer = chance.choice([here, there])
         if chance.random() < 0.4:
-            by = chance.choice([memory, other])
+            by = chance.choice([reading, other])
             await embed_in(by, settings.tenant_id, number=chance.randrange(1, 9))
         change = chance.random()
         if change < 0.3:
@@ -296,9 +300,9 @@ async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothin
         elif change < 0.7:
             await writer.change_entry(chance.choice(ids), tags=[f"tag-{step}"])
         if chance.random() < 0.1:
-            await memory._listener.close()  # what follows is not heard
-            memory._listener._listening = None
+            await reading._listener.close()  # what follows is not heard
+            reading._listener._listening = None
         await compare(here, there, chance, why=step)
-    counts = memory.cache_counts()
+    counts = reading.cache_counts()
     assert counts.entries.hits > 0
     assert counts.vectors.hits > 0

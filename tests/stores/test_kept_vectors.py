@@ -84,8 +84,7 @@ def test_what_is_read_in_pieces_is_in_the_end_what_is_there(
 ) -> None:
     """Between pieces entries change, and come; some have no vector until all else has been read."""
     there = {number: vector(number) for number in range(1, 21) if number not in bare}
-    held = KeptVectors(DIMENSIONS)
-    held.piece = piece
+    held = KeptVectors(DIMENSIONS, piece=piece)
     for step in range(40):
         lacked = sorted(held.lacking & there.keys())
         held.complete(
