@@ -21,6 +21,7 @@ from mnestic.memory.ports import TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import (
     COMMON_SLIPS,
     Question,
+    asks_of_past,
     is_english,
     possible_names,
     telling_words,
@@ -189,6 +190,7 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
     keys = possible_names(question.words)
     named = without_names(question.words, known.names)  # whom it is about is no word of it
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
+    others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
     telling = telling_words(named.words)
     is_english_asked = is_english(named.words)
     is_foreign = not is_english_asked and LANGUAGE not in known.languages
@@ -219,13 +221,15 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
             asks_when=question.asks_when,
             is_in_doubt=asking.is_in_doubt(mended, vocabulary.misspelt)
             or (not (is_foreign or names) and asking.is_of_stranger(known, vocabulary.misspelt)),
+            tells_past=query.statuses != ("active",)
+            or asks_of_past([word.text for word in question.words]),
             mode=query.mode,
         ),
         vocabulary=replace(vocabulary, misspelt={**mended, **vocabulary.misspelt}),
         called=await search.look_up(called, known),
         names=names,
         persons=persons_of(named, known.names) if named.is_between else (),
-        tags=keys | asked_tags(named.words),
+        tags=keys - others | asked_tags(named.words),
         predicates=asked_predicates(of_facts, number=len(weights)),
         respects=touched_predicates(of_facts, number=len(weights)),
         text=text,

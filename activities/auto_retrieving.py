@@ -199,6 +199,7 @@ class AutoRetriever:
             min_score=settings.auto_retrieve_min_score if least is None else least,
             asked_at=asked.now,
             excluded=same_as((*messages, *latest.session), (*asks, *asked.said)),
+            repeats=True,  # which are named
         )
         found, memories = await self._different(asked, query, limit=limit)
         return Found(memories=memories, skipped=_skipped_parts(found), messages=messages)

@@ -21,6 +21,7 @@ from mnestic.activities.overlap import meanwhile
 from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
 from mnestic.memory.candidates import Candidates, Succession
 from mnestic.memory.entries import Entry
+from mnestic.memory.packing import key_of
 from mnestic.memory.persons import set_apart, unheard_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import read_question
@@ -267,13 +268,25 @@ async def _judged(
             apart=[one.number for one in best if one.number in doubted],
             told=limit - len(right),
         )
-        right += [one for one in best if one.number not in judged.wrong]
         entries |= judged.entries
+        right += [one for one in best if one.number not in judged.wrong]
+        right = right if read.query.repeats else _different(right, entries)
         if len(right) >= limit:
             break
         first, size = first + size, 2 * size
     unread = [one.number for one in right[:limit] if one.number not in entries]
-    return right, entries | await transaction.search.read(unread)
+    entries |= await transaction.search.read(unread)
+    return right if read.query.repeats or not unread else _different(right, entries), entries
+
+
+def _different(best: Sequence[Ranked], entries: Mapping[int, Entry]) -> list[Ranked]:
+    """Those that do not say the same as one before them, by the same person, as far as is known."""
+    first: dict[tuple[str | None, str], int] = {}
+    for one in best:
+        if (entry := entries.get(one.number)) is not None:
+            first.setdefault((entry.speaker, key_of(entry.content)), one.number)
+    numbers = set(first.values())
+    return [one for one in best if one.number in numbers or one.number not in entries]
 
 
 def _until(ranked: Sequence[Ranked], doubted: AbstractSet[int], *, wanted: int) -> int:

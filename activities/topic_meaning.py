@@ -51,6 +51,7 @@ async def entries_about(begin: Begin, topic: str, *, embedder: Embedder) -> tupl
         limit=MOST_RESULTS,
         min_score=CLOSE,
         statuses=("active", "archived"),
+        repeats=True,
     )
     found = await retrieve(begin, query, embedder=embedder, policy=_MEANING_ALONE)
     for why in found.skipped.values():

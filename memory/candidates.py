@@ -81,6 +81,16 @@ class CandidateText(Protocol):
         ...
 
     @property
+    def content(self) -> str:
+        """What it says."""
+        ...
+
+    @property
+    def speaker(self) -> str:
+        """The key of who said it; empty where nobody did."""
+        ...
+
+    @property
     def times(self) -> Sequence[tuple[datetime, datetime]]:
         """The times that it names."""
         ...
@@ -162,7 +172,8 @@ class Asked:
     """A question, as far as scores need it.
 
     `weights` is how telling each of its words is. `is_in_doubt`: it asks about somebody of whom nothing is known, or a
-    name of it was read as one that is known, and may be that of somebody else.
+    name of it was read as one that is known, and may be that of somebody else. `tells_past`: what is so no longer is
+    told too.
     """
 
     asked_at: datetime
@@ -172,4 +183,5 @@ class Asked:
     is_question: bool = False
     asks_when: bool = False
     is_in_doubt: bool = False
+    tells_past: bool = False
     mode: Mode = "hybrid"

@@ -76,6 +76,14 @@ _TITLES = frozenset(
 )
 # Titles that are cut short by a dot; behind "doctor" it ends a sentence.
 _SHORT_TITLE = re.compile(r"\b(mr|mrs|ms|mx|dr|prof)\.(?=\s)", re.IGNORECASE)
+_OF_PAST = frozenset(
+    """
+    was were did had before earlier previous previously former formerly old older used once originally original
+    first initially ever history historically change changed changes past until last back
+    war waren wurde wurden hatte hatten früher vorher ehemals era eran fue fueron antes había
+    était étaient avait avant
+    """.split()  # noqa: SIM905
+)
 _PARTS = re.compile(r"[.,;:!?\n]")  # what parts clauses
 _YEARS = 10  # that are looked back for a day without its year
 _A_MONTH = timedelta(days=31)  # before its end is no earlier end of May
@@ -183,6 +191,11 @@ def telling_words(words: Collection[str]) -> tuple[str, ...]:
     """The words that say what is asked about, not that something is."""
     telling = [word for word in words if word.casefold() not in _ABOUT_ITSELF]
     return tuple(word for word in telling if word.casefold() not in _LIGHT) or tuple(telling)
+
+
+def asks_of_past(words: Collection[str]) -> bool:
+    """Whether words ask what was so, which may be so no longer."""
+    return not _OF_PAST.isdisjoint(word.casefold() for word in words)
 
 
 def is_english(words: Collection[str]) -> bool:

@@ -112,7 +112,7 @@ def rank(
     evidence = np.sum(list(signals.values()), axis=0)
     signals |= weighed.beside()
     total = np.sum(list(signals.values()), axis=0)
-    revision = weighed.revision(total)
+    revision, replaced = weighed.revision(total)
     revision = revision + weighed.succession(total + revision, successions)
     signals |= {"revision": revision}
     total = total + revision
@@ -123,6 +123,7 @@ def rank(
     worth = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
     worth = worth.round(_DIGITS)
     order = np.lexsort((rows["number"], rows["at"], worth))[::-1]
+    order = order[~replaced[order]]
     if asked.names and not asked.weights:
         order = order[~(weighed.concern["apart"] | weighed.concern["other"])[order]]
     least, floor = _least(policy, min_score)

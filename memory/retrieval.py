@@ -156,8 +156,8 @@ class RetrievalQuery(BaseModel):
     unless `as_of` or `statuses` ask for it. `as_of` answers with what was known at that moment.
     `since` is included, `until` is not. Words such as "last week" are of the week before `asked_at`.
     `excluded` are ids of entries that are taken as if they were not there, such as the question itself.
-    `rerank` says whether the best are read once more together with the question, and by whom; the policy
-    without it.
+    `repeats`: also what says the same, by the same person, as what comes before it. `rerank` says whether the
+    best are read once more together with the question, and by whom; the policy without it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -179,6 +179,7 @@ class RetrievalQuery(BaseModel):
     as_of: AwareDatetime | None = None
     asked_at: AwareDatetime | None = None
     excluded: frozenset[Text] = frozenset()
+    repeats: bool = False
 
     @model_validator(mode="after")
     def _is_a_time(self) -> Self:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from mnestic.memory.date_words import MONTHS, WEEKDAYS
 from mnestic.memory.sentences import split_sentences
 from mnestic.memory.terms import terms_of
 
@@ -25,9 +26,13 @@ _PHRASES = (
     *("takes over", "handed over", "gave up", "given up", "nicht mehr", "ab sofort", "ya no"),
 )  # fmt: skip
 _IS_NEW = frozenset(_NEW.split())
-_OF_CHANGE = frozenset([*_WORDS.split(), *(word for phrase in _PHRASES for word in phrase.split())])
+OF_CHANGE = frozenset([*_WORDS.split(), *(word for phrase in _PHRASES for word in phrase.split())])
 _ENDING = frozenset({"longer", "anymore", "stopped", "postponed", "mehr", "quit"})
-_ANY = "|".join([*_PHRASES, *_WORDS.split()])
+FROM_ON = (  # "from June on"
+    rf"from (?:then|today|tomorrow|(?:next|this) [a-z]+|(?:\d+ )?(?:{'|'.join([*MONTHS, *WEEKDAYS])})(?: \d+)?|\d{{4}})"
+    r" on(?:wards?)?"
+)
+_ANY = "|".join([*_PHRASES, *_WORDS.split(), FROM_ON])
 _MAY_CHANGE = re.compile(rf"\b(?:{_ANY})\b")  # in lower case, which takes a quarter of the time
 _CHANGES = re.compile(
     rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{_ANY})\b", re.IGNORECASE
@@ -80,7 +85,7 @@ def is_of_same(
     """
     known = frozenset(old)
     is_new = [place for place, term in enumerate(new) if term in _IS_NEW]
-    if is_new and _OF_CHANGE.isdisjoint(frozenset(new) - _IS_NEW):
+    if is_new and OF_CHANGE.isdisjoint(frozenset(new) - _IS_NEW):
         following = {new[place + 1] for place in is_new if place + 1 < len(new)}
         if following.isdisjoint(known):
             return False
@@ -109,9 +114,9 @@ def _added(change: Change, known: frozenset[str]) -> frozenset[str]:
     told: frozenset[str] = frozenset()
     for clause in change:
         told |= frozenset(clause)
-        if told & known and (added := told - known - _OF_CHANGE):
+        if told & known and (added := told - known - OF_CHANGE):
             return added
-    return told - known - _OF_CHANGE
+    return told - known - OF_CHANGE
 
 
 def is_end(terms: Iterable[str]) -> bool:

@@ -23,6 +23,7 @@ from mnestic.memory.candidates import (
     Ties,
 )
 from mnestic.memory.dates import Period
+from mnestic.memory.replacements import replaces
 from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.revisions import Change, has_figure, is_end, is_instead, is_of_same
 
@@ -211,35 +212,43 @@ class Weighed:
         repeats = np.clip((self._words - _REPEATED) / (_REPEATS - _REPEATED), 0, 1)
         return _REPEATING * repeats * self._says
 
-    def revision(self, total: Values) -> Values:
-        """How much those that revise others are lifted to them, which came earlier with the same words.
+    def revision(self, total: Values) -> tuple[Values, Values]:
+        """How much those that revise others are lifted to them, which came earlier with the same words; and what is replaced.
 
         Of the same score the later one is told first. Who asks tells nothing, where a time is asked about, what
         was so then may be meant, and what was learned as the answer is revised by what was learned alone.
         """
         rows, weights = self.rows, np.array(self._asked.weights)
-        lifted = np.zeros(len(rows))
+        lifted, replaced = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
         best = np.argsort(-total, kind="stable")[:_COMPARED]
         best = best[(self._words[best] > 0) & ~rows["asks"][best]]
         revising = best[rows["revises"][best]]
         if not self._asked.weights or self._asked.period is not None or not len(revising):
-            return lifted
+            return lifted, replaced
         new, old = rows[revising][:, None], rows[best]
         both = new["lexemes"] & old["lexemes"]
         bits = np.arange(len(weights))
         is_used = np.bitwise_or.reduce(rows["lexemes"]) >> bits & 1  # no word parts that none has
         common = (both[..., None] >> bits & 1) @ weights
-        above = np.maximum(0, total[best] - total[revising, None])
-        above *= (both != 0) & (common >= _COMMON * (weights @ is_used))
-        above *= (new["at"] > old["at"]) & (new["concern"] == old["concern"])
-        above *= self._learned[best] <= self._learned[revising, None]
+        may_revise = (both != 0) & (common >= _COMMON * (weights @ is_used))
+        may_revise &= (new["at"] > old["at"]) & (new["concern"] == old["concern"])
+        may_revise &= self._learned[best] <= self._learned[revising, None]
+        above = np.maximum(0, total[best] - total[revising, None]) * may_revise
         for place, row in zip(revising.tolist(), above, strict=True):
             most_first = np.argsort(-row, kind="stable")[: np.count_nonzero(row)].tolist()
             lifted[place] = next(
                 (row[one] for one in most_first if self._is_of_same(place, int(best[one]), best)),
                 0.0,
             )
-        return self._policy.revision * self._share * lifted
+        if not self._asked.tells_past:
+            for one, other in np.argwhere(may_revise & (both == old["lexemes"])).tolist():
+                place = int(best[other])
+                replaced[place] = replaced[place] or self._replaces(int(revising[one]), place)
+        return self._policy.revision * self._share * lifted, replaced
+
+    def _replaces(self, new: int, old: int) -> bool:
+        later, earlier = self._candidates.texts[new], self._candidates.texts[old]
+        return replaces(later.content, earlier.content, by_same=later.speaker == earlier.speaker)
 
     def _is_of_same(self, new: int, old: int, best: NDArray[np.intp]) -> bool:
         lexemes, is_told = self.rows["lexemes"], self.rows["names_time"]

@@ -207,7 +207,7 @@ class ContextClient(RetrievalClient):
 
 def _question(text: str, asked: dict[str, Any]) -> RetrievalQuery:
     try:
-        return RetrievalQuery(text=text, **asked)
+        return RetrievalQuery(text=text, repeats=True, **asked)  # which the ledger names
     except ValidationError as error:
         raise refused("question", error) from None
 

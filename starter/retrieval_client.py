@@ -51,7 +51,7 @@ class RetrievalClient(SettingsClient):
             is_access: Whether what is found is counted as told (`Entry.access_count`), a little later.
             **asked: As in `memory.retrieval.RetrievalQuery`: `mode`, `limit` (10), `min_score`,
                 `entry_types`, `categories`, `tags`, `subject`, `session_id`, `channel`, `statuses`,
-                `since`, `until`, `as_of`, `asked_at`, `rerank` and `excluded`.
+                `since`, `until`, `as_of`, `asked_at`, `rerank`, `excluded` and `repeats`.
 
         Raises:
             InvalidInputError: the question is empty or too long, or the weights or a field cannot be.

@@ -83,6 +83,11 @@ class EntryLine:
         return _ROW_BYTES + 2 * sys.getsizeof(self.content) + 2 * len(self.content[:_BEGINNING])
 
     @property
+    def speaker(self) -> str:
+        """The key of who said it."""
+        return self.whose.speaker
+
+    @property
     def folded(self) -> str:
         """What it says, as names are folded."""
         if self._folded is None:

@@ -38,7 +38,7 @@ _BEFORE = frozenset(
 _SURROGATES = 0xD800  # the first of the numbers up to 0xE000, which are no characters
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
 
-# Who has spoken is found among the last entries about them, since who says something is whom it is about
+# An alias is another name of the one that an entry is about. Who has spoken is found among the last entries about them, since who says something is whom it is about
 # unless it says otherwise.
 _NAMES = text(f"""
 SELECT asked.term AS asked, asked.term AS key, EXISTS (
@@ -57,6 +57,14 @@ UNION ALL
 SELECT object_key, subject_key, false FROM mnestic.fact
  WHERE {_MINE} AND object_key = ANY(CAST(:keys AS text[])) AND status = 'active'
    AND predicate IN {NAMING}
+UNION ALL
+SELECT asked.term, e.subjects ->> 0, false
+  FROM unnest(CAST(:keys AS text[])) AS asked (term)
+ CROSS JOIN LATERAL (SELECT entry_number AS number FROM mnestic.entry_term
+                      WHERE {_MINE} AND kind = 'alias' AND term = asked.term
+                      ORDER BY entry_number DESC LIMIT {_LOOKED_AT}) AS named
+ CROSS JOIN LATERAL (SELECT subjects FROM mnestic.entry
+                      WHERE {_MINE} AND number = named.number AND jsonb_array_length(subjects) = 1 OFFSET 0) AS e
 """)  # noqa: S608 - constants of this module
 # Of what a question says in one place, a word is another in each language.
 _WORDS = text(f"""
@@ -145,7 +153,7 @@ class KnownWords:
         )
         also: dict[str, set[str]] = defaultdict(set)
         for row in names:
-            also[row.asked] |= {row.asked, row.key}
+            also[row.asked] |= {row.asked, name_key(row.key)}
         speaks = {row.asked for row in names if row.speaks}
         parts: dict[tuple[str, int], dict[str, KnownLexeme]] = defaultdict(dict)
         for row in lexemes:

@@ -97,19 +97,25 @@ NOT_NAMES = MONTHS_AND_DAYS | LANGUAGES | NATIONALITIES | frozenset(
 )  # fmt: skip
 
 PROFESSIONS = frozenset(
-    "accountant actor actress actuary analyst architect artist astronaut astronomer attorney baker banker "
-    "barber barista bartender biologist bookkeeper bricklayer builder butcher caretaker carpenter cashier "
-    "chef chemist cleaner coach consultant cook counsellor counselor courier curator dancer dentist "
-    "designer developer dietician director doctor driver economist editor electrician engineer "
-    "entrepreneur farmer firefighter fisherman florist gardener geologist geographer hairdresser "
-    "historian illustrator interpreter joiner journalist judge lawyer lecturer librarian lifeguard "
-    "linguist manager masseuse mathematician mechanic midwife modeller modeler model musician nanny nurse "
-    "optician painter paralegal paramedic pharmacist philosopher photographer physicist physiotherapist "
-    "pilot plumber policeman policewoman politician potter principal producer professor programmer "
-    "psychiatrist psychologist publisher realtor receptionist recruiter reporter researcher sailor "
-    "salesman saleswoman scientist secretary sculptor shopkeeper social-worker soldier solicitor "
-    "statistician steward stewardess surgeon surveyor tailor teacher technician therapist tiler "
-    "translator tutor veterinarian vet waiter waitress welder writer author retiree".split()
+    "accountant actor actress actuary administrator adviser advisor anaesthetist analyst animator anthropologist "
+    "archaeologist architect archivist artist astronaut astronomer attorney auditor author baker banker barber "
+    "barista barrister bartender biologist bookbinder bookkeeper botanist bricklayer broker builder butcher "
+    "cardiologist caretaker carpenter cartographer cashier chef chemist chiropractor choreographer cleaner clerk "
+    "coach cobbler composer conductor consultant cook copywriter counsellor counselor courier curator dancer "
+    "decorator dentist dermatologist designer developer dietician diplomat director dispatcher doctor driver "
+    "economist editor electrician engineer entrepreneur farmer firefighter fisherman florist fundraiser gardener "
+    "geographer geologist glazier goldsmith grocer groundskeeper hairdresser historian hygienist illustrator "
+    "inspector instructor interpreter investigator janitor jeweler jeweller joiner journalist judge lawyer lecturer "
+    "librarian lifeguard linguist locksmith machinist manager masseuse mathematician mechanic meteorologist midwife "
+    "model modeler modeller musician nanny neurologist nurse nutritionist oncologist optician optometrist "
+    "paediatrician painter paralegal paramedic pathologist pediatrician pharmacist philosopher photographer physicist "
+    "physiotherapist pilot plasterer plumber podiatrist policeman policewoman politician postman potter priest "
+    "principal producer professor programmer proofreader psychiatrist psychologist publicist publisher radiographer "
+    "radiologist realtor receptionist recruiter registrar reporter researcher retiree roofer sailor salesman "
+    "salesperson saleswoman scaffolder scientist sculptor seamstress secretary shopkeeper social-worker sociologist "
+    "soldier solicitor statistician steward stewardess stonemason supervisor surgeon surveyor tailor teacher "
+    "technician therapist tiler translator tutor typographer undertaker upholsterer vet veterinarian waiter waitress "
+    "watchmaker welder writer zookeeper zoologist".split()
 )
 # Before a profession they say how somebody is at it, or for how long, and not what they are.
 JUDGED = frozenset(

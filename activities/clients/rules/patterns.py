@@ -93,7 +93,7 @@ _BODY = "(?:leg|arm|ankle|wrist|knee|foot|hand|toe|finger|nose|collarbone|rib|hi
 _OWN = rf"(?:(?!and\b|or\b|with\b|for\b|to\b|of\b|in\b|as\b)[\w-]+ ){{0,3}}(?:{_any(OWNED)})s?\b(?! (?:accident|crash|loan|insurance|ride|trip|tour|lesson|lessons|case|number|call))"
 _EVENT = rf"(?:(?!about\b|at\b|in\b|for\b|with\b|of\b|to\b|on\b|and\b|from\b|by\b|during\b|after\b|before\b|my\b|your\b|her\b|his\b)[\w'-]+ ){{0,4}}(?:{_any(EVENTS)})\b"
 _AS_JOB = rf"as (?:an? |the |their )?(?P<job>{_JOB})"
-_AS_ANY = r"as an? (?P<job>(?!(?:volunteer|team|group|couple|pair|family|unit|charm|favour|favor|whole|kid|child|teen|teenager|student|result|rule|hobby|joke|stopgap|reminder|warning)\b)[a-z-]+(?: [a-z-]+)?)(?=\s*(?:$|[,.|!;]|(?:at|for|in|with|from|and|but|near|these|now)\b))"
+_AS_ANY = r"as an? (?P<job>(?!(?:volunteer|team|group|couple|pair|family|unit|charm|favour|favor|whole|kid|child|teen|teenager|student|beginner|newbie|rookie|customer|client|user|member|guest|patient|result|rule|hobby|joke|stopgap|reminder|warning)\b)[a-z-]+(?: [a-z-]+)?)(?=\s*(?:$|[,.|!;]|(?:at|for|in|with|from|and|but|near|these|now)\b))"
 _LIST = r"(?P<x>[^|;:.!?()_\u2013\u2014]{1,160})"
 _HABIT = r"(?!(?:late|out|into|away|errands|the|an?|my|our|with|around)\b)(?P<mark>.{0,60}?\b(?:every|each|times a|once a|twice a|daily|regularly|often|usually|always|mornings?|evenings|weekends|nights|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|for fun|as a hobby|a lot|a (?:day|week|month))\b)"
 _END = r"(?=\s*(?:$|[,.|!;]|now\b|and\b|but\b|again\b|already\b|too\b|since\b|for\b|with\b|to\b|any ?more|any longer))"
@@ -165,6 +165,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("work", rf"(?:[a-z-]+ly |full[- ]time |part[- ]time )?{_AS_ANY}(?:,? (?:at|for|with) (?P<org>{_ORG}))?", "job_title", object="job", reading="text", also=(("employer", "org"),)),
     Pattern("be", rf"(?:employed|hired) (?:by|at) (?P<x>{_ORG})(?: {_AS_JOB})?", "employer", reading="name", past="worked_at", also=(("job_title", "job"),)),
     Pattern("start begin", rf"(?:(?:my|a) (?:new )?(?:job|position|role|post) |working |work )?{_AS_JOB} (?:at|with|for) (?P<x>{_ORG})", "employer", "event", reading="name", also=(("job_title", "job"),)),
+    Pattern("start begin", rf"(?:(?:my|a) (?:new )?(?:job|position|role|post) |working |work )?{_AS_ANY} (?:at|with|for) (?P<x>{_ORG})", "employer", "event", reading="name", also=(("job_title", "job"),)),
     Pattern("start begin", rf"(?:(?:my|a) (?:new )?(?:job|position|role|post) |working |work )?(?:at|with|for) (?P<x>{_ORG})(?:[\s|,]{{0,60}}{_AS_JOB})?", "employer", "event", reading="name", also=(("job_title", "job"),)),
     Pattern("join", rf"(?P<x>{_ORG})[\s|]{{1,40}}{_AS_JOB}", "employer", "event", reading="name", also=(("job_title", "job"),)),
     Pattern("join", r"(?:an? |the |my |our |my local |a local )?(?P<x>(?:[\w'-]+ ){1,3}?(?:club|band|team|group|association|society|league|committee|class|union|party|orchestra|choir|gym|church)|orchestra|choir|gym|church|union)\b(?! of\b)", "member_of", "event", reading="text"),

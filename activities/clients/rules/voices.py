@@ -20,7 +20,8 @@ _HEADINGS = frozenset(
     "things context note notes record background introduction intro deal truth point admission disclosure "
     "clear short breaking ps today yesterday tonight again also plus so well ok okay yes no yeah all hi hello hey "
     "dear profile summary details info bio answer answers data likes dislikes hobbies work family home "
-    "question reason problem issue plan plans goal result warning disclaimer answer spoiler true".split()
+    "question reason problem issue plan plans goal result warning disclaimer answer spoiler true "
+    "laugh worry panic what not anyone anybody".split()
 )
 _OWN = frozenset({"i", "we", "there"})
 _ANOTHERS = frozenset(
