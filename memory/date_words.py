@@ -87,7 +87,8 @@ KINDS = {
     rf"(?:\s+(?:of\s+)?(?P<season_year>{_NO_VERB}(?:{_ANY_YEAR})|{_YEAR}))?",
     "relative": r"(?P<relative_name>day\s+before\s+yesterday|day\s+after\s+tomorrow|yesterday|today|tonight|"
     rf"tomorrow|last\s+night|this\s+(?:morning|afternoon|evening)){_TIME_OF_DAY}",
-    "weekday": rf"(?:(?P<weekday_which>{_WHICH})\s+)?(?P<weekday_name>{_WEEKDAY}){_TIME_OF_DAY}",
+    # "On a Friday" is none of them.
+    "weekday": rf"(?<!\ba\s)(?<!\bany\s)(?<!\bevery\s)(?<!\beach\s)(?:(?P<weekday_which>{_WHICH})\s+)?(?P<weekday_name>{_WEEKDAY}){_TIME_OF_DAY}",
     "week": rf"(?:(?P<week_which>{_WHICH})\s+)?(?P<week_unit>weekend|week|month|year)",
     "holiday": rf"(?:(?P<holiday_which>{_WHICH})\s+)?(?P<holiday_name>{_HOLIDAY})"
     rf"(?:\s+(?:of\s+)?(?P<holiday_year>{_ANY_YEAR}))?",
