@@ -4,7 +4,7 @@ It stands apart from the search, which begins once all of this is known.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -27,6 +27,7 @@ from mnestic.memory.questions import (
     telling_words,
     without_names,
 )
+from mnestic.memory.relatives import Relative, relatives_in
 from mnestic.memory.retrieval import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval_ports import SearchStore
 from mnestic.memory.search import Fresh, Known, Search, Vocabulary
@@ -126,6 +127,7 @@ class ReadQuestion:
     vocabulary: Vocabulary
     called: Vocabulary
     names: frozenset[str]
+    believed: frozenset[str]
     persons: tuple[frozenset[str], ...]
     tags: frozenset[str]
     predicates: Mapping[str, float]
@@ -145,6 +147,7 @@ class ReadQuestion:
             vocabulary=self.vocabulary,
             called=self.called,
             names=self.names,
+            believed=self.believed,
             persons=self.persons,
             tags=self.tags,
             predicates=self.predicates,
@@ -190,15 +193,19 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
     keys = possible_names(question.words)
     named = without_names(question.words, known.names)  # whom it is about is no word of it
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
+    related = [one for one in relatives_in(question.words) if _is_known_by(one, known)]
+    believed = await _believed(search, related, known) if related else names
     others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
     telling = telling_words(named.words)
     is_english_asked = is_english(named.words)
     is_foreign = not is_english_asked and LANGUAGE not in known.languages
-    of_facts = (*telling, *doing(named.words))
+    by = {one.word for one in related}  # by whom, and not what is asked
+    of_facts = (*(word for word in telling if word not in by), *doing(named.words))
     slips = [word for word in telling if is_foreign or asking.may_be_misspelt(word)]
     quiet = set(named.words).difference(telling)
     vocabulary = await search.look_up(named.words, known, slips=slips, quiet=quiet)
     weights = vocabulary.weights
+    number = max(1, len(weights) - len(by))
     silent = [name for name in named.names if not weights or not known.names[name].speaks]
     of_names = {part for name in silent for part in name.split()}
     called = [word.text for word in question.words if name_key(word.text) in of_names]
@@ -215,11 +222,12 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
         asked=Asked(
             asked_at=asking.asked_at,
             weights=weights,
-            names=tuple(sorted(names)),
+            names=tuple(sorted(believed or names)),
             period=period,
             is_question=question.is_question,
             asks_when=question.asks_when,
             is_in_doubt=asking.is_in_doubt(mended, vocabulary.misspelt)
+            or (bool(related) and not believed and not any(_is_known(word, known) for word in by))
             or (not (is_foreign or names) and asking.is_of_stranger(known, vocabulary.misspelt)),
             tells_past=query.statuses != ("active",)
             or asks_of_past([word.text for word in question.words]),
@@ -227,11 +235,12 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
         ),
         vocabulary=replace(vocabulary, misspelt={**mended, **vocabulary.misspelt}),
         called=await search.look_up(called, known),
-        names=names,
+        names=names | believed,
+        believed=believed,
         persons=persons_of(named, known.names) if named.is_between else (),
         tags=keys - others | asked_tags(named.words),
-        predicates=asked_predicates(of_facts, number=len(weights)),
-        respects=touched_predicates(of_facts, number=len(weights)),
+        predicates=asked_predicates(of_facts, number=number),
+        respects=touched_predicates(of_facts, number=number),
         text=text,
         foreign=foreign,
         is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
@@ -248,7 +257,7 @@ async def _recognise(
     """A question with its names as they are known, what is known of it, and which names were misspelt."""
     question = asking.question
     words = {word.text for word in question.words}
-    keys = possible_names(question.words)
+    keys = possible_names(question.words).union(*(one.keys for one in relatives_in(question.words)))
     known = await search.recognise(keys, words, model=asking.model)
     is_english_asked = is_english(words)
     strange = [
@@ -268,8 +277,25 @@ async def _recognise(
     )
     question = question._replace(words=mended_words)
     words = {word.text for word in question.words}
-    known = await search.recognise(possible_names(question.words), words, model=asking.model)
+    keys = possible_names(question.words).union(*(one.keys for one in relatives_in(question.words)))
+    known = await search.recognise(keys, words, model=asking.model)
     return question, known, mended
+
+
+async def _believed(
+    search: SearchStore, related: Sequence[Relative], known: Known
+) -> frozenset[str]:
+    """By whom facts are asked for, where it is somebody's relative: what they are called by them, or themselves."""
+    owners = frozenset().union(*(one.owners for one in related)) & known.names.keys()
+    predicates = {one.predicate for one in related if one.predicate}
+    keys: frozenset[str] = frozenset().union(*(one.keys for one in related)) & known.names.keys()
+    names = await search.list_related(owners, predicates)
+    return keys.union(*(one.called(name) for one in related for name in names))
+
+
+def _is_known_by(relative: Relative, known: Known) -> bool:
+    """Whether something is known of somebody by whom they are, or it is of kin, of whom nothing may be known."""
+    return relative.predicate is not None or not relative.keys.isdisjoint(known.names)
 
 
 def _is_known(word: str, known: Known) -> bool:

@@ -26,6 +26,7 @@ _MEANING_ALONE = RetrievalPolicy(
     question=0,
     importance=0,
     least_share=0,
+    least_of_best=0,
     lending=0,
 )
 

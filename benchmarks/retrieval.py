@@ -276,6 +276,7 @@ def _by_meaning(question: str, model: str, vector: bytes, *, vectors: int) -> Se
         vocabulary=Vocabulary(),
         called=Vocabulary(),
         names=frozenset(),
+        believed=frozenset(),
         tags=frozenset(),
         predicates={},
         respects=frozenset(),

@@ -96,13 +96,14 @@ class AskedWord(NamedTuple):
     """A word of a question, and whether it can be a name by itself.
 
     `is_capital`: it is written as one within a sentence; `is_asked_about`: it is asked about as *Nate* is in
-    "does Nate play".
+    "does Nate play"; `is_owner`: something is theirs, as in "Nate's turtles".
     """
 
     text: str
     may_name: bool
     is_capital: bool = False
     is_asked_about: bool = False
+    is_owner: bool = False
 
 
 class Question(NamedTuple):
@@ -262,6 +263,7 @@ def _words(
             may_name=is_large or is_telling,
             is_capital=is_capital,
             is_asked_about=is_capital and is_telling and (follows or word != match[0]),
+            is_owner=word != match[0],
         )
         before = match[0]
 

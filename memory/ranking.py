@@ -119,6 +119,8 @@ def rank(
     best, most = total.max(), evidence.max()
     score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
     score *= weighed.beside_alone(ties, evidence)
+    if asked.period is not None:
+        score *= weighed.outside(evidence)
     share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))
     worth = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
     worth = worth.round(_DIGITS)
@@ -126,7 +128,7 @@ def rank(
     order = order[~replaced[order]]
     if asked.names and not asked.weights:
         order = order[~(weighed.concern["apart"] | weighed.concern["other"])[order]]
-    least, floor = _least(policy, min_score)
+    least, floor = _least(policy, min_score, best=score[order].max(initial=0))
     order = order[(score[order] >= least) & (share[order] >= floor)]
     of_another = weighed.concern["other"] & rows["is_turn"]
     parts = [rows["number"], rows["at"], rows["importance"], rows["is_said"], of_another]
@@ -166,14 +168,18 @@ def sure_enough(
     ranked: Iterable[Ranked], *, policy: RetrievalPolicy, min_score: float | None = None
 ) -> list[Ranked]:
     """Those whose scores, and shares of the evidence, are not too small to be told; see `rank`."""
-    least, floor = _least(policy, min_score)
+    ranked = [*ranked]
+    best = max((one.score for one in ranked), default=0.0)
+    least, floor = _least(policy, min_score, best=best)
     return [one for one in ranked if one.score >= least and one.share >= floor]
 
 
-def _least(policy: RetrievalPolicy, min_score: float | None) -> tuple[float, float]:
-    """The score, and the share of the evidence, below which nothing is told."""
+def _least(
+    policy: RetrievalPolicy, min_score: float | None, *, best: float = 0.0
+) -> tuple[float, float]:
+    """The score, and the share of the evidence, below which nothing is told beside the best score."""
     score = policy.min_score if min_score is None else min_score
-    return score, policy.least_share if score else 0.0
+    return (max(score, policy.least_of_best * best), policy.least_share) if score else (0.0, 0.0)
 
 
 def _order(one: Ranked, policy: RetrievalPolicy) -> tuple[float, float, int]:

@@ -49,7 +49,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _JOINT = re.compile(r"\s*(?:(?:and|of|an?|the|per|&)\s+)*")
-_OWN = re.compile(r"\b(?:I|me|my|mine|I'm)\b")
+_OWN = re.compile(r"\b(?:I|me|my|mine|I'm)\b", re.IGNORECASE)
 
 
 class _Word(NamedTuple):

@@ -83,6 +83,9 @@ class RetrievalPolicy(BaseModel):
     sort_by_relevance: Share = Field(1.0, description="Weight of the score in the order")
     sort_by_importance: Share = Field(0.0, description="Weight of the importance in the order")
     min_score: Share = Field(0.06, description="Results below this score are left out")
+    least_of_best: Share = Field(
+        0.25, description="So are those below this share of the best score; not for a score of 0"
+    )
     least_share: Share = Field(
         0.2,
         description="So are those that say less than this share of the best; not for a score of 0",

@@ -49,6 +49,17 @@ class SearchStore(Protocol):
         """The names of which words that are none may be misspellings: word -> the key of the name."""
         ...
 
+    async def list_related(
+        self, names: Collection[str], predicates: Collection[str]
+    ) -> frozenset[str]:
+        """Who is believed to be to somebody what predicates say, such as whom they are married to; by key.
+
+        Args:
+            names: Those of whose relatives they are, by key.
+            predicates: What they are to them.
+        """
+        ...
+
     async def look_up(
         self,
         words: Sequence[str],

@@ -101,7 +101,8 @@ class Known:
 class Search:
     """What sources are asked: a question as the agent's memory understands it.
 
-    `called` are words of names, `names` and `tags` what it names, by key; `persons` are the names of each, where
+    `called` are words of names, `names` and `tags` what it names, by key, `believed` those of the names by whom
+    facts are asked for (*Marcus's sister*, not *Marcus*); `persons` are the names of each, where
     it asks what is between several; `predicates` what it asks about whom it names, and `respects` those that it
     has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are, `fresh` the
     numbers of the entries that had none then and are compared with it by themselves, None where another may have
@@ -113,6 +114,7 @@ class Search:
     vocabulary: Vocabulary
     called: Vocabulary
     names: frozenset[str]
+    believed: frozenset[str]
     tags: frozenset[str]
     predicates: Mapping[str, float]
     respects: frozenset[str]

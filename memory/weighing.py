@@ -43,6 +43,10 @@ _COMMON = 0.5  # of the words of the question, from where what has them may revi
 _IN_DOUBT = 0.4  # of how sure it is, where a question may be about somebody who is not known
 _LATER = 0.01  # by how much what was so later does above what was so before it
 _BESIDE = 0.85  # of its score that is left to what says nothing of what is asked itself
+_OF_THE_TIME = (
+    0.7  # of what the best says, from where what is of the time that is asked about answers
+)
+_OUTSIDE = 0.3  # of its score that is then left to what is of another time
 _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
 
 Values = NDArray[Any]
@@ -170,6 +174,12 @@ class Weighed:
         replies = {number for lender in asking for number, _ in ties.get(lender, ())}
         is_reply = np.array([number in replies for number in self.rows["number"].tolist()])
         return np.where((self._says <= 0) & (evidence > 0) & ~is_reply, _BESIDE, 1.0)
+
+    def outside(self, evidence: Values) -> Values:
+        """How much counts of the score of each: less of what is of another time, where something of the time answers."""
+        within = (self._nearness == 1) | (self._learned > 0)
+        answers = evidence[within].max(initial=0) >= _OF_THE_TIME * evidence.max()
+        return np.where(within | (not answers), 1.0, _OUTSIDE)
 
     def gives(self, ties: Ties) -> dict[int, float]:
         """What they lend to each entry, at most, by its number."""

@@ -33,6 +33,12 @@ SELECT f.subject_key, f.predicate, f.cardinality, f.id, c.session_id, c.source_i
                         AND kind IN ('affirmed', 'corrected') AND source_id IS NOT NULL OFFSET 0) AS c
  ORDER BY f.valid_from DESC, f.id, c.said_at DESC, c.id LIMIT :limit
 """
+_RELATED = text("""
+SELECT object_key FROM mnestic.fact
+ WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND subject_key = ANY(CAST(:names AS text[]))
+   AND predicate = ANY(CAST(:predicates AS text[])) AND status = 'active'
+   AND (valid_to IS NULL OR valid_to > now())
+""")
 _EVER = "f.status <> 'deleted'"
 # What messages claim in just the respect that is asked about, but of others alone.
 _OTHERS = text("""
@@ -53,13 +59,21 @@ class KnownFacts:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
 
+    async def related(self, names: Collection[str], predicates: Collection[str]) -> frozenset[str]:
+        """See `mnestic.memory.retrieval_ports.SearchStore.list_related`."""
+        if not (names and predicates):
+            return frozenset()
+        asked = {"names": sorted(names), "predicates": sorted(predicates)}
+        (rows,) = await self._unit.rows_of((_RELATED, {**self._unit.owner, **asked}))
+        return frozenset(row.object_key for row in rows)
+
     def said(self, search: Search, *, limit: int) -> Asked:
         """What asks for the messages that told what is believed of the names, the latest first.
 
         At the time that the question asks about, or else also what has ended, if it asks for that.
         """
         query = search.query
-        if not search.names or not search.predicates or query.mode != "hybrid":
+        if not search.believed or not search.predicates or query.mode != "hybrid":
             return NOTHING
         condition, values = holds(search.held)
         if search.held is None and query.statuses != ("active",):
@@ -67,7 +81,7 @@ class KnownFacts:
         return statement_of(_SAID.format(condition=condition)), {
             **self._unit.owner,
             **values,
-            "names": sorted(search.names),
+            "names": sorted(search.believed),
             "predicates": sorted(search.predicates),
             "limit": limit,
         }

@@ -161,6 +161,12 @@ class PostgresSearchStore:
         """See the port."""
         return await self._words.near_names(words)
 
+    async def list_related(
+        self, names: Collection[str], predicates: Collection[str]
+    ) -> frozenset[str]:
+        """See the port."""
+        return await KnownFacts(self._unit).related(names, predicates)
+
     async def look_up(
         self,
         words: Sequence[str],
@@ -255,7 +261,7 @@ class PostgresSearchStore:
         if not numbers:
             return Judgement(frozenset(), {})
         *found, rows = await self._unit.rows_of(
-            KnownFacts(self._unit).others(numbers, search.names, search.respects),
+            KnownFacts(self._unit).others(numbers, search.believed, search.respects),
             self._over([number for number in numbers if number not in sound], search),
             KnownSessions(self._unit).apart(apart, search),
             self._whole(numbers[: told + _SPARE]),

@@ -239,3 +239,49 @@ async def test_a_question_that_is_none_is_refused(
 ) -> None:
     with pytest.raises(InvalidInputError, match=why):
         await ada.retrieve(question)
+
+
+async def test_an_alias_is_another_name_of_the_one_whom_an_entry_is_about(
+    known: MemoryClient,
+) -> None:
+    await known.add("The spare key is with Mara.", subjects=["Mara"], aliases=["Mouse"], at=NOON)
+    await known.add("A mouse was seen in the cellar.", at=NOON)
+
+    found = await known.retrieve("Where does Mouse live?")
+
+    assert told(found)[0] == "Mara lives in Turin, near the river."
+    assert found.names == ("mara", "mouse")
+
+
+async def test_what_says_the_same_is_told_once(known: MemoryClient) -> None:
+    first = await known.add("The stopcock is under the stairs.", at=NOON)
+    again = await known.add("the stopcock is under the stairs!", at=NOON + timedelta(days=1))
+    said = await known.add("The stopcock is under the stairs.", speaker="Tom", at=NOON)
+
+    once = await known.retrieve("Where is the stopcock?")
+    often = await known.retrieve("Where is the stopcock?", repeats=True)
+    filled = await known.retrieve("Where is the stopcock?", limit=2)
+
+    one_of_both, by_tom = (
+        len({one.entry.id for one in once.found} & ids) for ids in ({first.id, again.id}, {said.id})
+    )
+    assert (one_of_both, by_tom, len(once.found)) == (1, 1, 2)
+    assert {one.entry.id for one in often.found} == {first.id, again.id, said.id}
+    assert len(filled.found) == 2
+
+
+async def test_what_is_replaced_comes_back_where_it_is_asked_for(known: MemoryClient) -> None:
+    old, new = "The bin is emptied on Thursdays.", "The bin is emptied on Fridays now."
+    await known.add(old, at=NOON)
+    await known.add(new, at=NOON + timedelta(days=9))
+
+    now = await known.retrieve("When is the bin emptied?")
+    before = await known.retrieve("When was the bin emptied before?")
+    then = await known.retrieve("When is the bin emptied?", as_of=NOON + timedelta(days=1))
+    with_archived = await known.retrieve(
+        "When is the bin emptied?", statuses=("active", "archived")
+    )
+
+    assert told(now) == [new]
+    assert {*told(before)} == {*told(with_archived)} == {old, new}
+    assert told(then) == [old]

@@ -39,7 +39,7 @@ async def test_what_is_said_again_takes_no_other_memorys_place(
 ) -> None:
     await repeat(ada, times)
 
-    found = await ada.retrieve(QUESTION, limit=100, min_score=0.5, asked_at=NOW)
+    found = await ada.retrieve(QUESTION, limit=100, min_score=0.5, asked_at=NOW, repeats=True)
     told = await ada.auto_retrieve(QUESTION, "chat", asked_at=NOW)
 
     assert len(found.found) == times + 1

@@ -33,6 +33,8 @@ class Sample:
     alike: float = 0.0
     times: tuple[tuple[datetime, datetime], ...] = ()
     said: tuple[str, ...] = ()
+    content: str = ""
+    speaker: str = ""
 
     @property
     def entry_id(self) -> str:

@@ -277,3 +277,11 @@ def test_english_is_told_by_its_function_words() -> None:
     assert not is_english(["Was", "hat", "die", "Apotheke", "in", "Gent"])
     assert not is_english(["lighthouse", "Malmo"])
     assert not is_english(())
+
+
+@pytest.mark.parametrize("text", ["May I deploy on a Friday", "Who cooks every Friday"])
+def test_any_day_of_a_name_is_no_date(text: str) -> None:
+    asked = read_question(f"{text}?", asked_at=NOON)
+
+    assert asked.period is None
+    assert asked.words[-1].text == "Friday"

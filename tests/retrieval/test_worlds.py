@@ -5,7 +5,7 @@ when and where), entries that are added (`add`), settings (`set`), and changes b
 `fact`, `delete_fact`). A case asks it something, `with` fields of `RetrievalQuery`, or with a `budget` what a prompt is told; of the ids of entries
 that come back `must` and `must_not` name some, `only` all; `first` and `first_of` tell which is the first,
 `count` how many there are, and `empty` that there are none. Beside the cases a world may name questions that are
-`beyond` what vectors of words know, such as that Chardonnay is a wine, and `why`; what is beyond that no more
+`beyond` what it can tell, such as that Chardonnay is a wine, and `why`; what is beyond that no more
 is a case.
 """
 

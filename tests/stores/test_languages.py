@@ -37,6 +37,7 @@ async def find(transaction: Transaction, *words: str, **asked: Any) -> set[str]:
         vocabulary=await transaction.search.look_up(words, known, **asked),
         called=Vocabulary(),
         names=frozenset(),
+        believed=frozenset(),
         tags=frozenset(),
         predicates={},
         respects=frozenset(),

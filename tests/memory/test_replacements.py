@@ -1,0 +1,172 @@
+"""Replacements: one value in the place of another, and all else the same."""
+
+import pytest
+
+from mnestic.memory.replacements import replaces
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "The grey bin goes out on Thursdays, every other week.",
+            "They changed it again! The grey bin goes out on Fridays now.",
+        ),
+        (
+            "Oh and the bins: the grey bin goes out on Thursdays, every other week.",
+            "They changed it again! The grey bin goes out on Fridays now.",
+        ),
+        (
+            "Our broadband is with Skylark, 32 pounds a month.",
+            "Switched the broadband from Skylark to Brightnet today, 27 pounds a month, and the engineer was lovely.",
+        ),
+        (
+            "Our broadband is with Skylark, 32 pounds a month.",
+            "The broadband is with Orbit now; we left Brightnet after the third outage.",
+        ),
+        (
+            "Switched the broadband from Skylark to Brightnet today, 27 pounds a month.",
+            "The broadband is with Orbit now; we left Brightnet after the third outage.",
+        ),
+        (
+            "Tess's orthodontist appointment is on 12 March at four.",
+            "The orthodontist rang, Tess's appointment has been moved to 19 March at half past two.",
+        ),
+        (
+            "Tess's orthodontist appointment is on 12 March at four.",
+            "And again, argh: Tess's orthodontist appointment is postponed to 2 April at 8:30.",
+        ),
+        (
+            "The orthodontist rang, Tess's appointment has been moved to 19 March at half past two.",
+            "And again, argh: Tess's orthodontist appointment is postponed to 2 April at 8:30.",
+        ),
+        (
+            "The primary on-call for Lantern is Priya.",
+            "From March on the primary on-call for Lantern is Tomasz.",
+        ),
+        (
+            "The primary on-call for Lantern is Priya.",
+            "Yuki took over as primary on-call for Lantern, Tomasz is only the backup.",
+        ),
+        (
+            "From March on the primary on-call for Lantern is Tomasz.",
+            "Yuki took over as primary on-call for Lantern, Tomasz is only the backup.",
+        ),
+        (
+            "We deploy Lantern on Thursdays at 16:00.",
+            "The deployments of Lantern were moved to Tuesdays at 10:00.",
+        ),
+        (
+            "We deploy Lantern on Thursdays at 16:00.",
+            "Lantern is now deployed on Wednesdays at 11:00, because Tuesdays clashed with the sales call.",
+        ),
+        (
+            "The deployments of Lantern were moved to Tuesdays at 10:00.",
+            "Lantern is now deployed on Wednesdays at 11:00, because Tuesdays clashed with the sales call.",
+        ),
+        (
+            "Ostara Logistics pays 1,200 euros a month.",
+            "They signed! From June on Ostara Logistics pays 1,600 euros a month.",
+        ),
+        (
+            "After the renewal Ostara Logistics pays 1,450 euros a month.",
+            "They signed! From June on Ostara Logistics pays 1,600 euros a month.",
+        ),
+        (
+            "The home match against Falcons is on Saturday 5 April at 14:00.",
+            "The home match against Falcons was moved to Sunday 13 April at 11:00.",
+        ),
+        (
+            "The home match against Falcons was moved to Sunday 13 April at 11:00.",
+            "Moved yet again, sorry everyone: the match against Falcons is now on Wednesday 23 April at 19:30, under floodlights.",
+        ),
+        (
+            "The code of locker 12 is 4471.",
+            "The code of locker 12 is 8086 now, Sanne had forgotten the old one.",
+        ),
+        (
+            "Our main sponsor is Brouwer Bakery.",
+            "Brouwer Bakery pulled out; our main sponsor is Kade Insurance from January on.",
+        ),
+        (
+            "Our coffee beans come from Hobart Roasters, you can taste the chocolate.",
+            "The coffee beans come from Finch and Daughter now, no more Hobart Roasters.",
+        ),
+        (
+            "The coffee beans come from Finch and Daughter now, no more Hobart Roasters.",
+            "Finch and Daughter are closing, so from now on our coffee beans come from Moor Coffee.",
+        ),
+        ("The pool opens at 7 in the morning.", "The pool now opens at 9 in the morning."),
+        ("The membership fee is 300 euros a year.", "The membership fee was raised to 330 euros."),
+        ("The head of sales is Petra.", "Omar took over from Petra as head of sales."),
+        ("Project Heron ships on 1 June.", "Project Heron has been postponed to 1 July."),
+        (
+            "Our day rate for new clients is 780 euros.",
+            "As of January our day rate for new clients is 820 euros.",
+        ),
+        (
+            "The weekly review takes place on Tuesdays at 9:30 in the attic.",
+            "The weekly review now takes place on Mondays at 10.",
+        ),
+        ("Platform 2 has trains to Leeds.", "Platform 2 now has trains to York."),
+    ],
+)
+def test_another_value_of_the_same_kind_takes_the_place_of_one(old: str, new: str) -> None:
+    assert replaces(new, old, by_same=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The grey bin goes out on Thursdays.", "The green bin goes out on Fridays now."),
+        ("The bin goes out on Thursdays.", "The green bin goes out on Fridays now."),
+        ("Ben's rate is 40 euros.", "Anna's rate is now 50 euros."),
+        ("Lantern is written in Rust.", "Harbor is written in Go now."),
+        ("Marcus likes tea.", "Helen likes tea now."),
+        ("Standup is at 9:15 in room Elm.", "Standup moved to room Oak."),
+        ("The code of locker 7 is 3310.", "The code of locker 12 is 8086 now."),
+        ("The gym opens at 6.", "From now on the sauna opens at 10."),
+        ("Bus line 14 leaves at 9:15.", "Bus line 7 now leaves at 9:30."),
+        ("The head of sales is Petra.", "The new head of marketing is Lin."),
+        ("My birthday is on 3 May.", "We moved the party to 4 May."),
+        (
+            "The alarm code of the cellar is 1111.",
+            "The alarm code of the attic has changed to 2222.",
+        ),
+        (
+            "The limit is 100 requests per minute for free users.",
+            "The limit goes up to 250 requests per minute for paying users.",
+        ),
+        ("The new office is in Mill Street.", "Our office now has a coffee machine from Jura."),
+        ("Anna moved to Berlin.", "Ben moved to Hamburg."),
+        ("Anna is on holiday until 3 May.", "Ben is on holiday until 4 June now."),
+        ("The director is Aurelio.", "The deputy director is Casimir now."),
+        ("Pump 3 is serviced by Otto.", "Pump 4 is now serviced by Karl."),
+        (
+            "The meeting with Kestrel is on Monday.",
+            "The meeting with Palladio was moved to Tuesday.",
+        ),
+        (
+            "We paid 120 euros for the March bill.",
+            "We paid 140 euros for the April bill, prices have changed.",
+        ),
+        ("Rosa takes 5 mg of the drug.", "Rosa's new doctor is Dr Weiss."),
+        ("The train to Leeds leaves at 7:40.", "The train to York now leaves at 8:10."),
+        ("I live in Leeds.", "I moved the piano to Leeds."),
+        ("Tickets for adults cost 20 euros.", "Tickets for children now cost 8 euros."),
+        ("Backups are kept for 90 days.", "Logs are now kept for 30 days."),
+        ("The API is down since 09:10.", "The API is up again."),
+        ("Emma is allergic to nuts.", "Emma is no longer allergic to eggs."),
+        ("The pool opens at 7.", "The pool opens at 9."),
+    ],
+)
+def test_what_is_said_of_something_else_takes_no_place(old: str, new: str) -> None:
+    assert not replaces(new, old, by_same=True)
+
+
+def test_what_somebody_says_of_their_own_is_in_nobody_elses_place() -> None:
+    old, new = "My desk is on floor 3.", "My desk is on floor 5 now."
+
+    assert replaces(new, old, by_same=True)
+    assert not replaces(new, old, by_same=False)
+    assert replaces(new.replace("My", "The"), old.replace("My", "The"), by_same=False)
