@@ -4,6 +4,8 @@ It stands alone because every way of asking comes through it: the client, a job'
 before a message.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
@@ -19,7 +21,7 @@ from mnestic.activities.alike_words import liken
 from mnestic.activities.asked_questions import Asking, Meanings, ReadQuestion, read_asked
 from mnestic.activities.overlap import meanwhile
 from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
-from mnestic.memory.candidates import Candidates, Succession
+from mnestic.memory.candidates import Candidates, CandidateText, Succession
 from mnestic.memory.entries import Entry
 from mnestic.memory.packing import key_of
 from mnestic.memory.persons import set_apart, unheard_of
@@ -29,9 +31,11 @@ from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest, sure_e
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
 from mnestic.memory.retrieval_ports import SearchStore
 from mnestic.memory.search import Search
+from mnestic.memory.terms import fold
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
+_NO_LETTERS = re.compile(r"\W+")
 _OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
 
 
@@ -50,13 +54,14 @@ class _Order:
     """Candidates in their order, and what is known of them.
 
     `sound` are those of whose claims something holds, `unheard` those that others said where nobody whom the
-    question names is known to have been; `let_through` is how many there were.
+    question names is known to have been; `let_through` is how many there were, and `texts` what all say by number.
     """
 
     ranked: Sequence[Ranked]
     sound: AbstractSet[int]
     unheard: AbstractSet[int]
     let_through: int
+    texts: Mapping[int, CandidateText]
 
 
 async def retrieve(
@@ -231,7 +236,13 @@ async def _ranked(
         successions=found.successions,
         min_score=min_score,
     )
-    return _Order(ranked, set(lending), unheard_of(candidates), len(candidates) + len(tied.over))
+    return _Order(
+        ranked,
+        set(lending),
+        unheard_of(candidates),
+        len(candidates) + len(tied.over),
+        dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),
+    )
 
 
 def _liken(read: ReadQuestion, candidates: Candidates) -> None:
@@ -259,34 +270,52 @@ async def _judged(
     right: list[Ranked] = []
     entries: dict[int, Entry] = {}
     doubted = order.unheard if are_said else frozenset()
-    first, size = 0, max(2 * limit, _until(ranked, doubted, wanted=limit + limit // 4))
+    few = ranked[: 0 if read.query.repeats else 2 * limit]
+    again = len(few) - len(_different(few, order))
+    first, size = 0, max(2 * limit + again, _until(ranked, doubted, wanted=limit + limit // 4))
     while best := ranked[first : first + size]:
         judged = await transaction.search.judge(
             [one.number for one in best],
             search,
             sound=order.sound,
             apart=[one.number for one in best if one.number in doubted],
-            told=limit - len(right),
+            told=limit - len(right) + again,
         )
         entries |= judged.entries
         right += [one for one in best if one.number not in judged.wrong]
-        right = right if read.query.repeats else _different(right, entries)
+        if again or len(right) > len(few) > 0:
+            right = _different(right, order)
         if len(right) >= limit:
             break
         first, size = first + size, 2 * size
     unread = [one.number for one in right[:limit] if one.number not in entries]
-    entries |= await transaction.search.read(unread)
-    return right if read.query.repeats or not unread else _different(right, entries), entries
+    return right, entries | await transaction.search.read(unread)
 
 
-def _different(best: Sequence[Ranked], entries: Mapping[int, Entry]) -> list[Ranked]:
-    """Those that do not say the same as one before them, by the same person, as far as is known."""
-    first: dict[tuple[str | None, str], int] = {}
-    for one in best:
-        if (entry := entries.get(one.number)) is not None:
-            first.setdefault((entry.speaker, key_of(entry.content)), one.number)
-    numbers = set(first.values())
-    return [one for one in best if one.number in numbers or one.number not in entries]
+def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
+    """Those that do not say the same as one before them, by the same person; what says the same has the same words."""
+    found: set[int] = set()
+    for some in _groups(best, lambda one: one.weighed["lexical"][one.place]):
+        for alike in _groups(some, lambda one: _letters(order.texts[one.number])):
+            found.update(
+                same[0].number
+                for same in _groups(alike, lambda one: key_of(order.texts[one.number].content))
+            )
+    return [one for one in best if one.number in found]
+
+
+def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence[Sequence[Ranked]]:
+    """Those of the same key, in their order; one alone needs none."""
+    if len(some) == 1:
+        return [some]
+    groups: defaultdict[object, list[Ranked]] = defaultdict(list)
+    for one in some:
+        groups[key(one)].append(one)
+    return [*groups.values()]
+
+
+def _letters(text: CandidateText) -> tuple[str, str]:
+    return text.speaker, _NO_LETTERS.sub("", fold(text.content))
 
 
 def _until(ranked: Sequence[Ranked], doubted: AbstractSet[int], *, wanted: int) -> int:

@@ -7,7 +7,7 @@ number or name has to be in the place of another, and all else the same. It is E
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -59,11 +59,7 @@ class _Word(NamedTuple):
     row: int
 
 
-class _Clause(NamedTuple):
-    """A clause by its terms, and whether it says that something has changed."""
-
-    terms: Mapping[str, _Word]
-    is_change: bool
+_Terms = Mapping[str, _Word]  # of a clause, in their order
 
 
 def replaces(new: str, old: str, *, by_same: bool) -> bool:
@@ -74,53 +70,60 @@ def replaces(new: str, old: str, *, by_same: bool) -> bool:
         old: The earlier one.
         by_same: Whether the same person said both, so that *my* is the same one's.
     """
-    if not by_same and (_OWN.search(new) or _OWN.search(old)):
+    before = _terms_of(old)
+    added = [found for change in _changes(new) if (found := _added(change, before))]
+    if not added or (not by_same and (_OWN.search(new) or _OWN.search(old))):
         return False
     return any(
-        _is_in_place(
-            change, said, whole=_terms_of(new[:_BEGINNING]), before=_terms_of(old[:_BEGINNING])
-        )
-        for change in _clauses(new[:_BEGINNING])
-        if change.is_change
-        for said in _clauses(old[:_BEGINNING])
+        _is_in_place(change, kind, said, whole=_terms_of(new))
+        for change, kind in added
+        for said in _clauses(old)
     )
 
 
-def _is_in_place(
-    change: _Clause, said: _Clause, *, whole: frozenset[str], before: frozenset[str]
-) -> bool:
-    """Whether a clause has one value more than all that was said, and that has no other than of its kind."""
-    added = [word for term, word in change.terms.items() if not _is_among(term, before)]
+def _added(change: _Terms, before: frozenset[str]) -> tuple[_Terms, Kind] | None:
+    """A clause that has one value, and no other word, more than what was said before; and what kind of value."""
+    added = []
+    for term, word in change.items():
+        if not _is_among(term, before):
+            if word.kind == "word":
+                return None
+            added.append(word)
     kinds = {word.kind for word in added}
-    is_one = len(kinds) == 1 and ("time" in kinds or len({word.row for word in added}) == 1)
-    if not is_one or "word" in kinds or kinds.isdisjoint(word.kind for word in said.terms.values()):
+    if len(kinds) != 1 or ("time" not in kinds and len({word.row for word in added}) > 1):
+        return None
+    return change, kinds.pop()
+
+
+def _is_in_place(change: _Terms, kind: Kind, said: _Terms, *, whole: frozenset[str]) -> bool:
+    """Whether a clause says the same with another value of a kind, and has no other value that is gone."""
+    if kind not in {word.kind for word in said.values()}:
         return False
-    gone = {term: word.kind for term, word in said.terms.items() if not _is_among(term, whole)}
+    gone = [word.kind for term, word in said.items() if not _is_among(term, whole)]
     common = [
-        term
-        for term, word in said.terms.items()
-        if word.kind == "word" and _is_among(term, change.terms)
+        term for term, word in said.items() if word.kind == "word" and _is_among(term, change)
     ]
-    left = [kind for kind in gone.values() if kind == "word"]
-    return bool(common) and len(left) <= _MOST_LEFT and {*gone.values()} <= {*kinds, "word"}
+    return bool(common) and gone.count("word") <= _MOST_LEFT and {*gone} <= {kind, "word"}
 
 
 @lru_cache(5_000)
-def _clauses(text: str) -> tuple[_Clause, ...]:
-    return tuple(
-        clause
-        for sentence in split_sentences(text)
-        for clause in map(_clause, _parts(sentence))
-        if clause.terms
-    )
+def _changes(text: str) -> tuple[_Terms, ...]:
+    """The clauses of a text that say that something has changed."""
+    changes = (part for part in _parts(text) if is_revision(part) or _ONSET.search(part))
+    return tuple(terms for terms in map(_terms_in, changes) if terms)
 
 
-def _parts(sentence: str) -> Iterable[str]:
-    return (part.strip() for part in _CLAUSES.split(sentence) if part.strip())
+@lru_cache(5_000)
+def _clauses(text: str) -> tuple[_Terms, ...]:
+    return tuple(terms for terms in map(_terms_in, _parts(text)) if terms)
 
 
-def _clause(part: str) -> _Clause:
-    is_change = is_revision(part) or _ONSET.search(part) is not None
+def _parts(text: str) -> Iterator[str]:
+    for sentence in split_sentences(text[:_BEGINNING]):
+        yield from filter(None, map(str.strip, _CLAUSES.split(sentence)))
+
+
+def _terms_in(part: str) -> _Terms:
     taker = _TAKER.match(part)
     plain = _ONSET.sub(" ", part)
     spans: dict[Kind, list[tuple[int, int]]] = {
@@ -141,7 +144,7 @@ def _clause(part: str) -> _Clause:
                 terms.setdefault(term, _Word(kind, row))
         if told or end == 0:
             end = match.end()
-    return _Clause(terms, is_change)
+    return terms
 
 
 def _is_within(place: int, spans: Iterable[tuple[int, int]]) -> bool:
@@ -156,12 +159,12 @@ def _kind(token: str, *, is_name: bool) -> Kind:
 
 @lru_cache(5_000)
 def _terms_of(text: str) -> frozenset[str]:
-    return frozenset(terms_of(text))
+    return frozenset(terms_of(text[:_BEGINNING]))
 
 
-def _is_among(term: str, terms: Iterable[str]) -> bool:
+def _is_among(term: str, terms: Collection[str]) -> bool:
     """Whether a term, or another form of the word, is among others."""
-    return any(_is_form(term, other) for other in terms)
+    return term in terms or any(_is_form(term, other) for other in terms)
 
 
 def _is_form(one: str, other: str) -> bool:

@@ -40,6 +40,7 @@ _REPEATED, _REPEATS = 0.6, 0.85
 _REPEATING = 0.6  # of what it says that is taken off the same question
 _COMPARED = 60  # the best, of which some may revise others
 _COMMON = 0.5  # of the words of the question, from where what has them may revise what has them too
+_ALIKE = 0.5  # of what the best says, from where one may be in the place of another
 _IN_DOUBT = 0.4  # of how sure it is, where a question may be about somebody who is not known
 _LATER = 0.01  # by how much what was so later does above what was so before it
 _BESIDE = 0.85  # of its score that is left to what says nothing of what is asked itself
@@ -251,7 +252,10 @@ class Weighed:
                 0.0,
             )
         if not self._asked.tells_past:
-            for one, other in np.argwhere(may_revise & (both == old["lexemes"])).tolist():
+            says_much = total >= _ALIKE * total[best[0]]
+            pairs = may_revise & (both == old["lexemes"])
+            pairs &= says_much[revising][:, None] & says_much[best]
+            for one, other in np.argwhere(pairs).tolist():
                 place = int(best[other])
                 replaced[place] = replaced[place] or self._replaces(int(revising[one]), place)
         return self._policy.revision * self._share * lifted, replaced
