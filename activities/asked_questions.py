@@ -18,6 +18,7 @@ from mnestic.memory.candidates import Asked
 from mnestic.memory.claims import name_key
 from mnestic.memory.persons import persons_of
 from mnestic.memory.ports import TokenCounter, Transaction, WordEmbedder
+from mnestic.memory.predicates import NAMING
 from mnestic.memory.questions import (
     COMMON_SLIPS,
     Question,
@@ -201,6 +202,8 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
     is_foreign = not is_english_asked and LANGUAGE not in known.languages
     by = {one.word for one in related}  # by whom, and not what is asked
     of_facts = (*(word for word in telling if word not in by), *doing(named.words))
+    if related and asked_predicates(of_facts, number=1).keys() <= {*NAMING}:  # who that is
+        by, believed, of_facts = set(), believed | names, (*telling, *doing(named.words))
     slips = [word for word in telling if is_foreign or asking.may_be_misspelt(word)]
     quiet = set(named.words).difference(telling)
     vocabulary = await search.look_up(named.words, known, slips=slips, quiet=quiet)

@@ -283,7 +283,7 @@ async def _judged(
         )
         entries |= judged.entries
         right += [one for one in best if one.number not in judged.wrong]
-        if again or len(right) > len(few) > 0:
+        if few and (again or first or len(right) > len(few)):
             right = _different(right, order)
         if len(right) >= limit:
             break
@@ -293,7 +293,7 @@ async def _judged(
 
 
 def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
-    """Those that do not say the same as one before them, by the same person; what says the same has the same words."""
+    """Those that do not say the same as one before them, by the same person and of the same; that has the same words."""
     found: set[int] = set()
     for some in _groups(best, lambda one: one.weighed["lexical"][one.place]):
         for alike in _groups(some, lambda one: _letters(order.texts[one.number])):
@@ -314,8 +314,10 @@ def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence
     return [*groups.values()]
 
 
-def _letters(text: CandidateText) -> tuple[str, str]:
-    return text.speaker, _NO_LETTERS.sub("", fold(text.content))
+def _letters(text: CandidateText) -> tuple[object, ...]:
+    """What it says without signs, by whom, of whom, and of when."""
+    said = _NO_LETTERS.sub("", fold(text.content))
+    return said, text.speaker, text.subjects, text.times
 
 
 def _until(ranked: Sequence[Ranked], doubted: AbstractSet[int], *, wanted: int) -> int:

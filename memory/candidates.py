@@ -91,6 +91,11 @@ class CandidateText(Protocol):
         ...
 
     @property
+    def subjects(self) -> AbstractSet[str]:
+        """The keys of whom it is about."""
+        ...
+
+    @property
     def times(self) -> Sequence[tuple[datetime, datetime]]:
         """The times that it names."""
         ...

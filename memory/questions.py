@@ -79,7 +79,7 @@ _SHORT_TITLE = re.compile(r"\b(mr|mrs|ms|mx|dr|prof)\.(?=\s)", re.IGNORECASE)
 _OF_PAST = frozenset(
     """
     was were did had before earlier previous previously former formerly old older used once originally original
-    first initially ever history historically change changed changes past until last back
+    first initially ever been gone history historically change changed changes moved raised postponed past until
     war waren wurde wurden hatte hatten früher vorher ehemals era eran fue fueron antes había
     était étaient avait avant
     """.split()  # noqa: SIM905
@@ -196,7 +196,8 @@ def telling_words(words: Collection[str]) -> tuple[str, ...]:
 
 def asks_of_past(words: Collection[str]) -> bool:
     """Whether words ask what was so, which may be so no longer."""
-    return not _OF_PAST.isdisjoint(word.casefold() for word in words)
+    folded = (word.casefold().replace("\u2019", "'").removesuffix("n't") for word in words)
+    return not _OF_PAST.isdisjoint(folded)
 
 
 def is_english(words: Collection[str]) -> bool:

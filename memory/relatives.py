@@ -74,7 +74,8 @@ def relatives_in(words: tuple[AskedWord, ...]) -> Iterator[Relative]:
         }
         if word.is_owner:
             for end in range(place + 2, min(place + 1 + _LONGEST, len(words)) + 1):
-                yield _relative(owners, words[place + 1 : end])
+                if not any(each.is_owner for each in words[place + 1 : end]):  # theirs is asked for
+                    yield _relative(owners, words[place + 1 : end])
         elif first > 1 and words[first - 1].text == "of":
             yield _relative(owners, words[first - 2 : first - 1])
 

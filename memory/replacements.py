@@ -5,9 +5,8 @@ Fridays now*. It stands apart from revisions, which only come first: what is rep
 number or name has to be in the place of another, and all else the same. It is English alone.
 """
 
-import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -18,13 +17,10 @@ from mnestic.memory.sentences import split_sentences
 from mnestic.memory.terms import terms_of
 
 _BEGINNING = 1000  # characters that are looked at
-_SHORTEST_STEM, _STEM = (
-    5,
-    0.7,
-)  # characters, and share of the shorter word, that two forms have in common
-_MOST_LEFT = (
-    1  # words of the earlier text that the later one may leave out, as "home" of a home match
-)
+_SHORTEST_STEM = 4  # characters
+# Words in common, or a name, where the later text may leave a word of the earlier one out, as "home" of a home match.
+_ENOUGH = 3
+_MORE = 3  # words and names from where another sentence tells something else
 
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATE = rf"(?:{ORDINAL} (?:of )?|\d{{1,2}} )?(?:{_MONTH})\b(?: (?:\d{{1,2}}\b(?!:)|{ORDINAL}))?(?:,? \d{{4}}\b)?|{'|'.join(WEEKDAYS)}"
@@ -33,11 +29,49 @@ Kind = Literal["word", "time", "number", "name"]
 
 _CLAUSES = re.compile(r"[,;:\u2013\u2014()]+(?!\d)|\s-\s|\b(?:because|but)\b")
 # When it began to be so is no value.
-_ONSET = re.compile(
-    rf"\b(?:{FROM_ON}|(?:as of|as from|starting|effective)(?: in| from| on)? (?:{_DATE})"
-    r"|today|yesterday|this (?:week|month|year|morning)|recently|finally|again)\b",
+_BEGINS = re.compile(
+    rf"\b(?:{FROM_ON}|(?:as of|as from|starting|effective)(?: in| from| on)? (?:{_DATE}))\b",
     re.IGNORECASE,
 )
+_ONSET = re.compile(
+    rf"{_BEGINS.pattern}|\b(?:today|yesterday|this (?:week|month|year|morning)|recently|finally|again)\b",
+    re.IGNORECASE,
+)
+# What comes beside what there was, or is asked, or may be.
+_NO_CHANGE = re.compile(
+    r"\?|\b(?:also|too|as well|additional(?:ly)?|in addition|on top of|besides|another|second|both|extra|an? new"
+    r"|if|whether|maybe|perhaps|would|could|might|should|(?-i:may))\b",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"\b(?:not|never|no|no longer|any ?more|stopped)\b|n['\u2019]t\b", re.IGNORECASE
+)
+_NOW = re.compile(
+    rf"\b(?:now|nowadays|instead|took over|takes over|new|{FROM_ON})\b|{_BEGINS.pattern}",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:changed|moved|switched|migrated|replaced|updated|renamed|upgraded|raised|increased|reduced|lowered"
+    r"|extended|postponed|rescheduled)\b",
+    re.IGNORECASE,
+)
+_TO = re.compile(r"\b(?:to|until)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"(?:he|she|they|it)\b", re.IGNORECASE)  # whoever that is
+_MANY = re.compile(
+    r"\b(?:speaks?|supports?|includes?|offers?|accepts?|sells?|buys?|bought|follows?|manages?|manager|ha[sd]|have|owns?"
+    r"|knows?|likes?|loves?|plays?|eats?|drinks?|reads?|visits?|visited|covers?|contains?|uses?)\b",
+    re.IGNORECASE,
+)
+_KINDS_OF_TIME = (
+    re.compile(rf"\b(?:{'|'.join(WEEKDAYS)})s?\b", re.IGNORECASE),
+    re.compile(rf"\b(?:{_MONTH})\b", re.IGNORECASE),
+    re.compile(
+        rf"\b\d{{1,2}}[:.]\d\d|\b\d{{1,2}} ?[ap]m\b|\b(?:noon|midnight)\b"
+        rf"|(?<=at )(?:half past |quarter (?:past|to) )?{CARDINAL}\b(?![:.]\d| ?[ap]m)",
+        re.IGNORECASE,
+    ),
+)
+_ENDING = re.compile(r"(?:ments?|ions?|ing|ed|es|e|s)$")
 _TAKER = re.compile(
     r"^(?:(?:and|so)\s+)?(?P<name>[A-Z][\w'-]+)(?= (?:took|takes|has taken|will take) over\b)"
 )
@@ -49,17 +83,38 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _JOINT = re.compile(r"\s*(?:(?:and|of|an?|the|per|&)\s+)*")
+_PREPOSITION = re.compile(
+    r"\b(in|at|on|with|for|from|to|of|by)\s+(?:the\s+|an?\s+)?$", re.IGNORECASE
+)
 _OWN = re.compile(r"\b(?:I|me|my|mine|I'm)\b", re.IGNORECASE)
 
 
 class _Word(NamedTuple):
-    """What kind of word one is, and in which row of words with nothing but articles and *and* between them."""
+    """What kind of word one is, in which row of words with nothing but articles and *and* between them, and after what."""
 
     kind: Kind
     row: int
+    preposition: str
 
 
-_Terms = Mapping[str, _Word]  # of a clause, in their order
+class _Clause(NamedTuple):
+    """A clause by its terms, in their order, and its sentence by number.
+
+    `times` is how many weekdays, months and times of day it names. `has_taker`: somebody takes over in it; `has_many`:
+    of what it tells there may be several, as of languages that somebody speaks; `denies`: it says what is not so.
+    """
+
+    terms: Mapping[str, _Word]
+    sentence: int
+    times: tuple[int, ...]
+    has_taker: bool
+    has_many: bool
+    denies: bool
+
+
+def begins_later(text: str) -> bool:
+    """Whether a text tells from when on something is so, as in "from June on"."""
+    return _BEGINS.search(text) is not None
 
 
 def replaces(new: str, old: str, *, by_same: bool) -> bool:
@@ -70,60 +125,115 @@ def replaces(new: str, old: str, *, by_same: bool) -> bool:
         old: The earlier one.
         by_same: Whether the same person said both, so that *my* is the same one's.
     """
+    new, old = new[:_BEGINNING], old[:_BEGINNING]
+    if not (changes := _changes(new)):
+        return False
     before = _terms_of(old)
-    added = [found for change in _changes(new) if (found := _added(change, before))]
+    added = [(change, kind) for change in changes if (kind := _added(change, before))]
     if not added or (not by_same and (_OWN.search(new) or _OWN.search(old))):
         return False
+    whole = _terms_of(new)
     return any(
-        _is_in_place(change, kind, said, whole=_terms_of(new))
+        _is_in_place(change, kind, said, whole=whole) and not _tells_more(old, said, whole)
         for change, kind in added
         for said in _clauses(old)
     )
 
 
-def _added(change: _Terms, before: frozenset[str]) -> tuple[_Terms, Kind] | None:
-    """A clause that has one value, and no other word, more than what was said before; and what kind of value."""
-    added = []
-    for term, word in change.items():
-        if not _is_among(term, before):
-            if word.kind == "word":
-                return None
-            added.append(word)
-    kinds = {word.kind for word in added}
-    if len(kinds) != 1 or ("time" not in kinds and len({word.row for word in added}) > 1):
+def _added(change: _Clause, before: frozenset[str]) -> Kind | None:
+    """The kind of the one value that a clause has, and no other word, more than what was said before."""
+    added = {term: word for term, word in change.terms.items() if term not in before}
+    kinds = {word.kind for word in added.values()}
+    if len(kinds) != 1 or "word" in kinds:
         return None
-    return change, kinds.pop()
+    (kind,) = kinds
+    if kind == "time":
+        return kind
+    row, *others = {word.row for word in added.values()}
+    is_unit = kind == "number" and any(one.isalpha() and one not in CARDINALS for one in added)
+    # A name or a number with more words behind it says of what it is, unless somebody takes over.
+    is_last = change.has_taker or row == max(word.row for word in change.terms.values())
+    is_one_of_many = kind == "name" and change.has_many
+    return None if others or is_unit or is_one_of_many or not is_last else kind
 
 
-def _is_in_place(change: _Terms, kind: Kind, said: _Terms, *, whole: frozenset[str]) -> bool:
+def _is_in_place(change: _Clause, kind: Kind, said: _Clause, *, whole: frozenset[str]) -> bool:
     """Whether a clause says the same with another value of a kind, and has no other value that is gone."""
-    if kind not in {word.kind for word in said.values()}:
+    terms = said.terms
+    if kind not in {word.kind for word in terms.values()}:
         return False
-    gone = [word.kind for term, word in said.items() if not _is_among(term, whole)]
-    common = [
-        term for term, word in said.items() if word.kind == "word" and _is_among(term, change)
-    ]
-    return bool(common) and gone.count("word") <= _MOST_LEFT and {*gone} <= {kind, "word"}
+    if kind == "time" and change.times != said.times:
+        return False
+    if kind == "name" and not change.has_taker and not _stands_alike(change, said):
+        return False
+    gone = [word.kind for term, word in terms.items() if term not in whole]
+    common = [word.kind for term, word in terms.items() if term in change.terms]
+    words, left = common.count("word"), gone.count("word")
+    is_sure = "name" in common or words >= _ENOUGH
+    return words > 0 and left <= int(is_sure) and {*gone} <= {kind, "word"}
 
 
-@lru_cache(5_000)
-def _changes(text: str) -> tuple[_Terms, ...]:
+def _stands_alike(change: _Clause, said: _Clause) -> bool:
+    """Whether the last name follows the same preposition as one of the other's, or what it changed to: *is Petra* and *is in Rome* do not."""
+    *_, last = (word.preposition for word in change.terms.values() if word.kind == "name")
+    others = {word.preposition for word in said.terms.values() if word.kind == "name"}
+    return last in others or "to" in {last, *others}
+
+
+def _tells_more(old: str, said: _Clause, whole: frozenset[str]) -> bool:
+    """Whether the rest of a text tells something else: whom a clause names, or what other sentences say."""
+    for clause in _clauses(old):
+        left = [word.kind for term, word in clause.terms.items() if term not in whole]
+        if clause.sentence == said.sentence:
+            if clause is not said and not clause.denies and {"name", "word"} <= {*left}:
+                return True
+        elif left.count("word") + left.count("name") >= _MORE:
+            return True
+    return False
+
+
+@lru_cache(1_000)
+def _changes(text: str) -> tuple[_Clause, ...]:
     """The clauses of a text that say that something has changed."""
-    changes = (part for part in _parts(text) if is_revision(part) or _ONSET.search(part))
-    return tuple(terms for terms in map(_terms_in, changes) if terms)
+    return tuple(
+        clause
+        for place, sentence in enumerate(split_sentences(text))
+        if not _NO_CHANGE.search(sentence)
+        for part in _parts(sentence)
+        if _is_change(part) and (clause := _clause(part, place)).terms
+    )
 
 
-@lru_cache(5_000)
-def _clauses(text: str) -> tuple[_Terms, ...]:
-    return tuple(terms for terms in map(_terms_in, _parts(text)) if terms)
+def _is_change(part: str) -> bool:
+    """Whether a clause says that something has changed to what it tells; *postponed on Monday* does not."""
+    if (
+        _NEGATED.search(part)
+        or _PRONOUN.match(part)
+        or not (is_revision(part) or _BEGINS.search(part))
+    ):
+        return False
+    return (
+        _NOW.search(part) is not None
+        or not (verb := _VERB.search(part))
+        or bool(_TO.search(part, verb.end()))
+    )
 
 
-def _parts(text: str) -> Iterator[str]:
-    for sentence in split_sentences(text[:_BEGINNING]):
-        yield from filter(None, map(str.strip, _CLAUSES.split(sentence)))
+@lru_cache(1_000)
+def _clauses(text: str) -> tuple[_Clause, ...]:
+    return tuple(
+        clause
+        for place, sentence in enumerate(split_sentences(text))
+        for part in _parts(sentence)
+        if (clause := _clause(part, place)).terms
+    )
 
 
-def _terms_in(part: str) -> _Terms:
+def _parts(sentence: str) -> Iterator[str]:
+    return filter(None, map(str.strip, _CLAUSES.split(sentence)))
+
+
+def _clause(part: str, sentence: int) -> _Clause:
     taker = _TAKER.match(part)
     plain = _ONSET.sub(" ", part)
     spans: dict[Kind, list[tuple[int, int]]] = {
@@ -131,20 +241,25 @@ def _terms_in(part: str) -> _Terms:
         "number": [match.span() for match in _UNIT.finditer(plain)],
     }
     terms: dict[str, _Word] = {}
-    row, end = 0, 0
+    row, end, preposition = 0, 0, ""
     for match in _TOKEN.finditer(plain):
         token = match.group().removesuffix("'s").removesuffix("\u2019s")
-        row += _JOINT.fullmatch(plain, end, match.start()) is None
+        if _JOINT.fullmatch(plain, end, match.start()) is None:
+            row += 1
+            before = _PREPOSITION.search(plain, end, match.start())
+            preposition = before[1].casefold() if before else ""
         told = [term for term in terms_of(token) if term not in OF_CHANGE]
         if told:
             is_name = end > 0 or (taker is not None and token == taker["name"])
             within = (kind for kind, those in spans.items() if _is_within(match.start(), those))
             kind = next(within, None) or _kind(token, is_name=is_name)
             for term in told:
-                terms.setdefault(term, _Word(kind, row))
+                terms.setdefault(_stem(term), _Word(kind, row, preposition))
         if told or end == 0:
             end = match.end()
-    return terms
+    times = tuple(len(each.findall(plain)) for each in _KINDS_OF_TIME)
+    has_many, denies = (each.search(part) is not None for each in (_MANY, _NEGATED))
+    return _Clause(terms, sentence, times, taker is not None, has_many, denies)
 
 
 def _is_within(place: int, spans: Iterable[tuple[int, int]]) -> bool:
@@ -157,18 +272,13 @@ def _kind(token: str, *, is_name: bool) -> Kind:
     return "name" if token[0].isupper() and is_name else "word"
 
 
-@lru_cache(5_000)
+@lru_cache(1_000)
 def _terms_of(text: str) -> frozenset[str]:
-    return frozenset(terms_of(text[:_BEGINNING]))
+    return frozenset(map(_stem, terms_of(text)))
 
 
-def _is_among(term: str, terms: Collection[str]) -> bool:
-    """Whether a term, or another form of the word, is among others."""
-    return term in terms or any(_is_form(term, other) for other in terms)
-
-
-def _is_form(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    common = max(_SHORTEST_STEM, math.ceil(_STEM * min(len(one), len(other))))
-    return one.isalpha() and len(one) >= common and one[:common] == other[:common]
+@lru_cache(10_000)
+def _stem(term: str) -> str:
+    """What the forms of an English word have in common, such as *deployed* and *deployment*; a name has no forms."""
+    stem = _ENDING.sub("", term)
+    return stem if len(stem) >= _SHORTEST_STEM else term

@@ -4,6 +4,7 @@ It is pure, and stands apart from ranking, which makes one score of all this.
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -22,8 +23,9 @@ from mnestic.memory.candidates import (
     Tie,
     Ties,
 )
+from mnestic.memory.date_words import WEEKDAYS
 from mnestic.memory.dates import Period
-from mnestic.memory.replacements import replaces
+from mnestic.memory.replacements import begins_later, replaces
 from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.revisions import Change, has_figure, is_end, is_instead, is_of_same
 
@@ -49,6 +51,10 @@ _OF_THE_TIME = (
 )
 _OUTSIDE = 0.3  # of its score that is then left to what is of another time
 _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
+
+_RECURS = re.compile(
+    rf"\b(?:every|each|{'|'.join(f'{day}s' for day in WEEKDAYS)})\b", re.IGNORECASE
+)
 
 Values = NDArray[Any]
 
@@ -179,8 +185,18 @@ class Weighed:
     def outside(self, evidence: Values) -> Values:
         """How much counts of the score of each: less of what is of another time, where something of the time answers."""
         within = (self._nearness == 1) | (self._learned > 0)
-        answers = evidence[within].max(initial=0) >= _OF_THE_TIME * evidence.max()
-        return np.where(within | (not answers), 1.0, _OUTSIDE)
+        if not evidence[within].max(initial=0) >= _OF_THE_TIME * max(evidence.max(), _FAINT):
+            return np.ones(len(evidence))
+        for place in np.flatnonzero(~within & (evidence > 0)).tolist():
+            within[place] = self._may_be_of_the_time(place)
+        return np.where(within, 1.0, _OUTSIDE)
+
+    def _may_be_of_the_time(self, place: int) -> bool:
+        """Whether one tells of a time with the one asked about in it, or of what comes again and again."""
+        text, period = self._candidates.texts[place], self._asked.period
+        assert period is not None
+        covers = any(start <= period.start and period.end <= end for start, end in text.times)
+        return covers or _RECURS.search(text.content) is not None
 
     def gives(self, ties: Ties) -> dict[int, float]:
         """What they lend to each entry, at most, by its number."""
@@ -262,7 +278,18 @@ class Weighed:
 
     def _replaces(self, new: int, old: int) -> bool:
         later, earlier = self._candidates.texts[new], self._candidates.texts[old]
-        return replaces(later.content, earlier.content, by_same=later.speaker == earlier.speaker)
+        about = [
+            {key.partition("'s ")[0] for key in one.subjects - {one.speaker}}
+            for one in (later, earlier)
+        ]
+        if all(about) and about[0].isdisjoint(about[1]):
+            return False
+        if begins_later(later.content) and any(
+            start > self._asked.asked_at for start, _ in later.times
+        ):
+            return False  # it is not so yet
+        by_same = later.speaker == earlier.speaker != ""
+        return replaces(later.content, earlier.content, by_same=by_same)
 
     def _is_of_same(self, new: int, old: int, best: NDArray[np.intp]) -> bool:
         lexemes, is_told = self.rows["lexemes"], self.rows["names_time"]

@@ -88,6 +88,11 @@ class EntryLine:
         return self.whose.speaker
 
     @property
+    def subjects(self) -> frozenset[str]:
+        """The keys of whom it is about."""
+        return self.whose.subjects
+
+    @property
     def folded(self) -> str:
         """What it says, as names are folded."""
         if self._folded is None:

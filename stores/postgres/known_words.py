@@ -58,13 +58,14 @@ SELECT object_key, subject_key, false FROM mnestic.fact
  WHERE {_MINE} AND object_key = ANY(CAST(:keys AS text[])) AND status = 'active'
    AND predicate IN {NAMING}
 UNION ALL
-SELECT asked.term, e.subjects ->> 0, false
+SELECT asked.term, e.subjects ->> 0, NULL
   FROM unnest(CAST(:keys AS text[])) AS asked (term)
  CROSS JOIN LATERAL (SELECT entry_number AS number FROM mnestic.entry_term
                       WHERE {_MINE} AND kind = 'alias' AND term = asked.term
                       ORDER BY entry_number DESC LIMIT {_LOOKED_AT}) AS named
  CROSS JOIN LATERAL (SELECT subjects FROM mnestic.entry
-                      WHERE {_MINE} AND number = named.number AND jsonb_array_length(subjects) = 1 OFFSET 0) AS e
+                      WHERE {_MINE} AND number = named.number AND status = 'active'
+                        AND jsonb_array_length(subjects) = 1 OFFSET 0) AS e
 """)  # noqa: S608 - constants of this module
 # Of what a question says in one place, a word is another in each language.
 _WORDS = text(f"""
@@ -152,8 +153,13 @@ class KnownWords:
             (_WORDS, {**owner, "words": sorted(words)}),
         )
         also: dict[str, set[str]] = defaultdict(set)
+        called: dict[str, set[str]] = defaultdict(set)
         for row in names:
-            also[row.asked] |= {row.asked, name_key(row.key)}
+            (called if row.speaks is None else also)[row.asked].add(name_key(row.key))
+            also[row.asked].add(row.asked)
+        for alias, named in called.items():
+            if len(named) == 1:  # else it is nobody's own
+                also[alias] |= named
         speaks = {row.asked for row in names if row.speaks}
         parts: dict[tuple[str, int], dict[str, KnownLexeme]] = defaultdict(dict)
         for row in lexemes:

@@ -35,6 +35,7 @@ class Sample:
     said: tuple[str, ...] = ()
     content: str = ""
     speaker: str = ""
+    subjects: frozenset[str] = frozenset()
 
     @property
     def entry_id(self) -> str:
