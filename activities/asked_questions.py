@@ -260,8 +260,7 @@ async def _recognise(
     """A question with its names as they are known, what is known of it, and which names were misspelt."""
     question = asking.question
     words = {word.text for word in question.words}
-    keys = possible_names(question.words).union(*(one.keys for one in relatives_in(question.words)))
-    known = await search.recognise(keys, words, model=asking.model)
+    known = await search.recognise(_keys_in(question), words, model=asking.model)
     is_english_asked = is_english(words)
     strange = [
         word.text
@@ -280,9 +279,14 @@ async def _recognise(
     )
     question = question._replace(words=mended_words)
     words = {word.text for word in question.words}
-    keys = possible_names(question.words).union(*(one.keys for one in relatives_in(question.words)))
-    known = await search.recognise(keys, words, model=asking.model)
+    known = await search.recognise(_keys_in(question), words, model=asking.model)
     return question, known, mended
+
+
+def _keys_in(question: Question) -> frozenset[str]:
+    """The keys of all that may be a name in a question, or what somebody's relative is called."""
+    relatives = (one.keys for one in relatives_in(question.words))
+    return possible_names(question.words).union(*relatives)
 
 
 async def _believed(

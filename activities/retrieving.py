@@ -270,8 +270,8 @@ async def _judged(
     right: list[Ranked] = []
     entries: dict[int, Entry] = {}
     doubted = order.unheard if are_said else frozenset()
-    few = ranked[: 0 if read.query.repeats else 2 * limit]
-    again = len(few) - len(_different(few, order))
+    compared = ranked[: 0 if read.query.repeats else 2 * limit]
+    again = len(compared) - len(_different(compared, order))
     first, size = 0, max(2 * limit + again, _until(ranked, doubted, wanted=limit + limit // 4))
     while best := ranked[first : first + size]:
         judged = await transaction.search.judge(
@@ -283,7 +283,7 @@ async def _judged(
         )
         entries |= judged.entries
         right += [one for one in best if one.number not in judged.wrong]
-        if few and (again or first or len(right) > len(few)):
+        if compared and (again or first or len(right) > len(compared)):
             right = _different(right, order)
         if len(right) >= limit:
             break

@@ -2,7 +2,7 @@
 
 *The bin goes out on Thursdays* is replaced by *The bin goes out on Fridays now*, but not by *The green bin goes out on
 Fridays now*. It stands apart from revisions, which only come first: what is replaced is told no more, so one time,
-number or name has to be in the place of another, and all else the same. It is English alone.
+number or name has to be in the place of another, and hardly a word else be different. It is English alone.
 """
 
 import re
