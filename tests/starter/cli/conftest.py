@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import logging
 import os
 import socket
 import sys
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,11 +95,24 @@ def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureF
     def run(*words: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["mnestic", *words])
         capsys.readouterr()
-        code = run_command_line()
+        with _logs_put_back():
+            code = run_command_line()
         out, err = capsys.readouterr()
         return Done(code=code, out=out, err=err)
 
     return run
+
+
+@contextmanager
+def _logs_put_back() -> Iterator[None]:
+    """A command may send all logs to its own standard error, which is closed when its test is over."""
+    root = logging.getLogger()
+    handlers, level = [*root.handlers], root.level
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
 
 
 @pytest.fixture
