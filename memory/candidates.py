@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.dates import Period
+from mnestic.memory.replacements import Told
 from mnestic.memory.retrieval import Mode
 from mnestic.memory.revisions import Change
 
@@ -106,6 +107,10 @@ class CandidateText(Protocol):
 
     def changes(self) -> Sequence[Change]:
         """What it says to be another than before."""
+        ...
+
+    def told(self) -> Told:
+        """What it tells, by its clauses."""
         ...
 
 

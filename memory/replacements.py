@@ -7,7 +7,7 @@ number or name has to be in the place of another, and hardly a word else be diff
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from mnestic.memory.date_words import MONTHS, WEEKDAYS
@@ -112,12 +112,50 @@ class _Clause(NamedTuple):
     denies: bool
 
 
-def begins_later(text: str) -> bool:
-    """Whether a text tells from when on something is so, as in "from June on"."""
-    return _BEGINS.search(text) is not None
+class Told:
+    """What a text tells, by its clauses; each part of it is worked out once, when it is first needed."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text[:_BEGINNING]
+
+    @cached_property
+    def changes(self) -> tuple[_Clause, ...]:
+        """The clauses that say that something has changed."""
+        return tuple(
+            clause
+            for place, sentence in enumerate(split_sentences(self._text))
+            if not _NO_CHANGE.search(sentence)
+            for part in _parts(sentence)
+            if _is_change(part) and (clause := _clause(part, place)).terms
+        )
+
+    @cached_property
+    def clauses(self) -> tuple[_Clause, ...]:
+        """All clauses."""
+        return tuple(
+            clause
+            for place, sentence in enumerate(split_sentences(self._text))
+            for part in _parts(sentence)
+            if (clause := _clause(part, place)).terms
+        )
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """All terms."""
+        return frozenset(map(_stem, terms_of(self._text)))
+
+    @cached_property
+    def begins_later(self) -> bool:
+        """Whether it tells from when on something is so, as in *from June on*."""
+        return _BEGINS.search(self._text) is not None
+
+    @cached_property
+    def is_own(self) -> bool:
+        """Whether it speaks of whoever tells it."""
+        return _OWN.search(self._text) is not None
 
 
-def replaces(new: str, old: str, *, by_same: bool) -> bool:
+def replaces(new: Told, old: Told, *, by_same: bool) -> bool:
     """Whether a later text, which says that something changed, tells something else in the place of an earlier one.
 
     Args:
@@ -125,18 +163,13 @@ def replaces(new: str, old: str, *, by_same: bool) -> bool:
         old: The earlier one.
         by_same: Whether the same person said both, so that *my* is the same one's.
     """
-    new, old = new[:_BEGINNING], old[:_BEGINNING]
-    if not (changes := _changes(new)):
+    added = [(change, kind) for change in new.changes if (kind := _added(change, old.terms))]
+    if not added or (not by_same and (new.is_own or old.is_own)):
         return False
-    before = _terms_of(old)
-    added = [(change, kind) for change in changes if (kind := _added(change, before))]
-    if not added or (not by_same and (_OWN.search(new) or _OWN.search(old))):
-        return False
-    whole = _terms_of(new)
     return any(
-        _is_in_place(change, kind, said, whole=whole) and not _tells_more(old, said, whole)
+        _is_in_place(change, kind, said, whole=new.terms) and not _tells_more(old, said, new.terms)
         for change, kind in added
-        for said in _clauses(old)
+        for said in old.clauses
     )
 
 
@@ -180,9 +213,9 @@ def _stands_alike(change: _Clause, said: _Clause) -> bool:
     return last in others or "to" in {last, *others}
 
 
-def _tells_more(old: str, said: _Clause, whole: frozenset[str]) -> bool:
+def _tells_more(old: Told, said: _Clause, whole: frozenset[str]) -> bool:
     """Whether the rest of a text tells something else: whom a clause names, or what other sentences say."""
-    for clause in _clauses(old):
+    for clause in old.clauses:
         left = [word.kind for term, word in clause.terms.items() if term not in whole]
         if clause.sentence == said.sentence:
             if clause is not said and not clause.denies and {"name", "word"} <= {*left}:
@@ -190,18 +223,6 @@ def _tells_more(old: str, said: _Clause, whole: frozenset[str]) -> bool:
         elif left.count("word") + left.count("name") >= _MORE:
             return True
     return False
-
-
-@lru_cache(1_000)
-def _changes(text: str) -> tuple[_Clause, ...]:
-    """The clauses of a text that say that something has changed."""
-    return tuple(
-        clause
-        for place, sentence in enumerate(split_sentences(text))
-        if not _NO_CHANGE.search(sentence)
-        for part in _parts(sentence)
-        if _is_change(part) and (clause := _clause(part, place)).terms
-    )
 
 
 def _is_change(part: str) -> bool:
@@ -216,16 +237,6 @@ def _is_change(part: str) -> bool:
         _NOW.search(part) is not None
         or not (verb := _VERB.search(part))
         or bool(_TO.search(part, verb.end()))
-    )
-
-
-@lru_cache(1_000)
-def _clauses(text: str) -> tuple[_Clause, ...]:
-    return tuple(
-        clause
-        for place, sentence in enumerate(split_sentences(text))
-        for part in _parts(sentence)
-        if (clause := _clause(part, place)).terms
     )
 
 
@@ -270,11 +281,6 @@ def _kind(token: str, *, is_name: bool) -> Kind:
     if any(char.isdigit() for char in token) or token.casefold() in CARDINALS:
         return "number"
     return "name" if token[0].isupper() and is_name else "word"
-
-
-@lru_cache(1_000)
-def _terms_of(text: str) -> frozenset[str]:
-    return frozenset(map(_stem, terms_of(text)))
 
 
 @lru_cache(10_000)

@@ -18,6 +18,7 @@ from mnestic.memory.candidates import (
     CONCERNS,
     Asked,
     Candidates,
+    CandidateText,
     Concern,
     Succession,
     Tie,
@@ -25,7 +26,7 @@ from mnestic.memory.candidates import (
 )
 from mnestic.memory.date_words import WEEKDAYS
 from mnestic.memory.dates import Period
-from mnestic.memory.replacements import begins_later, replaces
+from mnestic.memory.replacements import replaces
 from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.revisions import Change, has_figure, is_end, is_instead, is_of_same
 
@@ -271,25 +272,26 @@ class Weighed:
             says_much = total >= _ALIKE * total[best[0]]
             pairs = may_revise & (both == old["lexemes"])
             pairs &= says_much[revising][:, None] & says_much[best]
-            for one, other in np.argwhere(pairs).tolist():
-                place = int(best[other])
-                replaced[place] = replaced[place] or self._replaces(int(revising[one]), place)
+            texts = self._candidates.texts
+            for new_place, old_place in np.argwhere(pairs).tolist():
+                place = best[old_place]
+                if not replaced[place]:
+                    replaced[place] = self._replaces(texts[revising[new_place]], texts[place])
         return self._policy.revision * self._share * lifted, replaced
 
-    def _replaces(self, new: int, old: int) -> bool:
-        later, earlier = self._candidates.texts[new], self._candidates.texts[old]
+    def _replaces(self, later: CandidateText, earlier: CandidateText) -> bool:
+        new, old = later.told(), earlier.told()
+        if not new.changes:
+            return False
         about = [
             {key.partition("'s ")[0] for key in one.subjects - {one.speaker}}
             for one in (later, earlier)
         ]
         if all(about) and about[0].isdisjoint(about[1]):
             return False
-        if begins_later(later.content) and any(
-            start > self._asked.asked_at for start, _ in later.times
-        ):
+        if new.begins_later and any(start > self._asked.asked_at for start, _ in later.times):
             return False  # it is not so yet
-        by_same = later.speaker == earlier.speaker != ""
-        return replaces(later.content, earlier.content, by_same=by_same)
+        return replaces(new, old, by_same=later.speaker == earlier.speaker != "")
 
     def _is_of_same(self, new: int, old: int, best: NDArray[np.intp]) -> bool:
         lexemes, is_told = self.rows["lexemes"], self.rows["names_time"]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mnestic.memory.candidates import CONCERNS, PACKED, ROW, Candidates
 from mnestic.memory.claims import name_key
+from mnestic.memory.replacements import Told
 from mnestic.memory.revisions import Change, changes_of, is_revision
 from mnestic.memory.search import Search
 from mnestic.memory.terms import terms_of
@@ -71,6 +72,7 @@ class EntryLine:
     _folded: str | None = None
     _terms: tuple[str, ...] | None = None
     _changes: tuple[Change, ...] | None = None
+    _told: Told | None = None
 
     @property
     def is_small(self) -> bool:
@@ -112,6 +114,12 @@ class EntryLine:
         if self._changes is None:
             self._changes = changes_of(self.content)
         return self._changes
+
+    def told(self) -> Told:
+        """What it tells, by its clauses."""
+        if self._told is None:
+            self._told = Told(self.content)
+        return self._told
 
 
 def line_of(row: Any) -> EntryLine:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mnestic.memory.candidates import CONCERNS, ROW, Candidates, Concern
+from mnestic.memory.replacements import Told
 from mnestic.memory.revisions import Change
 
 
@@ -46,6 +47,9 @@ class Sample:
 
     def changes(self) -> tuple[Change, ...]:
         return ((self.said,),)
+
+    def told(self) -> Told:
+        return Told(self.content)
 
 
 def candidates(samples: Iterable[Sample]) -> Candidates:

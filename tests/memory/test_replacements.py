@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnestic.memory.replacements import replaces
+from mnestic.memory.replacements import Told, replaces
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ from mnestic.memory.replacements import replaces
     ],
 )
 def test_another_value_of_the_same_kind_takes_the_place_of_one(old: str, new: str) -> None:
-    assert replaces(new, old, by_same=True)
+    assert replaces(Told(new), Told(old), by_same=True)
 
 
 @pytest.mark.parametrize(
@@ -177,12 +177,12 @@ def test_another_value_of_the_same_kind_takes_the_place_of_one(old: str, new: st
     ],
 )
 def test_what_is_said_of_something_else_takes_no_place(old: str, new: str) -> None:
-    assert not replaces(new, old, by_same=True)
+    assert not replaces(Told(new), Told(old), by_same=True)
 
 
 def test_what_somebody_says_of_their_own_is_in_nobody_elses_place() -> None:
     old, new = "My desk is on floor 3.", "My desk is on floor 5 now."
 
-    assert replaces(new, old, by_same=True)
-    assert not replaces(new, old, by_same=False)
-    assert replaces(new.replace("My", "The"), old.replace("My", "The"), by_same=False)
+    assert replaces(Told(new), Told(old), by_same=True)
+    assert not replaces(Told(new), Told(old), by_same=False)
+    assert replaces(Told(new.replace("My", "The")), Told(old.replace("My", "The")), by_same=False)
