@@ -27,6 +27,9 @@ _ANSWER_BYTES, _TOLD_BYTES = (
     5000,
 )  # of an answer, and of each entry that it tells, beside its content
 _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
+# Lines that questions have had to read, and their share of all, from where all are read: that takes no more than a few
+# times what has been spent so far.
+_FEWEST_MISSED, _MISSED = 100, 0.25
 _LARGEST = 0.1  # share of all that a row or an answer may take
 _ANSWERS, _VECTORS = 6, 2  # a sixth and a half of all bytes; rows have the rest
 
@@ -50,6 +53,11 @@ class _Recent(Generic[Group, Key, Value]):
     def is_empty(self) -> bool:
         """Whether it holds nothing."""
         return not self._groups
+
+    @property
+    def has_place(self) -> bool:
+        """Whether there is place for the largest, without others making place for it."""
+        return self.bytes + self.largest <= self._max_bytes
 
     def get(self, group: Group, key: Key) -> Value | None:
         return self.get_all(group, (key,)).get(key)
@@ -99,13 +107,14 @@ class _State:
     """Of an agent: under what its lines and vectors are kept, and the count of changes that they are true at.
 
     `asked` is how often it was asked for what is near in meaning since its vectors were read, `before` how often
-    it must have been before they are read again.
+    it must have been before they are read again. `missed` is how many lines questions had to read since all were.
     """
 
     generation: int
     knowledge: int
     asked: int = field(default=0, compare=False)
     before: int = field(default=1, compare=False)
+    missed: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +139,17 @@ class Reading:
         """The rows of entries, of those that are kept."""
         return self.kept.lines(self.generation, numbers)
 
-    def keep(self, lines: Iterable[EntryLine]) -> None:
-        """Keeps rows that were read after the count, unless it is another by now."""
-        self.kept.keep(self, lines)
+    def lacking(self, numbers: Iterable[int]) -> frozenset[int]:
+        """Those of which no row is kept."""
+        return self.kept.lacking(self.generation, numbers)
+
+    def keep(self, lines: Iterable[EntryLine], *, ahead: bool = False) -> None:
+        """Keeps rows that were read after the count, by a question or ahead of them, unless it is another by now."""
+        self.kept.keep(self, lines, ahead=ahead)
+
+    def may_read_ahead(self, entries: int) -> bool:
+        """Whether questions have missed so many of the rows of all entries that it is worth reading all."""
+        return self.kept.may_read_ahead(self, entries)
 
     @property
     def is_current(self) -> bool:
@@ -211,13 +228,35 @@ class Kept:
         self._entry_misses += len(asked) - len(found)
         return found
 
-    def keep(self, reading: Reading, lines: Iterable[EntryLine]) -> None:
+    def lacking(self, generation: int, numbers: Iterable[int]) -> frozenset[int]:
+        """See `Reading.lacking`."""
+        asked = frozenset(numbers)
+        return asked - self._lines.get_all(generation, asked).keys()
+
+    @property
+    def has_place(self) -> bool:
+        """Whether more rows may be kept without others making place."""
+        return self._lines.has_place
+
+    def may_read_ahead(self, reading: Reading, entries: int) -> bool:
+        """See `Reading.may_read_ahead`."""
+        state = self._states.get(reading.owner)
+        if state is None or state.generation != reading.generation or not self.has_place:
+            return False
+        if state.missed < max(_FEWEST_MISSED, _MISSED * entries):
+            return False
+        state.missed = 0
+        return True
+
+    def keep(self, reading: Reading, lines: Iterable[EntryLine], *, ahead: bool) -> None:
         """See `Reading.keep`."""
         if not self.is_current(reading):
             return  # these rows may be from before the change that was heard of
-        for line in lines:
-            if line.is_small:
-                self._lines.put(reading.generation, line.number, line, size=line.bytes)
+        small = [line for line in lines if line.is_small]
+        for line in small:
+            self._lines.put(reading.generation, line.number, line, size=line.bytes)
+        if not ahead:
+            self._states[reading.owner].missed += len(small)
 
     def is_current(self, reading: Reading) -> bool:
         """See `Reading.is_current`."""

@@ -32,6 +32,7 @@ from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.listening import Listener
 from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.plans import PostgresPlanStore
+from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.records import PostgresRecordStore
 from mnestic.stores.postgres.resources import PostgresResourceStore
 from mnestic.stores.postgres.schema import (
@@ -55,7 +56,7 @@ from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
 class PostgresTransaction:
     """Implements `mnestic.memory.ports.Transaction`."""
 
-    def __init__(self, unit: Unit, kept: Kept) -> None:
+    def __init__(self, unit: Unit, kept: Kept, ahead: ReadingAhead) -> None:
         self._unit = unit
         self._ledger = PostgresLedger(unit)
         self.working = PostgresWorkingMemoryStore(unit)
@@ -70,7 +71,7 @@ class PostgresTransaction:
         self.resources = PostgresResourceStore(unit)
         self.plans = PostgresPlanStore(unit)
         self.usage = PostgresUsageStore(unit)
-        self.search = PostgresSearchStore(unit, kept)
+        self.search = PostgresSearchStore(unit, kept, ahead)
         self.settings = PostgresSettingStore(unit)
         self.injections = PostgresInjectionStore(unit)
         self.forgetting = PostgresForgettingStore(unit)
@@ -144,6 +145,7 @@ class PostgresMemory:
         drop_closed(self._engine)
         self._accesses = AccessCounts(self._counting)
         self._kept = Kept(max_bytes=cache_bytes, piece=cache_piece)
+        self._ahead = ReadingAhead(self._engine, self._kept)
         self._listener = Listener(url.replace("+psycopg", "", 1), self._kept)
         self._teller = Teller(self._engine)
 
@@ -159,7 +161,7 @@ class PostgresMemory:
                 unit = Unit(
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
                 )
-                yield PostgresTransaction(unit, self._kept)
+                yield PostgresTransaction(unit, self._kept, self._ahead)
                 self._tell(await unit.finish())
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise unavailable(error, where=self._where) from error
@@ -216,6 +218,7 @@ class PostgresMemory:
         try:
             await self._accesses.close()
         finally:
+            await self._ahead.close()
             await self._teller.close()
             await self._listener.close()
             await self._engine.dispose()

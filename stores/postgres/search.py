@@ -35,6 +35,7 @@ from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.known_words import KnownWords
 from mnestic.stores.postgres.nearest import Nearest
+from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.search_filters import Filter, statement_of
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
@@ -115,8 +116,8 @@ _SIDE: tuple[Tie, ...] = ("beside", "near")
 class PostgresSearchStore:
     """Implements `mnestic.memory.ports.SearchStore`."""
 
-    def __init__(self, unit: Unit, kept: Kept) -> None:
-        self._unit, self._kept = unit, kept
+    def __init__(self, unit: Unit, kept: Kept, ahead: ReadingAhead) -> None:
+        self._unit, self._kept, self._ahead = unit, kept, ahead
         self._owner = (unit.tenant_id, unit.agent_id)
         self._words = KnownWords(unit)
 
@@ -154,7 +155,9 @@ class PostgresSearchStore:
         self._unit.read(*_SEARCH)
         known = await self._words.recognise(keys, words, model=model)
         if not self._unit.may_write:
-            self._kept.read_at(self._owner, known.knowledge)
+            reading = self._kept.read_at(self._owner, known.knowledge)
+            if reading.may_read_ahead(known.entries):
+                self._ahead.begin(self._owner)
         return known
 
     async def near_names(self, words: Collection[str]) -> Mapping[str, str]:

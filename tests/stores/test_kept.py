@@ -62,6 +62,27 @@ def test_what_is_used_stays_and_the_rest_makes_place() -> None:
         assert reading.lines([0])
 
 
+def test_all_is_read_ahead_once_a_quarter_was_missed() -> None:
+    kept = Kept(max_bytes=10 * MANY)
+    reading = kept.read_at(ADA, 1)
+    reading.keep([line(number) for number in range(1000, 1200)], ahead=True)
+
+    asked = []
+    for number in range(150):
+        reading.keep([line(number)])
+        asked.append(reading.may_read_ahead(entries=480))
+
+    assert [place for place, may in enumerate(asked, 1) if may] == [120]
+    assert not kept.reading(BEA, 1).may_read_ahead(entries=0)
+
+
+def test_few_that_were_missed_are_not_worth_it() -> None:
+    reading = Kept(max_bytes=MANY).read_at(ADA, 1)
+    reading.keep([line(number) for number in range(99)])
+
+    assert not reading.may_read_ahead(entries=99)
+
+
 def test_a_long_text_is_not_kept() -> None:
     kept = Kept(max_bytes=MANY)
     reading = kept.read_at(ADA, 1)

@@ -1,0 +1,151 @@
+"""Reading ahead: an agent that is asked again and again has all of its entries' rows kept, and never one that is stale."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.kept import Kept, Owner
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.reading_ahead import ReadingAhead
+from mnestic.stores.postgres.schema import driver_url
+from tests.stores.conftest import Begin
+from tests.stores.entry_samples import entry
+
+NUMBER = 360
+FEW, MANY = 20_000, 10**7  # bytes
+
+
+@pytest.fixture
+def ada(settings: Settings) -> Owner:
+    return (settings.tenant_id, "ada")
+
+
+@pytest.fixture
+async def known(begin: Begin) -> int:
+    """Entries of which a third are about a ferry; the count of changes after them."""
+    about = ("The ferry leaves at {}.", "The lamp of room {} is out.", "Jonas saw {} herons.")
+    async with begin() as transaction:
+        await transaction.entries.add(
+            [entry(f"e{number}", about[number % 3].format(number)) for number in range(NUMBER)]
+        )
+    async with begin(write=False) as transaction:
+        return (await transaction.search.recognise((), (), model="")).knowledge
+
+
+@pytest.fixture
+async def engine(settings: Settings) -> AsyncIterator[AsyncEngine]:
+    assert settings.database_url is not None
+    engine = create_async_engine(driver_url(settings.database_url.get_secret_value()))
+    yield engine
+    await engine.dispose()
+
+
+async def until_held(memory: PostgresMemory, number: int) -> None:
+    async with asyncio.timeout(30):
+        while memory.cache_counts().entries.held != number:  # noqa: ASYNC110 - it sets no event
+            await asyncio.sleep(0.01)
+
+
+async def read(ahead: ReadingAhead, owner: Owner) -> None:
+    """Has the rows of an agent read, and waits for it."""
+    ahead.begin(owner)
+    assert ahead._working is not None
+    await asyncio.wait_for(ahead._working, 30)
+    assert not ahead._owners
+
+
+@pytest.mark.usefixtures("known")
+async def test_who_is_asked_again_has_all_rows_kept(memory: PostgresMemory, ada: Owner) -> None:
+    client = MemoryClient(memory, tenant_id=ada[0], agent_id="ada")
+
+    await client.retrieve("When does the ferry leave?", mode="text")
+    after_one = memory.cache_counts().entries.held
+    await client.retrieve("Is the ferry late?", mode="text")
+    await until_held(memory, NUMBER)
+    before = memory.cache_counts().entries
+    found = await client.retrieve("herons", mode="text", limit=3)
+
+    after = memory.cache_counts().entries
+    assert 100 <= after_one < NUMBER
+    assert [one.entry.content[-7:] for one in found.found] == ["herons."] * 3
+    assert after.hits > before.hits
+    assert after.misses == before.misses
+
+
+async def test_what_changes_meanwhile_is_not_kept(
+    engine: AsyncEngine, begin: Begin, ada: Owner, known: int
+) -> None:
+    kept = Kept(max_bytes=MANY)
+    kept.read_at(ada, known)
+    async with begin() as transaction:
+        await transaction.entries.add([entry("late")])
+
+    await read(ReadingAhead(engine, kept), ada)
+
+    assert kept.counts().entries.held == 0
+
+
+async def test_rows_that_are_kept_stay_as_they_are(
+    engine: AsyncEngine, ada: Owner, known: int
+) -> None:
+    kept = Kept(max_bytes=MANY)
+    reading = kept.read_at(ada, known)
+    ahead = ReadingAhead(engine, kept)
+    await read(ahead, ada)
+    first = {line.number: line for line in kept._lines}
+    kept._lines.drop(reading.generation, min(first))
+
+    await read(ahead, ada)
+
+    second = {line.number: line for line in kept._lines}
+    assert [number for number in first if second[number] is not first[number]] == [min(first)]
+    assert len(first) == NUMBER
+
+
+async def test_rows_are_read_while_there_is_place_the_newest_first(
+    engine: AsyncEngine, ada: Owner, known: int
+) -> None:
+    kept = Kept(max_bytes=20 * FEW)
+    reading = kept.read_at(ada, known)
+
+    await read(ReadingAhead(engine, kept), ada)
+
+    counts = kept.counts().entries
+    numbers = [line.number for line in kept._lines]
+    assert 0 < counts.held < NUMBER
+    assert counts.bytes <= 20 * FEW / 3
+    assert max(numbers) - min(numbers) == counts.held - 1
+    assert not reading.lacking([max(numbers)])
+    assert not reading.may_read_ahead(1)
+
+
+@pytest.mark.usefixtures("known")
+async def test_a_database_that_is_down_fails_nobody(
+    ada: Owner, caplog: pytest.LogCaptureFixture
+) -> None:
+    down = create_async_engine("postgresql+psycopg://nobody@127.0.0.1:1/nothing")
+    kept = Kept(max_bytes=MANY)
+    kept.read_at(ada, 1)
+
+    await read(ReadingAhead(down, kept), ada)
+
+    assert "entries are not read ahead" in caplog.text
+    await down.dispose()
+
+
+async def test_who_closes_waits_for_nothing(engine: AsyncEngine, ada: Owner, known: int) -> None:
+    kept = Kept(max_bytes=MANY)
+    kept.read_at(ada, known)
+    ahead = ReadingAhead(engine, kept)
+
+    await ahead.close()
+    ahead.begin(ada)
+    await ahead.close()
+
+    assert ahead._working is not None
+    assert ahead._working.done()
+    assert kept.counts().entries.held == 0
