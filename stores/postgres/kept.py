@@ -30,6 +30,9 @@ _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 # Lines that questions have had to read, and their share of all, from where all are read: that takes no more than a few
 # times what has been spent so far.
 _FEWEST_MISSED, _MISSED = 100, 0.25
+_LINE_BYTES = (
+    2000  # about what a line takes, of some 150 characters; read ahead only where all have place
+)
 _LARGEST = 0.1  # share of all that a row or an answer may take
 _ANSWERS, _VECTORS = 6, 2  # a sixth and a half of all bytes; rows have the rest
 
@@ -55,9 +58,9 @@ class _Recent(Generic[Group, Key, Value]):
         return not self._groups
 
     @property
-    def has_place(self) -> bool:
-        """Whether there is place for the largest, without others making place for it."""
-        return self.bytes + self.largest <= self._max_bytes
+    def place(self) -> int:
+        """How many bytes there are without others making place."""
+        return self._max_bytes - self.bytes
 
     def get(self, group: Group, key: Key) -> Value | None:
         return self.get_all(group, (key,)).get(key)
@@ -236,14 +239,16 @@ class Kept:
     @property
     def has_place(self) -> bool:
         """Whether more rows may be kept without others making place."""
-        return self._lines.has_place
+        return self._lines.place > self._lines.largest
 
     def may_read_ahead(self, reading: Reading, entries: int) -> bool:
         """See `Reading.may_read_ahead`."""
         state = self._states.get(reading.owner)
-        if state is None or state.generation != reading.generation or not self.has_place:
+        if state is None or state.generation != reading.generation:
             return False
         if state.missed < max(_FEWEST_MISSED, _MISSED * entries):
+            return False
+        if entries * _LINE_BYTES > self._lines.place:
             return False
         state.missed = 0
         return True

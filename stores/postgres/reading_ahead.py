@@ -75,7 +75,10 @@ class ReadingAhead:
             if not reading.is_current:
                 return
             lacking = reading.lacking(row.number for row in rows)
-            reading.keep((line_of(row) for row in rows if row.number in lacking), ahead=True)
+            lines = [line_of(row) for row in rows if row.number in lacking]
+            for line in lines:
+                line.terms()  # which are kept with it
+            reading.keep(lines, ahead=True)
             if len(rows) < _PIECE:
                 return
             before = rows[-1].number

@@ -76,6 +76,15 @@ def test_all_is_read_ahead_once_a_quarter_was_missed() -> None:
     assert not kept.reading(BEA, 1).may_read_ahead(entries=0)
 
 
+def test_nothing_is_read_ahead_where_not_all_has_place() -> None:
+    kept = Kept(max_bytes=6 * MANY)  # a third for rows
+    reading = kept.read_at(ADA, 1)
+    reading.keep([line(number) for number in range(400)])
+
+    assert not reading.may_read_ahead(entries=1000)
+    assert reading.may_read_ahead(entries=600)
+
+
 def test_few_that_were_missed_are_not_worth_it() -> None:
     reading = Kept(max_bytes=MANY).read_at(ADA, 1)
     reading.keep([line(number) for number in range(99)])
