@@ -8,12 +8,14 @@ changed, so that the others stay; where one is late or lost, all that is kept of
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Generic, TypeVar
 
 from mnestic.memory.caches import CacheCount, CacheCounts
 from mnestic.memory.retrieval import Retrieval
-from mnestic.stores.postgres.candidates import EntryLine
+from mnestic.stores.postgres.candidates import EntryLine, patterns_of
+from mnestic.stores.postgres.kept_sessions import KeptSessions
 from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors, bytes_to_grow
 from mnestic.stores.postgres.unit import Change
 
@@ -150,6 +152,14 @@ class Reading:
         """Keeps rows that were read after the count, by a question or ahead of them, unless it is another by now."""
         self.kept.keep(self, lines, ahead=ahead)
 
+    def keep_sessions(self, sessions: KeptSessions) -> None:
+        """Keeps where entries are, from before all of them have been read, unless the count is another by now."""
+        self.kept.keep_sessions(self, sessions)
+
+    def apart(self, numbers: Iterable[int], names: frozenset[str]) -> dict[int, bool]:
+        """Of entries, whether nobody of the names was where they were said; of those of which that is known."""
+        return self.kept.apart(self.generation, numbers, names)
+
     def may_read_ahead(self, entries: int) -> bool:
         """Whether questions have missed so many of the rows of all entries that it is worth reading all."""
         return self.kept.may_read_ahead(self, entries)
@@ -195,6 +205,7 @@ class Kept:
         self._answers: _Recent[Owner, str, _Answer] = _Recent(answers)
         self._vectors: _Recent[int, str, KeptVectors] = _Recent(vectors, largest=1.0)
         self._lines: _Recent[int, int, EntryLine] = _Recent(max_bytes - answers - vectors)
+        self._sessions: dict[int, KeptSessions] = {}
         self._states: OrderedDict[Owner, _State] = OrderedDict()
         self._generations = count()
         self._entry_hits = self._entry_misses = self._answer_hits = self._answer_misses = 0
@@ -257,11 +268,28 @@ class Kept:
         """See `Reading.keep`."""
         if not self.is_current(reading):
             return  # these rows may be from before the change that was heard of
-        small = [line for line in lines if line.is_small]
-        for line in small:
-            self._lines.put(reading.generation, line.number, line, size=line.bytes)
-        if not ahead:
-            self._states[reading.owner].missed += len(small)
+        sessions = self._sessions.get(reading.generation)
+        for line in lines:
+            if line.is_small:
+                self._lines.put(reading.generation, line.number, line, size=line.bytes)
+                self._states[reading.owner].missed += not ahead
+            if sessions is not None and line.number in sessions.unseen:
+                sessions.place(line.number, line.session_id)
+
+    def keep_sessions(self, reading: Reading, sessions: KeptSessions) -> None:
+        """See `Reading.keep_sessions`."""
+        if self.is_current(reading):
+            self._sessions[reading.generation] = sessions
+
+    def apart(
+        self, generation: int, numbers: Iterable[int], names: frozenset[str]
+    ) -> dict[int, bool]:
+        """See `Reading.apart`."""
+        sessions = self._sessions.get(generation)
+        if sessions is None or not names:
+            return {}
+        lines = partial(self._lines.get_all, generation)
+        return sessions.apart(numbers, names, patterns=patterns_of(names), lines=lines)
 
     def is_current(self, reading: Reading) -> bool:
         """See `Reading.is_current`."""
@@ -306,6 +334,10 @@ class Kept:
         self._answers.drop_all(owner)
         for number in numbers:
             self._lines.drop(state.generation, number)
+        if (sessions := self._sessions.get(state.generation)) is not None:
+            sessions.change(numbers, change.added or ())
+            if change.added is None or sessions.lacks_most:
+                del self._sessions[state.generation]
         held = self._vectors.values(state.generation)
         for vectors in held:
             vectors.drop((*numbers, *(change.added or ())))
@@ -346,6 +378,7 @@ class Kept:
         if state is not None:
             self._lines.drop_all(state.generation)
             self._vectors.drop_all(state.generation)
+            self._sessions.pop(state.generation, None)
         self._answers.drop_all(owner)
 
     def counts(self) -> CacheCounts:

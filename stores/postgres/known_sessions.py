@@ -10,6 +10,7 @@ from sqlalchemy import text
 from mnestic.memory.dates import Period
 from mnestic.memory.search import Search
 from mnestic.stores.postgres.connections import Asked, array_of
+from mnestic.stores.postgres.kept_sessions import LONG
 from mnestic.stores.postgres.search_filters import statement_of
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
@@ -23,7 +24,6 @@ SELECT place FROM unnest(CAST(:since AS timestamptz[]), CAST(:until AS timestamp
 """)
 _OF_SESSION = """
 e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = s.session_id"""
-_LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
 # What was said in conversations of others; each of these is looked through once.
 _APART = f"""
 WITH said AS MATERIALIZED (
@@ -33,11 +33,11 @@ WITH said AS MATERIALIZED (
 ),
 apart AS MATERIALIZED (
     SELECT s.session_id FROM (SELECT DISTINCT session_id FROM said) AS s
-     WHERE (SELECT count(*) <= {_LONG}
+     WHERE (SELECT count(*) <= {LONG}
                AND NOT bool_or(lower(speaker) = ANY(CAST(:names AS text[]))
                                OR ({{has_letters}}) AND content ~* CAST(:pattern AS text))
               FROM (SELECT COALESCE(e.speaker, '') AS speaker, e.content
-                      FROM mnestic.entry AS e WHERE {_OF_SESSION} LIMIT {_LONG} + 1) AS whole)
+                      FROM mnestic.entry AS e WHERE {_OF_SESSION} LIMIT {LONG} + 1) AS whole)
 )
 SELECT said.number FROM said JOIN apart USING (session_id)
 """  # noqa: S608 - constants of this module

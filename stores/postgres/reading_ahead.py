@@ -19,6 +19,7 @@ from mnestic.stores.postgres.candidates import COLUMNS, line_of
 from mnestic.stores.postgres.connections import read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
 from mnestic.stores.postgres.kept import Kept, Owner, Reading
+from mnestic.stores.postgres.kept_sessions import KeptSessions
 from mnestic.stores.postgres.opening import opening
 
 _PIECE = 100  # rows that are read at once, which keeps questions waiting for some 3 ms
@@ -69,9 +70,11 @@ class ReadingAhead:
 
     async def _read(self, owner: Owner) -> None:
         """Reads those of an agent, until nothing is left, there is no place, or something has changed unheard."""
-        before = _NEWEST
+        before, sessions = _NEWEST, KeptSessions()
         while self._kept.has_place:
             reading, rows = await self._next(owner, before=before)
+            if before == _NEWEST:
+                reading.keep_sessions(sessions)
             if not reading.is_current:
                 return
             lacking = reading.lacking(row.number for row in rows)
@@ -79,7 +82,10 @@ class ReadingAhead:
             for line in lines:
                 line.terms()  # which are kept with it
             reading.keep(lines, ahead=True)
+            for row in rows:
+                sessions.place(row.number, row.session_id)
             if len(rows) < _PIECE:
+                sessions.is_whole = True
                 return
             before = rows[-1].number
 

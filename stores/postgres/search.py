@@ -263,15 +263,18 @@ class PostgresSearchStore:
         """See the port."""
         if not numbers:
             return Judgement(frozenset(), {})
+        reading = self._reading(search)
+        is_apart = reading.apart(apart, search.names) if reading is not None else {}
         *found, rows = await self._unit.rows_of(
             KnownFacts(self._unit).others(numbers, search.believed, search.respects),
             self._over([number for number in numbers if number not in sound], search),
-            KnownSessions(self._unit).apart(apart, search),
+            KnownSessions(self._unit).apart([one for one in apart if one not in is_apart], search),
             self._whole(numbers[: told + _SPARE]),
         )
-        wrong = frozenset(row.number for each in found for row in each)
+        wrong = {row.number for each in found for row in each}
+        wrong.update(number for number, is_wrong in is_apart.items() if is_wrong)
         right = [row for row in rows if row.number not in wrong]
-        return Judgement(wrong, {row.number: stored_entry(row) for row in right})
+        return Judgement(frozenset(wrong), {row.number: stored_entry(row) for row in right})
 
     async def read(self, numbers: Sequence[int]) -> dict[int, Entry]:
         """See the port."""

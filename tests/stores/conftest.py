@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.rows import TupleRow
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Scope
@@ -21,6 +22,7 @@ from mnestic.memory.waits import JobWait, ResumeReceipt, ResumptionContext
 from mnestic.memory.working import WorkingMemory
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.schema import driver_url
 
 
 def _cursor(*parts: str) -> str:
@@ -80,6 +82,15 @@ def begin(memory: Memory, settings: Settings) -> Begin:
         )
 
     return begin
+
+
+@pytest.fixture
+async def reading_engine(settings: Settings) -> AsyncIterator[AsyncEngine]:
+    """Connections of the application's role, for what reads beside all transactions."""
+    assert settings.database_url is not None
+    engine = create_async_engine(driver_url(settings.database_url.get_secret_value()))
+    yield engine
+    await engine.dispose()
 
 
 @pytest.fixture

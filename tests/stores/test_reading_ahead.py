@@ -1,7 +1,6 @@
 """Reading ahead: an agent that is asked again and again has all of its entries' rows kept, and never one that is stale."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
@@ -11,7 +10,6 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.kept import Kept, Owner
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
-from mnestic.stores.postgres.schema import driver_url
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import entry
 
@@ -34,14 +32,6 @@ async def known(begin: Begin) -> int:
         )
     async with begin(write=False) as transaction:
         return (await transaction.search.recognise((), (), model="")).knowledge
-
-
-@pytest.fixture
-async def engine(settings: Settings) -> AsyncIterator[AsyncEngine]:
-    assert settings.database_url is not None
-    engine = create_async_engine(driver_url(settings.database_url.get_secret_value()))
-    yield engine
-    await engine.dispose()
 
 
 async def until_held(memory: PostgresMemory, number: int) -> None:
@@ -77,24 +67,24 @@ async def test_who_is_asked_again_has_all_rows_kept(memory: PostgresMemory, ada:
 
 
 async def test_what_changes_meanwhile_is_not_kept(
-    engine: AsyncEngine, begin: Begin, ada: Owner, known: int
+    reading_engine: AsyncEngine, begin: Begin, ada: Owner, known: int
 ) -> None:
     kept = Kept(max_bytes=MANY)
     kept.read_at(ada, known)
     async with begin() as transaction:
         await transaction.entries.add([entry("late")])
 
-    await read(ReadingAhead(engine, kept), ada)
+    await read(ReadingAhead(reading_engine, kept), ada)
 
     assert kept.counts().entries.held == 0
 
 
 async def test_rows_that_are_kept_stay_as_they_are(
-    engine: AsyncEngine, ada: Owner, known: int
+    reading_engine: AsyncEngine, ada: Owner, known: int
 ) -> None:
     kept = Kept(max_bytes=MANY)
     reading = kept.read_at(ada, known)
-    ahead = ReadingAhead(engine, kept)
+    ahead = ReadingAhead(reading_engine, kept)
     await read(ahead, ada)
     first = {line.number: line for line in kept._lines}
     kept._lines.drop(reading.generation, min(first))
@@ -107,12 +97,12 @@ async def test_rows_that_are_kept_stay_as_they_are(
 
 
 async def test_rows_are_read_while_there_is_place_the_newest_first(
-    engine: AsyncEngine, ada: Owner, known: int
+    reading_engine: AsyncEngine, ada: Owner, known: int
 ) -> None:
     kept = Kept(max_bytes=20 * FEW)
     reading = kept.read_at(ada, known)
 
-    await read(ReadingAhead(engine, kept), ada)
+    await read(ReadingAhead(reading_engine, kept), ada)
 
     counts = kept.counts().entries
     numbers = [line.number for line in kept._lines]
@@ -137,10 +127,12 @@ async def test_a_database_that_is_down_fails_nobody(
     await down.dispose()
 
 
-async def test_who_closes_waits_for_nothing(engine: AsyncEngine, ada: Owner, known: int) -> None:
+async def test_who_closes_waits_for_nothing(
+    reading_engine: AsyncEngine, ada: Owner, known: int
+) -> None:
     kept = Kept(max_bytes=MANY)
     kept.read_at(ada, known)
-    ahead = ReadingAhead(engine, kept)
+    ahead = ReadingAhead(reading_engine, kept)
 
     await ahead.close()
     ahead.begin(ada)
