@@ -116,7 +116,7 @@ class Told:
     """What a text tells, by its clauses; each part of it is worked out once, when it is first needed."""
 
     def __init__(self, text: str) -> None:
-        self._text = text[:_BEGINNING]
+        self._whole, self._text = text, text[:_BEGINNING]
 
     @cached_property
     def changes(self) -> tuple[_Clause, ...]:
@@ -147,7 +147,7 @@ class Told:
     @cached_property
     def begins_later(self) -> bool:
         """Whether it tells from when on something is so, as in *from June on*."""
-        return _BEGINS.search(self._text) is not None
+        return _BEGINS.search(self._whole) is not None
 
     @cached_property
     def is_own(self) -> bool:

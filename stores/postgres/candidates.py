@@ -32,9 +32,9 @@ COLUMNS = """
        e.aliases::text AS aliases, e.tags::text AS tags, e.entry_type, e.times::text AS times, e.content,
        e.status, e.expires_at
 """
-_SMALL = 4000  # characters of a content that is worth keeping
+SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
-_ROW_BYTES = 1300  # of a line of some twenty words, beside its content; by tracemalloc
+_ROW_BYTES = 1500  # of a line of some twenty words, beside its content; by tracemalloc
 # Of a row, all that depends on the question: from `is_said` on.
 _OPEN_QUESTION = (False, False, 0, 0, 0.0, 0, 0.0, 0.0, 0.0)
 _OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
@@ -79,7 +79,7 @@ class EntryLine:
     @property
     def is_small(self) -> bool:
         """Whether it is worth keeping."""
-        return len(self.content) <= _SMALL
+        return len(self.content) <= SMALL
 
     @property
     def bytes(self) -> int:

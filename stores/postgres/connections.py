@@ -72,11 +72,11 @@ async def read_together(
                 async with driver.pipeline():
                     for cursor, (statement, values) in zip(cursors, statements, strict=True):
                         await _execute(cursor, statement, values)
+            return [await cursor.fetchall() for cursor in cursors[len(statements) - len(asked) :]]
     except (ProgrammingError, DataError) as error:
         if opening is not None and not (cursors and cursors[0].rowcount == 1):
             raise refusal(error) from error
         raise
-    return [await cursor.fetchall() for cursor in cursors[len(statements) - len(asked) :]]
 
 
 async def _execute(

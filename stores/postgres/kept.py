@@ -6,23 +6,20 @@ changed, so that the others stay; where one is late or lost, all that is kept of
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import Generic, TypeVar
 
 from mnestic.memory.caches import CacheCount, CacheCounts
 from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept_sessions import KeptSessions
 from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors, bytes_to_grow
+from mnestic.stores.postgres.recent import Recent
 from mnestic.stores.postgres.unit import Change
 
 Owner = tuple[str, str]  # tenant and agent
-Group = TypeVar("Group")
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 _MOST_AGENTS = 100_000  # whose counts are kept
 _ANSWER_BYTES, _TOLD_BYTES = (
     2000,
@@ -32,79 +29,8 @@ _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 # Lines that questions have had to read, and their share of all, from where all are read: that takes no more than a few
 # times what has been spent so far.
 _FEWEST_MISSED, _MISSED = 100, 0.25
-_LINE_BYTES = (
-    2000  # about what a line takes, of some 150 characters; read ahead only where all have place
-)
-_LARGEST = 0.1  # share of all that a row or an answer may take
-_ANSWERS, _VECTORS = 6, 2  # a sixth and a half of all bytes; rows have the rest
-
-
-class _Recent(Generic[Group, Key, Value]):
-    """Values in groups, up to a number of bytes in all.
-
-    Of the group that was asked for longest ago those that were used longest ago make place. Which these are is
-    noted once half of the bytes are taken: until then it takes time for nothing.
-    """
-
-    def __init__(self, max_bytes: int, *, largest: float = _LARGEST) -> None:
-        self._max_bytes, self.bytes = max_bytes, 0
-        self.largest = int(largest * max_bytes)
-        self._groups: OrderedDict[Group, OrderedDict[Key, tuple[Value, int]]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return sum(map(len, self._groups.values()))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it holds nothing."""
-        return not self._groups
-
-    @property
-    def place(self) -> int:
-        """How many bytes there are without others making place."""
-        return self._max_bytes - self.bytes
-
-    def get(self, group: Group, key: Key) -> Value | None:
-        return self.get_all(group, (key,)).get(key)
-
-    def get_all(self, group: Group, keys: Iterable[Key]) -> dict[Key, Value]:
-        if (values := self._groups.get(group)) is None:
-            return {}
-        self._groups.move_to_end(group)
-        found = {key: values[key][0] for key in keys if key in values}
-        if self.bytes > self._max_bytes // 2:
-            for key in found:
-                values.move_to_end(key)
-        return found
-
-    def __iter__(self) -> Iterator[Value]:
-        return (value for group in self._groups for value in self.values(group))
-
-    def values(self, group: Group) -> Collection[Value]:
-        return [value for value, _ in self._groups.get(group, {}).values()]
-
-    def put(self, group: Group, key: Key, value: Value, *, size: int) -> None:
-        self.drop(group, key)
-        if size > self.largest:
-            return
-        self._groups.setdefault(group, OrderedDict())[key] = (value, size)
-        self._groups.move_to_end(group)
-        self.bytes += size
-        while self.bytes > self._max_bytes:
-            oldest = next(iter(self._groups))
-            self.drop(oldest, next(iter(self._groups[oldest])))
-
-    def drop(self, group: Group, key: Key) -> None:
-        values = self._groups.get(group)
-        if values is None or key not in values:
-            return
-        self.bytes -= values.pop(key)[1]
-        if not values:
-            del self._groups[group]
-
-    def drop_all(self, group: Group) -> None:
-        if (values := self._groups.pop(group, None)) is not None:
-            self.bytes -= sum(size for _, size in values.values())
+_LINE_BYTES = 2200  # about what a line takes, of some 150 characters
+_ANSWERS, _VECTORS, _SESSIONS = 6, 2, 16  # parts of all bytes; rows have the rest
 
 
 @dataclass(slots=True)
@@ -148,9 +74,13 @@ class Reading:
         """Those of which no row is kept."""
         return self.kept.lacking(self.generation, numbers)
 
-    def keep(self, lines: Iterable[EntryLine], *, ahead: bool = False) -> None:
-        """Keeps rows that were read after the count, by a question or ahead of them, unless it is another by now."""
-        self.kept.keep(self, lines, ahead=ahead)
+    def keep(self, lines: Iterable[EntryLine]) -> None:
+        """Keeps rows that a question read after the count, unless it is another by now."""
+        self.kept.keep(self, lines)
+
+    def keep_ahead(self, lines: Sequence[EntryLine]) -> bool:
+        """Keeps rows that were read ahead of questions, if no others have to make place; returns whether they are kept."""
+        return self.kept.keep_ahead(self, lines)
 
     def keep_sessions(self, sessions: KeptSessions) -> None:
         """Keeps where entries are, from before all of them have been read, unless the count is another by now."""
@@ -197,15 +127,16 @@ class Kept:
         """Prepares it.
 
         Args:
-            max_bytes: Half for vectors, a third for rows, the rest for answers; 0 keeps nothing.
+            max_bytes: Half for vectors, a sixth for answers, a sixteenth for conversations, the rest for rows; 0 keeps nothing.
             piece: How many vectors are read at once.
         """
         self.piece = piece
         answers, vectors = max_bytes // _ANSWERS, max_bytes // _VECTORS
-        self._answers: _Recent[Owner, str, _Answer] = _Recent(answers)
-        self._vectors: _Recent[int, str, KeptVectors] = _Recent(vectors, largest=1.0)
-        self._lines: _Recent[int, int, EntryLine] = _Recent(max_bytes - answers - vectors)
-        self._sessions: dict[int, KeptSessions] = {}
+        sessions = max_bytes // _SESSIONS
+        self._answers: Recent[Owner, str, _Answer] = Recent(answers)
+        self._vectors: Recent[int, str, KeptVectors] = Recent(vectors, largest=1.0)
+        self._lines: Recent[int, int, EntryLine] = Recent(max_bytes - answers - vectors - sessions)
+        self._sessions: Recent[int, None, KeptSessions] = Recent(sessions, largest=1.0)
         self._states: OrderedDict[Owner, _State] = OrderedDict()
         self._generations = count()
         self._entry_hits = self._entry_misses = self._answer_hits = self._answer_misses = 0
@@ -247,11 +178,6 @@ class Kept:
         asked = frozenset(numbers)
         return asked - self._lines.get_all(generation, asked).keys()
 
-    @property
-    def has_place(self) -> bool:
-        """Whether more rows may be kept without others making place."""
-        return self._lines.place > self._lines.largest
-
     def may_read_ahead(self, reading: Reading, entries: int) -> bool:
         """See `Reading.may_read_ahead`."""
         state = self._states.get(reading.owner)
@@ -259,33 +185,43 @@ class Kept:
             return False
         if state.missed < max(_FEWEST_MISSED, _MISSED * entries):
             return False
-        if entries * _LINE_BYTES > self._lines.place:
+        lacking = entries - self._lines.number(reading.generation)
+        if lacking * _LINE_BYTES > self._lines.place:
             return False
         state.missed = 0
         return True
 
-    def keep(self, reading: Reading, lines: Iterable[EntryLine], *, ahead: bool) -> None:
+    def keep(self, reading: Reading, lines: Iterable[EntryLine]) -> None:
         """See `Reading.keep`."""
         if not self.is_current(reading):
             return  # these rows may be from before the change that was heard of
-        sessions = self._sessions.get(reading.generation)
+        sessions = self._sessions.get(reading.generation, None)
         for line in lines:
-            if line.is_small:
+            if line.is_small and not self._lines.has(reading.generation, line.number):
                 self._lines.put(reading.generation, line.number, line, size=line.bytes)
-                self._states[reading.owner].missed += not ahead
+                self._states[reading.owner].missed += 1
             if sessions is not None and line.number in sessions.unseen:
-                sessions.place(line.number, line.session_id)
+                sessions.place(line.number, line.session_id, length=len(line.content))
+
+    def keep_ahead(self, reading: Reading, lines: Sequence[EntryLine]) -> bool:
+        """See `Reading.keep_ahead`."""
+        small = [line for line in lines if line.is_small]
+        if not self.is_current(reading) or sum(line.bytes for line in small) > self._lines.place:
+            return False
+        for line in small:
+            self._lines.put(reading.generation, line.number, line, size=line.bytes)
+        return True
 
     def keep_sessions(self, reading: Reading, sessions: KeptSessions) -> None:
         """See `Reading.keep_sessions`."""
         if self.is_current(reading):
-            self._sessions[reading.generation] = sessions
+            self._sessions.put(reading.generation, None, sessions, size=sessions.bytes)
 
     def apart(
         self, generation: int, numbers: Iterable[int], names: frozenset[str]
     ) -> dict[int, bool]:
         """See `Reading.apart`."""
-        sessions = self._sessions.get(generation)
+        sessions = self._sessions.get(generation, None)
         if sessions is None or not names:
             return {}
         lines = partial(self._lines.get_all, generation)
@@ -334,10 +270,10 @@ class Kept:
         self._answers.drop_all(owner)
         for number in numbers:
             self._lines.drop(state.generation, number)
-        if (sessions := self._sessions.get(state.generation)) is not None:
+        if (sessions := self._sessions.get(state.generation, None)) is not None:
             sessions.change(numbers, change.added or ())
             if change.added is None or sessions.lacks_most:
-                del self._sessions[state.generation]
+                self._sessions.drop_all(state.generation)
         held = self._vectors.values(state.generation)
         for vectors in held:
             vectors.drop((*numbers, *(change.added or ())))
@@ -378,7 +314,7 @@ class Kept:
         if state is not None:
             self._lines.drop_all(state.generation)
             self._vectors.drop_all(state.generation)
-            self._sessions.pop(state.generation, None)
+            self._sessions.drop_all(state.generation)
         self._answers.drop_all(owner)
 
     def counts(self) -> CacheCounts:

@@ -11,6 +11,7 @@ from mnestic.stores.postgres.candidates import EntryLine, Patterns, names_one
 
 LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
 _MOST_UNSEEN = 1000  # entries; of more it is quicker to read all anew
+_PLACE_BYTES = 200  # of an entry's place, beside its text
 _BETWEEN = "\0"  # texts, so that no name begins in one and ends in another
 
 Lines = Callable[[Iterable[int]], dict[int, EntryLine]]  # of entries, those that are kept
@@ -29,18 +30,25 @@ class KeptSessions:
         self._entries: defaultdict[str, list[int]] = defaultdict(list)
         self._told: dict[str, tuple[AbstractSet[str], str]] = {}
         self._changed: set[str] = set()
+        self._length = 0
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory it takes, once all sessions have been asked for."""
+        return _PLACE_BYTES * len(self._of) + 2 * self._length
 
     @property
     def lacks_most(self) -> bool:
         """Whether of so many it is not known where they are that it is not worth its place."""
         return len(self.unseen) > _MOST_UNSEEN
 
-    def place(self, number: int, session_id: str | None) -> None:
-        """Notes where an entry is, or that it is nowhere."""
+    def place(self, number: int, session_id: str | None, *, length: int = 0) -> None:
+        """Notes where an entry is, or that it is nowhere, and how many characters it has."""
         self.unseen.discard(number)
         if number in self._of:
             return
         self._of[number] = session_id
+        self._length += length
         if session_id is not None:
             self._entries[session_id].append(number)
             self._told.pop(session_id, None)

@@ -1,4 +1,4 @@
-"""Reading ahead: the rows of all of an agent's entries, while nobody waits, once many were read one by one.
+"""Reading ahead: the rows of all of an agent's entries, once questions have had to read many of them.
 
 It stands alone as no question needs it: what it reads is kept like what questions have read, and only spares later
 ones a round trip.
@@ -10,22 +10,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from mnestic.memory.errors import MnesticError
-from mnestic.stores.postgres.candidates import COLUMNS, line_of
+from mnestic.stores.postgres.candidates import COLUMNS, SMALL, EntryLine, line_of
 from mnestic.stores.postgres.connections import read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
 from mnestic.stores.postgres.kept import Kept, Owner, Reading
 from mnestic.stores.postgres.kept_sessions import KeptSessions
 from mnestic.stores.postgres.opening import opening
 
-_PIECE = 100  # rows that are read at once, which keeps questions waiting for some 3 ms
+_PIECE = 100  # rows that are read at once
+_AT_ONCE = 10  # rows that are made lines of before others have their turn
+_TRIES = 5  # at a piece, while others write
 _NEWEST = 2**63 - 1
+# Of a content that is not kept only how long it is; a character has four bytes at most.
 _NEXT = text(f"""
-SELECT {COLUMNS} FROM mnestic.entry AS e
+SELECT {COLUMNS.replace("e.content,", f"CASE WHEN octet_length(e.content) <= {4 * SMALL} THEN e.content END AS content,")}
+  FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number < :before
  ORDER BY e.number DESC LIMIT {_PIECE}
 """)  # noqa: S608 - constants of this module
@@ -44,17 +45,20 @@ class ReadingAhead:
         """
         self._engine, self._kept = engine, kept
         self._owners: dict[Owner, None] = {}
+        self._closes = False
         self._working: asyncio.Task[None] | None = None
 
     def begin(self, owner: Owner) -> None:
         """Has those of one more agent read; returns at once."""
+        if self._closes:
+            return
         self._owners[owner] = None
         if self._working is None or self._working.done():
             self._working = asyncio.create_task(self._work())
 
     async def close(self) -> None:
         """Reads no more."""
-        self._owners.clear()
+        self._closes = True
         if self._working is not None:
             self._working.cancel()
             await asyncio.gather(self._working, return_exceptions=True)
@@ -64,33 +68,36 @@ class ReadingAhead:
             owner = next(iter(self._owners))
             try:
                 await self._read(owner)
-            except (DBAPIError, PoolTimeoutError, MnesticError) as error:  # questions tell who asks
+            except Exception as error:  # noqa: BLE001 - nobody else is there to be told; questions tell who asks
                 log.warning("entries are not read ahead", extra={"why": type(error).__name__})
-            self._owners.pop(owner, None)
+            finally:
+                del self._owners[owner]
 
     async def _read(self, owner: Owner) -> None:
-        """Reads those of an agent, until nothing is left, there is no place, or something has changed unheard."""
-        before, sessions = _NEWEST, KeptSessions()
-        while self._kept.has_place:
+        """Reads those of an agent, until nothing is left, there is no place, or what has changed is not heard of."""
+        before, sessions, tries = _NEWEST, KeptSessions(), 0
+        generation: int | None = None
+        while tries < _TRIES:
             reading, rows = await self._next(owner, before=before)
-            if before == _NEWEST:
-                reading.keep_sessions(sessions)
+            if generation is None and reading.is_current:
+                generation = reading.generation
+                reading.keep_sessions(sessions)  # which hear of changes from now on
+            lines = await _lines_of(reading, rows)
             if not reading.is_current:
+                tries += 1
+                continue
+            if reading.generation != generation or not reading.keep_ahead(lines):
                 return
-            lacking = reading.lacking(row.number for row in rows)
-            lines = [line_of(row) for row in rows if row.number in lacking]
-            for line in lines:
-                line.terms()  # which are kept with it
-            reading.keep(lines, ahead=True)
             for row in rows:
-                sessions.place(row.number, row.session_id)
+                sessions.place(row.number, row.session_id, length=len(row.content or ""))
             if len(rows) < _PIECE:
                 sessions.is_whole = True
+                reading.keep_sessions(sessions)  # by the place that they take now
                 return
-            before = rows[-1].number
+            before, tries = rows[-1].number, 0
 
     async def _next(self, owner: Owner, *, before: int) -> tuple[Reading, Sequence[Any]]:
-        """The next rows, and the right to keep them."""
+        """The next rows, and the right to keep them: to the count of changes that was read before they were."""
         tenant_id, agent_id = owner
         values = {"tenant_id": tenant_id, "agent_id": agent_id}
         async with self._engine.connect() as connection:
@@ -100,3 +107,17 @@ class ReadingAhead:
                 opening=opening(tenant_id, write=False),
             )
         return self._kept.reading(owner, moment.knowledge), rows
+
+
+async def _lines_of(reading: Reading, rows: Sequence[Any]) -> list[EntryLine]:
+    """Lines of those rows that are worth keeping and are not kept yet, with their words."""
+    lacking = reading.lacking(row.number for row in rows if row.content is not None)
+    lines = []
+    for row in rows:
+        if row.number in lacking:
+            line = line_of(row)
+            line.terms()
+            lines.append(line)
+            if len(lines) % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+    return lines

@@ -46,7 +46,7 @@ def test_no_more_is_kept_than_may_be() -> None:
         kept.keep_answer(ADA, str(number), Retrieval(), knowledge=1, until=9.0)
 
     counts = kept.counts()
-    assert 0 < counts.entries.bytes <= 60_000
+    assert 0 < counts.entries.bytes <= 50_000
     assert 0 < counts.answers.bytes <= 30_000
     assert 0 < counts.entries.held < 100
     assert not reading.lines([0])
@@ -54,7 +54,7 @@ def test_no_more_is_kept_than_may_be() -> None:
 
 
 def test_what_is_used_stays_and_the_rest_makes_place() -> None:
-    kept = Kept(max_bytes=60_000)
+    kept = Kept(max_bytes=90_000)
     reading = kept.read_at(ADA, 1)
 
     for number in range(100):
@@ -65,11 +65,11 @@ def test_what_is_used_stays_and_the_rest_makes_place() -> None:
 def test_all_is_read_ahead_once_a_quarter_was_missed() -> None:
     kept = Kept(max_bytes=10 * MANY)
     reading = kept.read_at(ADA, 1)
-    reading.keep([line(number) for number in range(1000, 1200)], ahead=True)
+    reading.keep_ahead([line(number) for number in range(1000, 1200)])
 
     asked = []
     for number in range(150):
-        reading.keep([line(number)])
+        reading.keep([line(number), line(1000)])  # which is there already
         asked.append(reading.may_read_ahead(entries=480))
 
     assert [place for place, may in enumerate(asked, 1) if may] == [120]
@@ -77,12 +77,24 @@ def test_all_is_read_ahead_once_a_quarter_was_missed() -> None:
 
 
 def test_nothing_is_read_ahead_where_not_all_has_place() -> None:
-    kept = Kept(max_bytes=6 * MANY)  # a third for rows
+    kept = Kept(max_bytes=6 * MANY)  # a quarter for rows
     reading = kept.read_at(ADA, 1)
-    reading.keep([line(number) for number in range(400)])
+    reading.keep([line(number) for number in range(300)])
 
-    assert not reading.may_read_ahead(entries=1000)
-    assert reading.may_read_ahead(entries=600)
+    assert not reading.may_read_ahead(entries=900)
+    assert reading.may_read_ahead(entries=500)
+
+
+def test_what_is_read_ahead_makes_nothing_go() -> None:
+    kept = Kept(max_bytes=300_000)
+    reading = kept.read_at(ADA, 1)
+    reading.keep([line(1)])
+
+    assert reading.keep_ahead([line(2), line(3, "x" * 5000)])
+    assert not reading.keep_ahead([line(number) for number in range(10, 90)])
+    assert reading.lacking([1, 2, 3, 10]) == {3, 10}
+    kept.changed(Change(ADA, 2, [], []))
+    assert not reading.keep_ahead([line(4)])
 
 
 def test_few_that_were_missed_are_not_worth_it() -> None:

@@ -118,8 +118,22 @@ def test_a_long_session_is_not_looked_through(texts: dict[int, EntryLine]) -> No
     assert apart(sessions, texts, 10) == {10: False}
 
 
+def test_no_more_sessions_are_kept_than_may_be() -> None:
+    kept = Kept(max_bytes=160_000)
+    for agent in ("ada", "bea"):
+        sessions = KeptSessions()
+        sessions.place(1, "a", length=4000)
+        sessions.is_whole = True
+        reading = kept.read_at(("t", agent), 0)
+        reading.keep([line(1)])
+        reading.keep_sessions(sessions)
+
+    assert reading.apart([1], MARA) == {1: True}
+    assert kept.read_at(("t", "ada"), 0).apart([1], MARA) == {}
+
+
 def test_too_many_that_are_new_are_not_worth_it() -> None:
-    kept = Kept(max_bytes=10**6)
+    kept = Kept(max_bytes=10**7)
     owner, sessions = ("t", "ada"), KeptSessions()
     reading = kept.read_at(owner, 0)
     reading.keep_sessions(sessions)
@@ -131,7 +145,7 @@ def test_too_many_that_are_new_are_not_worth_it() -> None:
     assert reading.apart([1], frozenset()) == {}
     kept.changed(Change(owner, 1, [], range(10, 1011)))
     assert not sessions.unseen.isdisjoint(range(10, 1011))
-    assert kept._sessions == {}
+    assert kept._sessions.is_empty
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -244,7 +258,7 @@ async def test_answers_are_those_of_who_keeps_nothing_whatever_is_added(
     assert await told(0.002) == before  # who is asked again is read ahead
     assert memory._ahead._working is not None
     await memory._ahead._working
-    (sessions,) = memory._kept._sessions.values()
+    (sessions,) = memory._kept._sessions
     assert sessions.is_whole
     assert await told(0.003) == before
     assert sessions._told  # from there it was told

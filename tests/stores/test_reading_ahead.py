@@ -2,7 +2,9 @@
 
 import asyncio
 
+import psycopg
 import pytest
+from psycopg.rows import TupleRow
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.starter.memory_client import MemoryClient
@@ -14,7 +16,7 @@ from tests.stores.conftest import Begin
 from tests.stores.entry_samples import entry
 
 NUMBER = 360
-FEW, MANY = 20_000, 10**7  # bytes
+FEW, MANY = 10**6, 10**7  # bytes
 
 
 @pytest.fixture
@@ -99,18 +101,61 @@ async def test_rows_that_are_kept_stay_as_they_are(
 async def test_rows_are_read_while_there_is_place_the_newest_first(
     reading_engine: AsyncEngine, ada: Owner, known: int
 ) -> None:
-    kept = Kept(max_bytes=20 * FEW)
-    reading = kept.read_at(ada, known)
+    large, small = Kept(max_bytes=MANY), Kept(max_bytes=FEW)
+    for kept in (large, small):
+        kept.read_at(ada, known)
+        await read(ReadingAhead(reading_engine, kept), ada)
 
+    all_of_them, some = (sorted(line.number for line in kept._lines) for kept in (large, small))
+    assert len(all_of_them) == NUMBER
+    assert 0 < len(some) < NUMBER
+    assert some == all_of_them[-len(some) :]
+
+
+async def test_long_texts_are_not_read_but_known_to_be_there(
+    reading_engine: AsyncEngine, begin: Begin, ada: Owner
+) -> None:
+    async with begin() as transaction:
+        await transaction.entries.add(
+            [entry("long", "x" * 20_000, session_id="s"), entry("short", "Tea?", session_id="s")]
+        )
+    async with begin(write=False) as transaction:
+        knowledge = (await transaction.search.recognise((), (), model="")).knowledge
+    kept = Kept(max_bytes=MANY)
+    reading = kept.read_at(ada, knowledge)
     await read(ReadingAhead(reading_engine, kept), ada)
 
-    counts = kept.counts().entries
-    numbers = [line.number for line in kept._lines]
-    assert 0 < counts.held < NUMBER
-    assert counts.bytes <= 20 * FEW / 3
-    assert max(numbers) - min(numbers) == counts.held - 1
-    assert not reading.lacking([max(numbers)])
-    assert not reading.may_read_ahead(1)
+    (held,) = kept._lines
+    assert held.content == "Tea?"
+    assert (
+        reading.apart([held.number], frozenset({"mara"})) == {}
+    )  # who knows what is in the long one
+
+
+async def test_what_fails_for_one_agent_keeps_others_from_nothing(
+    reading_engine: AsyncEngine,
+    begin: Begin,
+    owner: psycopg.Connection[TupleRow],
+    ada: Owner,
+    known: int,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bea = (ada[0], "bea")
+    async with begin(agent="bea") as transaction:
+        await transaction.entries.add([entry("b")])
+    owner.execute(  # a time that the driver cannot read
+        "UPDATE mnestic.entry SET at = '20000-01-01' WHERE tenant_id = %s AND agent_id = 'bea'",
+        [ada[0]],
+    )
+    kept = Kept(max_bytes=MANY)
+    kept.read_at(bea, 1)
+    kept.read_at(ada, known)
+    ahead = ReadingAhead(reading_engine, kept)
+    ahead.begin(bea)
+    await read(ahead, ada)
+
+    assert "entries are not read ahead" in caplog.text
+    assert kept.counts().entries.held == NUMBER
 
 
 @pytest.mark.usefixtures("known")
@@ -127,17 +172,32 @@ async def test_a_database_that_is_down_fails_nobody(
     await down.dispose()
 
 
-async def test_who_closes_waits_for_nothing(
+async def test_who_closes_ends_it_midway(
     reading_engine: AsyncEngine, ada: Owner, known: int
 ) -> None:
     kept = Kept(max_bytes=MANY)
     kept.read_at(ada, known)
     ahead = ReadingAhead(reading_engine, kept)
+    ahead.begin(ada)
+    async with asyncio.timeout(30):
+        while not kept.counts().entries.held:  # noqa: ASYNC110 - it sets no event
+            await asyncio.sleep(0)
 
     await ahead.close()
     ahead.begin(ada)
-    await ahead.close()
 
     assert ahead._working is not None
-    assert ahead._working.done()
-    assert kept.counts().entries.held == 0
+    assert ahead._working.cancelled()
+    assert 0 < kept.counts().entries.held < NUMBER
+
+
+async def test_a_memory_that_is_closed_reads_no_more(
+    memory: PostgresMemory, ada: Owner, known: int
+) -> None:
+    memory._kept.read_at(ada, known)
+    memory._ahead.begin(ada)
+
+    await memory.close()
+
+    assert memory._ahead._working is not None
+    assert memory._ahead._working.cancelled()
