@@ -30,7 +30,7 @@ _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 # times what has been spent so far.
 _FEWEST_MISSED, _MISSED = 100, 0.25
 _LINE_BYTES = 2200  # about what a line takes, of some 150 characters
-_ANSWERS, _VECTORS, _SESSIONS = 6, 2, 16  # parts of all bytes; rows have the rest
+_ANSWERS, _VECTORS, _SESSIONS = 6, 2, 32  # parts of all bytes; rows have the rest
 
 
 @dataclass(slots=True)
@@ -127,7 +127,7 @@ class Kept:
         """Prepares it.
 
         Args:
-            max_bytes: Half for vectors, a sixth for answers, a sixteenth for conversations, the rest for rows; 0 keeps nothing.
+            max_bytes: Half for vectors, a sixth for answers, a 32nd for conversations, the rest for rows; 0 keeps nothing.
             piece: How many vectors are read at once.
         """
         self.piece = piece

@@ -119,7 +119,7 @@ def test_a_long_session_is_not_looked_through(texts: dict[int, EntryLine]) -> No
 
 
 def test_no_more_sessions_are_kept_than_may_be() -> None:
-    kept = Kept(max_bytes=160_000)
+    kept = Kept(max_bytes=320_000)
     for agent in ("ada", "bea"):
         sessions = KeptSessions()
         sessions.place(1, "a", length=4000)
