@@ -56,7 +56,10 @@ class KeptSessions:
     def change(self, numbers: Collection[int], added: Collection[int]) -> None:
         """Hears which entries are others, or gone, and which are new."""
         self.unseen.update(added)
-        self._changed.update(filter(None, map(self._of.get, numbers)))
+        changed = {*filter(None, map(self._of.get, numbers))}
+        self._changed |= changed
+        for session in changed:
+            self._told.pop(session, None)  # what was forgotten is in no memory
 
     def apart(
         self,

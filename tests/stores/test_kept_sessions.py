@@ -93,9 +93,10 @@ def test_until_a_new_entry_is_placed_nothing_is_known(
 def test_of_a_session_that_has_changed_nothing_is_known(
     kept: KeptSessions, texts: dict[int, EntryLine]
 ) -> None:
-    assert apart(kept, texts, 2) == {2: False}
+    assert apart(kept, texts, 2, 3) == {2: False, 3: True}
     kept.change([1, 4, 9], [])
 
+    assert kept._told.keys() == {"b"}  # nothing that was forgotten is left
     assert apart(kept, texts, 2, 3) == {3: True}
 
 
