@@ -182,6 +182,15 @@ async def memory(settings: Settings) -> AsyncIterator[PostgresMemory]:
 
 
 @pytest.fixture
+async def forgetful(settings: Settings) -> AsyncIterator[PostgresMemory]:
+    """The memory of another process, which keeps nothing."""
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=2, cache_bytes=0)
+    yield memory
+    await memory.close()
+
+
+@pytest.fixture
 async def client(settings: Settings) -> AsyncIterator[MnesticClient]:
     """A client of this test's tenant."""
     async with await MnesticClient.connect(settings) as client:

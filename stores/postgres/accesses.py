@@ -112,7 +112,7 @@ class AccessCounts:
                     await self._write_of(owner, pending[owner], wait=wait)
                 except Exception as error:  # noqa: BLE001 - nobody else is there to be told
                     written = False
-                    log.warning("accesses are not counted yet", extra={"why": _told(error)})
+                    log.warning("accesses are not counted yet", extra={"why": why_of(error)})
                     if isinstance(error, UnavailableError):
                         break
         finally:
@@ -144,7 +144,7 @@ class AccessCounts:
             self._pending.setdefault(owner, Counter()).update(counts)
 
 
-def _told(error: Exception) -> str:
+def why_of(error: Exception) -> str:
     """What may be logged of an error: one that is not ours may repeat what was asked."""
     return str(error) if isinstance(error, MnesticError) else type(error).__name__
 

@@ -27,11 +27,12 @@ from mnestic.memory.terms import terms_of
 from mnestic.memory.time_mentions import tells_when
 
 # What lines are made of; names of columns are the fields of `EntryLine`.
-COLUMNS = """
+COLUMNS_BESIDE = """
        e.number, e.id, e.session_id, e.speaker, e.subjects::text AS subjects, e.at, e.importance,
-       e.aliases::text AS aliases, e.tags::text AS tags, e.entry_type, e.times::text AS times, e.content,
+       e.aliases::text AS aliases, e.tags::text AS tags, e.entry_type, e.times::text AS times,
        e.status, e.expires_at
-"""
+"""  # the content
+COLUMNS = f"{COLUMNS_BESIDE}, e.content"
 SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
 _ROW_BYTES = 1500  # of a line of some twenty words, beside its content; by tracemalloc

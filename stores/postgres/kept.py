@@ -1,4 +1,4 @@
-"""What a process keeps of what it read: rows of entries, their vectors, and answers to questions.
+"""What a process keeps of what it read: rows of entries, their vectors, who was in which conversation, and answers.
 
 Every search reads first how often the agent's knowledge has changed. What was read at that count is true at
 it, so nothing that is kept can be stale, whoever wrote meanwhile. Notifications only tell which entries

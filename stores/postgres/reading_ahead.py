@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from mnestic.stores.postgres.candidates import COLUMNS, SMALL, EntryLine, line_of
+from mnestic.stores.postgres.accesses import why_of
+from mnestic.stores.postgres.candidates import COLUMNS_BESIDE, SMALL, EntryLine, line_of
 from mnestic.stores.postgres.connections import read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
 from mnestic.stores.postgres.kept import Kept, Owner, Reading
@@ -23,9 +24,9 @@ _PIECE = 100  # rows that are read at once
 _AT_ONCE = 10  # rows that are made lines of before others have their turn
 _TRIES = 5  # at a piece, while others write
 _NEWEST = 2**63 - 1
-# Of a content that is not kept only how long it is; a character has four bytes at most.
+# No content that is not kept; a character has four bytes at most.
 _NEXT = text(f"""
-SELECT {COLUMNS.replace("e.content,", f"CASE WHEN octet_length(e.content) <= {4 * SMALL} THEN e.content END AS content,")}
+SELECT {COLUMNS_BESIDE}, CASE WHEN octet_length(e.content) <= {4 * SMALL} THEN e.content END AS content
   FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number < :before
  ORDER BY e.number DESC LIMIT {_PIECE}
@@ -69,7 +70,7 @@ class ReadingAhead:
             try:
                 await self._read(owner)
             except Exception as error:  # noqa: BLE001 - nobody else is there to be told; questions tell who asks
-                log.warning("entries are not read ahead", extra={"why": type(error).__name__})
+                log.warning("entries are not read ahead", extra={"why": why_of(error)})
             finally:
                 del self._owners[owner]
 
@@ -119,5 +120,5 @@ async def _lines_of(reading: Reading, rows: Sequence[Any]) -> list[EntryLine]:
             line.terms()
             lines.append(line)
             if len(lines) % _AT_ONCE == 0:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # a turn for others, no wait
     return lines

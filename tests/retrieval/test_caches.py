@@ -28,22 +28,13 @@ QUESTION = "When does the ferry leave?"
 
 
 @pytest.fixture
-async def other(settings: Settings) -> AsyncIterator[PostgresMemory]:
-    """The memory of another process, which keeps nothing."""
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=2, cache_bytes=0)
-    yield memory
-    await memory.close()
-
-
-@pytest.fixture
 def here(memory: PostgresMemory, settings: Settings) -> MemoryClient:
     return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
 
 
 @pytest.fixture
-def there(other: PostgresMemory, settings: Settings) -> MemoryClient:
-    return MemoryClient(other, tenant_id=settings.tenant_id, agent_id="ada")
+def there(forgetful: PostgresMemory, settings: Settings) -> MemoryClient:
+    return MemoryClient(forgetful, tenant_id=settings.tenant_id, agent_id="ada")
 
 
 async def fill(client: MemoryClient) -> list[str]:
@@ -166,7 +157,7 @@ async def test_what_this_process_changes_leaves_its_other_entries_kept(
 async def test_a_write_does_not_depend_on_whether_others_are_told(
     here: MemoryClient,
     there: MemoryClient,
-    other: PostgresMemory,
+    forgetful: PostgresMemory,
     admin_url: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -176,7 +167,7 @@ async def test_a_write_does_not_depend_on_whether_others_are_told(
         owner.execute("REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC")
         try:
             await there.change_entry(ferry, content="The ferry to Texel leaves at noon.")
-            await other.close()
+            await forgetful.close()
         finally:
             owner.execute("GRANT EXECUTE ON FUNCTION pg_notify(text, text) TO PUBLIC")
 
@@ -238,12 +229,12 @@ async def test_agents_are_never_answered_from_what_another_is_kept(
     assert not told(await others.retrieve(QUESTION))
 
 
-async def test_a_process_may_keep_nothing(there: MemoryClient, other: PostgresMemory) -> None:
+async def test_a_process_may_keep_nothing(there: MemoryClient, forgetful: PostgresMemory) -> None:
     await fill(there)
 
     first, second = await there.retrieve(QUESTION), await there.retrieve(QUESTION)
 
-    counts = other.cache_counts()
+    counts = forgetful.cache_counts()
     assert told(first) == told(second) != []
     assert (counts.entries.held, counts.answers.held, counts.entries.bytes) == (0, 0, 0)
 
@@ -277,7 +268,7 @@ async def reading(settings: Settings, piece: int) -> AsyncIterator[PostgresMemor
 async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothing(
     there: MemoryClient,
     reading: PostgresMemory,
-    other: PostgresMemory,
+    forgetful: PostgresMemory,
     settings: Settings,
     seed: int,
 ) -> None:
@@ -287,7 +278,7 @@ async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothin
     for step in range(25):
         writer = chance.choice([here, there])
         if chance.random() < 0.4:
-            by = chance.choice([reading, other])
+            by = chance.choice([reading, forgetful])
             await embed_in(by, settings.tenant_id, number=chance.randrange(1, 9))
         change = chance.random()
         if change < 0.3:

@@ -1,15 +1,13 @@
 """Conversations that a process keeps: who was there is as Postgres tells it, or not known."""
 
 import random
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import cast
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from mnestic.memory.retrieval import RetrievalQuery
-from mnestic.memory.search import Search, Vocabulary
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
@@ -22,6 +20,7 @@ from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.unit import Change
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import NOON, entry
+from tests.stores.search_samples import search
 from tests.stores.test_kept import line
 
 MARA = frozenset({"mara"})
@@ -192,31 +191,8 @@ async def told(begin: Begin, numbers: Sequence[int], names: frozenset[str]) -> s
     """Those of which Postgres tells that nobody of the names was there."""
     async with begin(write=False) as transaction:
         unit = cast("PostgresSearchStore", transaction.search)._unit
-        search = Search(
-            query=RetrievalQuery(text="anything"),
-            vocabulary=Vocabulary(),
-            called=Vocabulary(),
-            names=names,
-            believed=frozenset(),
-            tags=frozenset(),
-            predicates={},
-            respects=frozenset(),
-            period=None,
-            pool=10,
-            now=NOON,
-            knowledge=0,
-        )
-        (rows,) = await unit.rows_of(KnownSessions(unit).apart(numbers, search))
+        (rows,) = await unit.rows_of(KnownSessions(unit).apart(numbers, search(names=names)))
     return {row.number for row in rows}
-
-
-@pytest.fixture
-async def forgetful(settings: Settings) -> AsyncIterator[PostgresMemory]:
-    """The memory of another process, which keeps nothing."""
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=2, cache_bytes=0)
-    yield memory
-    await memory.close()
 
 
 async def test_answers_are_those_of_who_keeps_nothing_whatever_is_added(

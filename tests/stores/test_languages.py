@@ -9,11 +9,11 @@ import pytest
 from psycopg.rows import TupleRow
 
 from mnestic.memory.ports import Transaction
-from mnestic.memory.retrieval import RetrievalQuery
-from mnestic.memory.search import Search, Vocabulary
+from mnestic.memory.search import Vocabulary
 from mnestic.starter.settings import Settings
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import entry
+from tests.stores.search_samples import search
 
 Owner = psycopg.Connection[TupleRow]
 
@@ -32,22 +32,13 @@ async def look_up(transaction: Transaction, *words: str, **asked: Any) -> Vocabu
 async def find(transaction: Transaction, *words: str, **asked: Any) -> set[str]:
     """The ids of entries that have any of the words."""
     known = await transaction.search.recognise((), words, model="")
-    search = Search(
-        query=RetrievalQuery(text="anything"),
+    asked_for = search(
         vocabulary=await transaction.search.look_up(words, known, **asked),
-        called=Vocabulary(),
-        names=frozenset(),
-        believed=frozenset(),
-        tags=frozenset(),
-        predicates={},
-        respects=frozenset(),
-        period=None,
-        pool=10,
         now=known.now,
         knowledge=known.knowledge,
     )
-    hits = await transaction.search.find(search)
-    told = await transaction.search.describe(hits.numbers, (), search)
+    hits = await transaction.search.find(asked_for)
+    told = await transaction.search.describe(hits.numbers, (), asked_for)
     return {text.entry_id for text in told.texts}
 
 

@@ -36,12 +36,6 @@ async def known(begin: Begin) -> int:
         return (await transaction.search.recognise((), (), model="")).knowledge
 
 
-async def until_held(memory: PostgresMemory, number: int) -> None:
-    async with asyncio.timeout(30):
-        while memory.cache_counts().entries.held != number:  # noqa: ASYNC110 - it sets no event
-            await asyncio.sleep(0.01)
-
-
 async def read(ahead: ReadingAhead, owner: Owner) -> None:
     """Has the rows of an agent read, and waits for it."""
     ahead.begin(owner)
@@ -57,8 +51,10 @@ async def test_who_is_asked_again_has_all_rows_kept(memory: PostgresMemory, ada:
     await client.retrieve("When does the ferry leave?", mode="text")
     after_one = memory.cache_counts().entries.held
     await client.retrieve("Is the ferry late?", mode="text")
-    await until_held(memory, NUMBER)
+    assert memory._ahead._working is not None
+    await asyncio.wait_for(memory._ahead._working, 30)
     before = memory.cache_counts().entries
+    assert before.held == NUMBER
     found = await client.retrieve("herons", mode="text", limit=3)
 
     after = memory.cache_counts().entries
