@@ -4,7 +4,9 @@ It stands apart from the settings of a process, which hold addresses and secrets
 the agent's memory, and hold from the next message on.
 """
 
+import json
 from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Self
 
@@ -77,7 +79,7 @@ class AgentSettings(BaseModel):
         default={}, description="Weights that are other than the preset's"
     )
 
-    @property
+    @cached_property
     def policy(self) -> RetrievalPolicy:
         """All weights of retrieval: the preset's, and those that were set."""
         preset = PRESETS[self.retrieval_preset].model_dump() | {"rerank": self.rerank}
@@ -108,8 +110,13 @@ def settings_of(stored: Mapping[str, Any]) -> AgentSettings:
         StoredValueError: one is stored that cannot be.
     """
     known = {name: value for name, value in stored.items() if name in AgentSettings.model_fields}
+    return _in_force(json.dumps(known, sort_keys=True))
+
+
+@lru_cache(1000)  # each question asks for them, and most agents have the same
+def _in_force(stored: str) -> AgentSettings:
     try:
-        return AgentSettings.model_validate(known)
+        return AgentSettings.model_validate_json(stored)
     except ValidationError as error:
         raise StoredValueError(what="a setting", why=problem_of(error)) from None
 

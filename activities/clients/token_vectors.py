@@ -75,7 +75,8 @@ class _KeptWords:
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
-        self._texts: dict[tuple[str, ...], NDArray[np.int32]] = {}
+        # By their identity, as to hash a text's words looks at each of them; what is here keeps it.
+        self._texts: dict[int, tuple[tuple[str, ...], NDArray[np.int32]]] = {}
         self._said = 0
         self._matrix = np.zeros((0, DIMENSIONS), dtype=np.float32)
         self._comparing = threading.Lock()
@@ -84,17 +85,22 @@ class _KeptWords:
         """See `WordEmbedder.compare_words`."""
         with self._comparing:
             self._add(asked, said)
-            texts = [self._texts[terms] for terms in said]
-            words, places = np.unique(np.concatenate(texts), return_inverse=True)
+            texts = [self._texts[id(terms)][1] for terms in said]
+            all_said = np.concatenate(texts)
+            is_said = np.zeros(len(self._places), dtype=bool)
+            is_said[all_said] = True
+            words = np.flatnonzero(is_said)
             of_asked = self._matrix[[self._places[word] for word in asked]]
             products = numkong.cdist(self._matrix[words], of_asked, "dot")
-            cosines = np.asarray(products, dtype=np.float32)[places]
+        row_of = np.empty(len(is_said), dtype=np.intp)
+        row_of[words] = np.arange(len(words))
+        cosines = np.asarray(products, dtype=np.float32)[row_of[all_said]]
         starts = np.cumsum([0, *map(len, texts[:-1])])
         return np.maximum.reduceat(cosines, starts, axis=0).T
 
     def _add(self, asked: Sequence[str], said: Sequence[tuple[str, ...]]) -> None:
         """Has all of these words and texts kept."""
-        texts = [terms for terms in said if terms not in self._texts]
+        texts = [terms for terms in said if id(terms) not in self._texts]
         words = dict.fromkeys((*asked, *(word for terms in texts for word in terms)))
         new = [word for word in words if word not in self._places]
         if len(self._places) + len(new) > _WORDS or self._said + sum(map(len, texts)) > _SAID:
@@ -111,7 +117,8 @@ class _KeptWords:
             self._matrix[first:last] = _embed([word[:_LONGEST] for word in new])
             self._places.update(zip(new, range(first, last), strict=True))
         for terms in texts:
-            self._texts[terms] = np.array([self._places[word] for word in terms], dtype=np.int32)
+            places = np.array([self._places[word] for word in terms], dtype=np.int32)
+            self._texts[id(terms)] = terms, places
             self._said += len(terms)
 
 
