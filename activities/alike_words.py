@@ -38,7 +38,7 @@ def liken(
     whole, rows = sum(vocabulary.weights), candidates.rows
     if not whole:
         return
-    best = np.argsort(-(rows["words"] / whole + rows["cosine"]), kind="stable")[:_MOST]
+    best = candidates.ordered(rows["words"] / whole + rows["cosine"])[:_MOST]
     terms = [candidates.texts[place].terms() for place in best.tolist()]
     best, said = best[[bool(one) for one in terms]], [one for one in terms if one]
     if not said:

@@ -36,6 +36,9 @@ from mnestic.memory.terms import fold
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
 _NO_LETTERS = re.compile(r"\W+")
+_LOOKED_AT = (
+    60  # of those that say most, for whether they hold; in the time that others take meanwhile
+)
 _OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
 
 
@@ -53,7 +56,7 @@ class _Found:
 class _Order:
     """Candidates in their order, and what is known of them.
 
-    `sound` are those of whose claims something holds, `unheard` those that others said where nobody whom the
+    `sound` are those that are known to hold, `unheard` those that others said where nobody whom the
     question names is known to have been; `let_through` is how many there were, and `texts` what all say by number.
     """
 
@@ -209,9 +212,14 @@ async def _ranked(
     candidates = found.candidates.without(entry_ids=query.excluded)
     if read.is_by_words:
         candidates.rows["cosine"] *= candidates.rows["lexemes"] != 0
-    lending = strongest(candidates, asked=asked, policy=read.policy)
-    tied, _ = await meanwhile(store.list_ties(lending, search), partial(_liken, read, candidates))
-    candidates = candidates.without(tied.over)  # what does not hold lends to nothing
+    best = strongest(candidates, asked=asked, policy=read.policy)
+    lending, others = best[: read.policy.lending], best[read.policy.lending : _LOOKED_AT]
+    tied, _ = await meanwhile(
+        store.list_ties(lending, search, others=others), partial(_liken, read, candidates)
+    )
+    candidates = candidates.without(
+        tied.over
+    )  # what does not hold lends to nothing, and is not told
     # Where the best are read once more, that may find that what is not sure answers all the same.
     min_score = query.min_score if read.rerank == "off" else 0.0
     more = tied.numbers - candidates.numbers
@@ -238,7 +246,7 @@ async def _ranked(
     )
     return _Order(
         ranked,
-        set(lending),
+        tied.sound,
         unheard_of(candidates),
         len(candidates) + len(tied.over),
         dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),

@@ -109,10 +109,12 @@ class SearchStore(Protocol):
         """These entries, as far as scores need them; of those that the question rules out the numbers."""
         ...
 
-    async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:
+    async def list_ties(
+        self, numbers: Sequence[int], search: Search, *, others: Sequence[int] = ()
+    ) -> Tied:
         """The entries beside each of these in its conversation, and those related to it.
 
-        And which of these do not hold.
+        And which of these, and of `others`, do not hold.
         """
         ...
 

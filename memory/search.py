@@ -162,11 +162,13 @@ class Hits:
 class Tied:
     """What is tied to entries that lend, and how.
 
-    `over` are lenders whose messages claimed something, of which nothing holds any more.
+    `over` are entries whose messages claimed something, of which nothing holds any more; `sound` others that were
+    looked at for that.
     """
 
-    ties: Ties = field(default_factory=dict)
-    over: frozenset[int] = frozenset()
+    ties: Ties
+    over: frozenset[int]
+    sound: frozenset[int]
 
     @property
     def numbers(self) -> frozenset[int]:

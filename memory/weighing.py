@@ -170,7 +170,7 @@ class Weighed:
         Whom it is about counts for those alone: a question of one is answered by the other.
         """
         places = {number: place for place, number in enumerate(self.rows["number"].tolist())}
-        lent = {name: np.zeros(len(places)) for name in self._lending}
+        lent = {name: [0.0] * len(places) for name in self._lending}
         for number, tie, given in self._given(ties):
             if number in places:
                 lent[tie][places[number]] += given
@@ -248,7 +248,7 @@ class Weighed:
         """
         rows, weights = self.rows, np.array(self._asked.weights)
         lifted, replaced = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
-        best = np.argsort(-total, kind="stable")[:_COMPARED]
+        best = self._candidates.ordered(total)[:_COMPARED]
         best = best[(self._words[best] > 0) & ~rows["asks"][best]]
         revising = best[rows["revises"][best]]
         if not self._asked.weights or self._asked.period is not None or not len(revising):
@@ -338,8 +338,10 @@ class Weighed:
         number = len(set(of[counts].tolist()))
         if not number or not self._asked.weights:
             return np.zeros(len(of))
-        has = self.rows["lexemes"][counts, None] >> np.arange(len(self._asked.weights)) & 1
-        said = np.stack([np.bincount(of[counts], one, len(sessions)) for one in has.T], axis=1)
+        bits = np.arange(len(self._asked.weights))
+        has = (self.rows["lexemes"][counts, None] >> bits & 1).astype(bool)
+        places = of[counts, None] * len(bits) + bits  # of sessions and words, in one row
+        said = np.bincount(places[has], minlength=len(sessions) * len(bits)).reshape(-1, len(bits))
         having = np.count_nonzero(said, axis=0)
         rarity = np.log(1 + (number - having + 0.5) / (having + 0.5))
         speaks = (rarity * said * (SATURATION + 1) / (said + SATURATION)).sum(axis=1)

@@ -45,8 +45,22 @@ async def pipelined(connection: AsyncConnection) -> AsyncIterator[DriverConnecti
         yield driver
 
 
+async def commit(connection: AsyncConnection) -> None:
+    """Commits what was sent to the driver, or to SQLAlchemy, which knows nothing of the former.
+
+    Raises:
+        DBAPIError: it failed.
+    """
+    async with _driver_of(connection) as driver:
+        await (connection if connection.in_transaction() else driver).commit()
+
+
 async def read_together(
-    connection: AsyncConnection, asked: Sequence[Asked], *, opening: Asked | None = None
+    connection: AsyncConnection,
+    asked: Sequence[Asked],
+    *,
+    opening: Asked | None = None,
+    noted: Sequence[Asked] = (),
 ) -> list[list[Any]]:
     """The rows of statements that do not wait for each other, as named tuples, in one round trip.
 
@@ -54,6 +68,7 @@ async def read_together(
         connection: Where they are sent.
         asked: The statements, with their values.
         opening: What goes before them (`opening.opening`); its rows are not returned.
+        noted: What goes after them, likewise.
 
     Raises:
         DBAPIError: one of them failed.
@@ -61,18 +76,20 @@ async def read_together(
         SchemaVersionError: likewise.
         InvalidInputError: likewise.
     """
-    statements = [*asked] if opening is None else [opening, *asked]
+    before = () if opening is None else (opening,)
+    statements = [*before, *asked, *noted]
     cursors: list[AsyncCursor[Any]] = []
     try:
         async with _driver_of(connection) as driver:
             cursors += (driver.cursor(row_factory=_named) for _ in statements)
-            if len(statements) == 1 and opening is None:  # a pipeline takes twice as long
+            if len(statements) == len(asked) == 1:  # a pipeline takes twice as long
                 await _execute(cursors[0], *statements[0])
             else:
                 async with driver.pipeline():
                     for cursor, (statement, values) in zip(cursors, statements, strict=True):
                         await _execute(cursor, statement, values)
-            return [await cursor.fetchall() for cursor in cursors[len(statements) - len(asked) :]]
+            with_rows = cursors[len(before) : len(before) + len(asked)]
+            return [await cursor.fetchall() for cursor in with_rows]
     except (ProgrammingError, DataError) as error:
         if opening is not None and not (cursors and cursors[0].rowcount == 1):
             raise refusal(error) from error

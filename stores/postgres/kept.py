@@ -1,4 +1,4 @@
-"""What a process keeps of what it read: rows of entries, their vectors, who was in which conversation, and answers.
+"""What a process keeps of what it read: rows of entries, their places and vectors, and answers.
 
 Every search reads first how often the agent's knowledge has changed. What was read at that count is true at
 it, so nothing that is kept can be stale, whoever wrote meanwhile. Notifications only tell which entries
@@ -13,8 +13,8 @@ from itertools import count
 
 from mnestic.memory.caches import CacheCount, CacheCounts
 from mnestic.memory.retrieval import Retrieval
-from mnestic.stores.postgres.candidates import EntryLine, patterns_of
-from mnestic.stores.postgres.kept_sessions import KeptSessions
+from mnestic.stores.postgres.candidates import EntryLine, Place, patterns_of
+from mnestic.stores.postgres.kept_places import KeptPlaces, Tied
 from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors, bytes_to_grow
 from mnestic.stores.postgres.recent import Recent
 from mnestic.stores.postgres.unit import Change
@@ -30,7 +30,7 @@ _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 # times what has been spent so far.
 _FEWEST_MISSED, _MISSED = 100, 0.25
 _LINE_BYTES = 2200  # about what a line takes, of some 150 characters
-_ANSWERS, _VECTORS, _SESSIONS = 6, 2, 32  # parts of all bytes; rows have the rest
+_ANSWERS, _VECTORS, _PLACES = 6, 2, 12  # parts of all bytes; rows have the rest
 
 
 @dataclass(slots=True)
@@ -82,13 +82,31 @@ class Reading:
         """Keeps rows that were read ahead of questions, if no others have to make place; returns whether they are kept."""
         return self.kept.keep_ahead(self, lines)
 
-    def keep_sessions(self, sessions: KeptSessions) -> None:
+    def keep_places(self, places: KeptPlaces) -> None:
         """Keeps where entries are, from before all of them have been read, unless the count is another by now."""
-        self.kept.keep_sessions(self, sessions)
+        self.kept.keep_places(self, places)
+
+    @property
+    def unseen(self) -> frozenset[int]:
+        """Entries of which it is not known where they are, while it is known of the others."""
+        return self.kept.unseen(self.owner)
+
+    @property
+    def places(self) -> KeptPlaces | None:
+        """Where entries are, if that is kept, though it may not be whole."""
+        return self.kept.places(self.generation)
+
+    def see(self, numbers: Iterable[int], places: Sequence[Place]) -> None:
+        """Keeps the places of entries that were looked for; the others are gone."""
+        self.kept.see(self, numbers, places)
 
     def apart(self, numbers: Iterable[int], names: frozenset[str]) -> dict[int, bool]:
         """Of entries, whether nobody of the names was where they were said; of those of which that is known."""
         return self.kept.apart(self.generation, numbers, names)
+
+    def ties(self, numbers: Iterable[int]) -> dict[int, Tied]:
+        """What is tied to entries, and how; of those of which that is known."""
+        return self.kept.ties(self.generation, numbers)
 
     def may_read_ahead(self, entries: int) -> bool:
         """Whether questions have missed so many of the rows of all entries that it is worth reading all."""
@@ -127,16 +145,16 @@ class Kept:
         """Prepares it.
 
         Args:
-            max_bytes: Half for vectors, a sixth for answers, a 32nd for conversations, the rest for rows; 0 keeps nothing.
+            max_bytes: Half for vectors, a sixth for answers, a twelfth for places, the rest for rows; 0 keeps nothing.
             piece: How many vectors are read at once.
         """
         self.piece = piece
         answers, vectors = max_bytes // _ANSWERS, max_bytes // _VECTORS
-        sessions = max_bytes // _SESSIONS
+        places = max_bytes // _PLACES
         self._answers: Recent[Owner, str, _Answer] = Recent(answers)
         self._vectors: Recent[int, str, KeptVectors] = Recent(vectors, largest=1.0)
-        self._lines: Recent[int, int, EntryLine] = Recent(max_bytes - answers - vectors - sessions)
-        self._sessions: Recent[int, None, KeptSessions] = Recent(sessions, largest=1.0)
+        self._lines: Recent[int, int, EntryLine] = Recent(max_bytes - answers - vectors - places)
+        self._places: Recent[int, None, KeptPlaces] = Recent(places, largest=1.0)
         self._states: OrderedDict[Owner, _State] = OrderedDict()
         self._generations = count()
         self._entry_hits = self._entry_misses = self._answer_hits = self._answer_misses = 0
@@ -195,13 +213,13 @@ class Kept:
         """See `Reading.keep`."""
         if not self.is_current(reading):
             return  # these rows may be from before the change that was heard of
-        sessions = self._sessions.get(reading.generation, None)
+        places = self.places(reading.generation)
         for line in lines:
             if line.is_small and not self._lines.has(reading.generation, line.number):
                 self._lines.put(reading.generation, line.number, line, size=line.bytes)
                 self._states[reading.owner].missed += 1
-            if sessions is not None and line.number in sessions.unseen:
-                sessions.place(line.number, line.session_id, length=len(line.content))
+            if places is not None and line.number in places.unseen:
+                places.place(line.place)
 
     def keep_ahead(self, reading: Reading, lines: Sequence[EntryLine]) -> bool:
         """See `Reading.keep_ahead`."""
@@ -212,20 +230,45 @@ class Kept:
             self._lines.put(reading.generation, line.number, line, size=line.bytes)
         return True
 
-    def keep_sessions(self, reading: Reading, sessions: KeptSessions) -> None:
-        """See `Reading.keep_sessions`."""
+    def keep_places(self, reading: Reading, places: KeptPlaces) -> None:
+        """See `Reading.keep_places`."""
         if self.is_current(reading):
-            self._sessions.put(reading.generation, None, sessions, size=sessions.bytes)
+            self._places.put(reading.generation, None, places, size=places.bytes)
+
+    def places(self, generation: int) -> KeptPlaces | None:
+        """See `Reading.places`."""
+        return self._places.get(generation, None)
+
+    def unseen(self, owner: Owner) -> frozenset[int]:
+        """See `Reading.unseen`."""
+        state = self._states.get(owner)
+        places = None if state is None else self.places(state.generation)
+        return frozenset(places.unseen) if places is not None and places.is_whole else frozenset()
+
+    def see(self, reading: Reading, numbers: Iterable[int], found: Sequence[Place]) -> None:
+        """See `Reading.see`."""
+        places = self.places(reading.generation)
+        if places is None or not self.is_current(reading):
+            return
+        for place in found:
+            places.place(place)
+        places.unseen.difference_update(numbers)
+        self.keep_places(reading, places)  # by the memory that they take now
 
     def apart(
         self, generation: int, numbers: Iterable[int], names: frozenset[str]
     ) -> dict[int, bool]:
         """See `Reading.apart`."""
-        sessions = self._sessions.get(generation, None)
-        if sessions is None or not names:
+        places = self.places(generation)
+        if places is None or not names:
             return {}
         lines = partial(self._lines.get_all, generation)
-        return sessions.apart(numbers, names, patterns=patterns_of(names), lines=lines)
+        return places.apart(numbers, names, patterns=patterns_of(names), lines=lines)
+
+    def ties(self, generation: int, numbers: Iterable[int]) -> dict[int, Tied]:
+        """See `Reading.ties`."""
+        places = self.places(generation)
+        return {} if places is None else places.ties(numbers)
 
     def is_current(self, reading: Reading) -> bool:
         """See `Reading.is_current`."""
@@ -270,10 +313,10 @@ class Kept:
         self._answers.drop_all(owner)
         for number in numbers:
             self._lines.drop(state.generation, number)
-        if (sessions := self._sessions.get(state.generation, None)) is not None:
-            sessions.change(numbers, change.added or ())
-            if change.added is None or sessions.lacks_most:
-                self._sessions.drop_all(state.generation)
+        if (places := self.places(state.generation)) is not None:
+            places.change(numbers, change.added or ())
+            if change.added is None or places.lacks_most:
+                self._places.drop_all(state.generation)
         held = self._vectors.values(state.generation)
         for vectors in held:
             vectors.drop((*numbers, *(change.added or ())))
@@ -314,7 +357,7 @@ class Kept:
         if state is not None:
             self._lines.drop_all(state.generation)
             self._vectors.drop_all(state.generation)
-            self._sessions.drop_all(state.generation)
+            self._places.drop_all(state.generation)
         self._answers.drop_all(owner)
 
     def counts(self) -> CacheCounts:

@@ -1,65 +1,79 @@
-"""Conversations of an agent as a process keeps them: which entries each has, and among whom it was.
+"""Where an agent's entries are, as a process keeps it: in which conversation, beside what, and what they are related to.
 
-Postgres looks through some twenty of them for one question, entry by entry.
+Postgres looks for all of this entry by entry, for twenty to thirty of them a question.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
+from operator import attrgetter
 
-from mnestic.stores.postgres.candidates import EntryLine, Patterns, names_one
+from mnestic.memory.candidates import Tie
+from mnestic.stores.postgres.candidates import EntryLine, Patterns, Place, names_one
 
 LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
 _MOST_UNSEEN = 1000  # entries; of more it is quicker to read all anew
-_PLACE_BYTES = 200  # of an entry's place, beside its text
+_PLACE_BYTES = (
+    700  # of an entry's place, beside its text, once its ties have been asked for; by tracemalloc
+)
 _BETWEEN = "\0"  # texts, so that no name begins in one and ends in another
+# In a conversation two turns before and after, the nearest first.
+_BESIDE: Sequence[tuple[int, Tie]] = ((-1, "beside"), (-2, "near"), (1, "beside"), (2, "near"))
+
+_NEAR = 2  # places
+_at = attrgetter("at")
 
 Lines = Callable[[Iterable[int]], dict[int, EntryLine]]  # of entries, those that are kept
+Tied = list[tuple[int, Tie]]
 
 
-class KeptSessions:
-    """The sessions of one agent's entries, once `is_whole`; `unseen` are entries of which it is not known where they are.
+class KeptPlaces:
+    """The places of one agent's entries, once `is_whole`; `unseen` are entries of which it is not known where they are.
 
-    What a session says is put together when it is first asked for, of rows that are kept.
+    As long as there are any, nothing is known of the others either: they may be beside any of them. What a session
+    says, and in which order, is put together when it is first asked for.
     """
 
     def __init__(self) -> None:
         self.is_whole = False
         self.unseen: set[int] = set()
-        self._of: dict[int, str | None] = {}
-        self._entries: defaultdict[str, list[int]] = defaultdict(list)
+        self._places: dict[int, Place] = {}
+        self._numbers: dict[str, int] = {}
+        self._sessions: defaultdict[str, set[int]] = defaultdict(set)
+        self._naming: defaultdict[str, set[int]] = defaultdict(set)
         self._told: dict[str, tuple[AbstractSet[str], str]] = {}
-        self._changed: set[str] = set()
+        self._ordered: dict[str, dict[int, Tied]] = {}
         self._length = 0
 
     @property
     def bytes(self) -> int:
         """About how much memory it takes, once all sessions have been asked for."""
-        return _PLACE_BYTES * len(self._of) + 2 * self._length
+        return _PLACE_BYTES * len(self._places) + 2 * self._length
 
     @property
     def lacks_most(self) -> bool:
         """Whether of so many it is not known where they are that it is not worth its place."""
         return len(self.unseen) > _MOST_UNSEEN
 
-    def place(self, number: int, session_id: str | None, *, length: int = 0) -> None:
-        """Notes where an entry is, or that it is nowhere, and how many characters it has."""
-        self.unseen.discard(number)
-        if number in self._of:
-            return
-        self._of[number] = session_id
-        self._length += length
-        if session_id is not None:
-            self._entries[session_id].append(number)
-            self._told.pop(session_id, None)
+    def place(self, place: Place) -> None:
+        """Notes where an entry is."""
+        self.unseen.discard(place.number)
+        self._remove(place.number)
+        self._places[place.number] = place
+        self._numbers[place.entry_id] = place.number
+        for other in place.related:
+            self._naming[other].add(place.number)
+        self._length += place.length
+        if place.session_id is not None:
+            self._sessions[place.session_id].add(place.number)
+            self._forget(place.session_id)
 
     def change(self, numbers: Collection[int], added: Collection[int]) -> None:
         """Hears which entries are others, or gone, and which are new."""
-        self.unseen.update(added)
-        changed = {*filter(None, map(self._of.get, numbers))}
-        self._changed |= changed
-        for session in changed:
-            self._told.pop(session, None)  # what was forgotten is in no memory
+        for number in numbers:
+            self._remove(number)
+        self.unseen.update(numbers, added)
 
     def apart(
         self,
@@ -77,22 +91,33 @@ class KeptSessions:
             patterns: Of texts that mention one of them.
             lines: What is kept of entries.
         """
-        if not self.is_whole or self.unseen:
-            return {}
-        sessions = {number: self._of[number] for number in numbers if number in self._of}
+        sessions = {place.number: place.session_id for place in self._known(numbers)}
         known: dict[str | None, bool] = {None: False}
-        for session in {*filter(None, sessions.values())} - self._changed:
-            if len(self._entries[session]) > LONG:
+        for session in filter(None, set(sessions.values())):
+            if len(self._sessions[session]) > LONG:
                 known[session] = False
             elif (told := self._tell(session, lines)) is not None:
                 speakers, text = told
                 known[session] = speakers.isdisjoint(names) and not names_one(text, patterns)
         return {number: known[one] for number, one in sessions.items() if one in known}
 
+    def ties(self, numbers: Iterable[int]) -> dict[int, Tied]:
+        """What is tied to entries: beside them in their conversation, and related to them either way; as far as it is known."""
+        found: dict[int, Tied] = {}
+        for place in self._known(numbers):
+            if (beside := self._beside(place)) is not None:
+                found[place.number] = beside + self._related(place)
+        return found
+
+    def _known(self, numbers: Iterable[int]) -> list[Place]:
+        if not self.is_whole or self.unseen:
+            return []
+        return [self._places[number] for number in numbers if number in self._places]
+
     def _tell(self, session: str, lines: Lines) -> tuple[AbstractSet[str], str] | None:
         """Who speaks in a session, and all that is said; None where some of it is not kept."""
         if session not in self._told:
-            entries = self._entries[session]
+            entries = self._sessions[session]
             found = lines(entries)
             if len(found) < len(entries):
                 return None
@@ -100,3 +125,53 @@ class KeptSessions:
             text = _BETWEEN.join(line.folded for line in found.values())
             self._told[session] = speakers, text
         return self._told[session]
+
+    def _beside(self, place: Place) -> Tied | None:
+        """The turns beside a turn; None where some of a session are of one time, whose order is that of their ids in Postgres."""
+        if place.session_id is None or not place.is_turn:
+            return []
+        if place.session_id not in self._ordered:
+            self._ordered[place.session_id] = self._order(place.session_id)
+        return self._ordered[place.session_id].get(place.number)
+
+    def _order(self, session: str) -> dict[int, Tied]:
+        """What is beside each turn of a session; nothing if two entries are of one time."""
+        order = sorted((self._places[one] for one in self._sessions[session]), key=_at)
+        if any(one.at == other.at for one, other in pairwise(order)):
+            return {}
+        turns = [one.number if one.is_turn else None for one in order]
+        ends = [None] * _NEAR
+        around = [*ends, *turns, *ends]
+        found: dict[int, Tied] = {}
+        for at, number in enumerate(turns, _NEAR):
+            if number is not None:
+                beside = [(around[at + away], tie) for away, tie in _BESIDE]
+                found[number] = [(other, tie) for other, tie in beside if other is not None]
+        return found
+
+    def _related(self, place: Place) -> Tied:
+        named = [self._numbers[one] for one in place.related if one in self._numbers]
+        naming = sorted(self._naming.get(place.entry_id, ()))
+        return [(number, "related") for number in (*named, *naming)]
+
+    def _remove(self, number: int) -> None:
+        """Forgets a place, and what its session said: what was forgotten is in no memory."""
+        place = self._places.pop(number, None)
+        if place is None:
+            return
+        if self._numbers[place.entry_id] == number:  # else it was added anew
+            del self._numbers[place.entry_id]
+        for other in dict.fromkeys(place.related):
+            self._naming[other].discard(number)
+            if not self._naming[other]:
+                del self._naming[other]
+        self._length -= place.length
+        if place.session_id is not None:
+            self._sessions[place.session_id].discard(number)
+            if not self._sessions[place.session_id]:
+                del self._sessions[place.session_id]
+            self._forget(place.session_id)
+
+    def _forget(self, session: str) -> None:
+        self._told.pop(session, None)
+        self._ordered.pop(session, None)

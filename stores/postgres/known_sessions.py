@@ -10,7 +10,7 @@ from sqlalchemy import text
 from mnestic.memory.dates import Period
 from mnestic.memory.search import Search
 from mnestic.stores.postgres.connections import Asked, array_of
-from mnestic.stores.postgres.kept_sessions import LONG
+from mnestic.stores.postgres.kept_places import LONG
 from mnestic.stores.postgres.search_filters import statement_of
 from mnestic.stores.postgres.unit import NOTHING, Unit
 

@@ -1,23 +1,29 @@
 """Reading ahead: the rows of all of an agent's entries, once questions have had to read many of them.
 
 It stands alone as no question needs it: what it reads is kept like what questions have read, and only spares later
-ones a round trip.
+ones a round trip. Where entries are is known of all or of none, so those that have come or changed are read again.
 """
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from mnestic.stores.postgres.accesses import why_of
-from mnestic.stores.postgres.candidates import COLUMNS_BESIDE, SMALL, EntryLine, line_of
-from mnestic.stores.postgres.connections import read_together
+from mnestic.stores.postgres.candidates import (
+    COLUMNS_BESIDE,
+    SMALL,
+    EntryLine,
+    line_of,
+    place_of,
+)
+from mnestic.stores.postgres.connections import Asked, array_of, read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
 from mnestic.stores.postgres.kept import Kept, Owner, Reading
-from mnestic.stores.postgres.kept_sessions import KeptSessions
+from mnestic.stores.postgres.kept_places import KeptPlaces
 from mnestic.stores.postgres.opening import opening
 
 _PIECE = 100  # rows that are read at once
@@ -25,17 +31,20 @@ _AT_ONCE = 10  # rows that are made lines of before others have their turn
 _TRIES = 5  # at a piece, while others write
 _NEWEST = 2**63 - 1
 # No content that is not kept; a character has four bytes at most.
-_NEXT = text(f"""
+_ROWS = f"""
 SELECT {COLUMNS_BESIDE}, CASE WHEN octet_length(e.content) <= {4 * SMALL} THEN e.content END AS content
   FROM mnestic.entry AS e
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number < :before
- ORDER BY e.number DESC LIMIT {_PIECE}
-""")  # noqa: S608 - constants of this module
+ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id"""  # noqa: S608 - constants of this module
+_NEXT = text(f"{_ROWS} AND e.number < :before ORDER BY e.number DESC LIMIT {_PIECE}")
+_THESE = text(f"{_ROWS} AND e.number = ANY(CAST(:numbers AS bigint[]))")
 log = logging.getLogger("mnestic.caches")
 
 
 class ReadingAhead:
-    """Reads the rows of agents' entries, one agent after the other, the newest first, while there is place for them."""
+    """Reads the rows of agents' entries, one agent after the other, the newest first, while there is place for them.
+
+    Of an agent whose entries have all been read, those that have come or changed since are read alone.
+    """
 
     def __init__(self, engine: AsyncEngine, kept: Kept) -> None:
         """Prepares it.
@@ -68,7 +77,10 @@ class ReadingAhead:
         while self._owners:
             owner = next(iter(self._owners))
             try:
-                await self._read(owner)
+                if unseen := self._kept.unseen(owner):
+                    await self._see(owner, unseen)
+                else:
+                    await self._read(owner)
             except Exception as error:  # noqa: BLE001 - nobody else is there to be told; questions tell who asks
                 log.warning("entries are not read ahead", extra={"why": why_of(error)})
             finally:
@@ -76,35 +88,44 @@ class ReadingAhead:
 
     async def _read(self, owner: Owner) -> None:
         """Reads those of an agent, until nothing is left, there is no place, or what has changed is not heard of."""
-        before, sessions, tries = _NEWEST, KeptSessions(), 0
+        before, places, tries = _NEWEST, KeptPlaces(), 0
         generation: int | None = None
         while tries < _TRIES:
-            reading, rows = await self._next(owner, before=before)
+            reading, rows = await self._rows_of(owner, (_NEXT, {"before": before}))
             if generation is None and reading.is_current:
                 generation = reading.generation
-                reading.keep_sessions(sessions)  # which hear of changes from now on
+                reading.keep_places(places)  # which hear of changes from now on
             lines = await _lines_of(reading, rows)
             if not reading.is_current:
                 tries += 1
                 continue
-            if reading.generation != generation or not reading.keep_ahead(lines):
+            if reading.generation != generation or reading.places is not places:
+                return
+            if not reading.keep_ahead(lines):
                 return
             for row in rows:
-                sessions.place(row.number, row.session_id, length=len(row.content or ""))
+                places.place(place_of(row))
             if len(rows) < _PIECE:
-                sessions.is_whole = True
-                reading.keep_sessions(sessions)  # by the place that they take now
+                places.is_whole = True
+                reading.keep_places(places)  # by the memory that they take now
                 return
             before, tries = rows[-1].number, 0
 
-    async def _next(self, owner: Owner, *, before: int) -> tuple[Reading, Sequence[Any]]:
-        """The next rows, and the right to keep them: to the count of changes that was read before they were."""
+    async def _see(self, owner: Owner, unseen: Collection[int]) -> None:
+        """Reads those of which it is not known where they are; if others change meanwhile, the next question has it done."""
+        reading, rows = await self._rows_of(owner, (_THESE, {"numbers": array_of(unseen)}))
+        reading.keep_ahead(await _lines_of(reading, rows))
+        reading.see(unseen, [place_of(row) for row in rows])
+
+    async def _rows_of(self, owner: Owner, asked: Asked) -> tuple[Reading, Sequence[Any]]:
+        """Rows, and the right to keep them: to the count of changes that was read before they were."""
         tenant_id, agent_id = owner
         values = {"tenant_id": tenant_id, "agent_id": agent_id}
+        statement, more = asked
         async with self._engine.connect() as connection:
             (moment,), rows = await read_together(
                 connection,
-                [(COUNT, values), (_NEXT, {**values, "before": before})],
+                [(COUNT, values), (statement, {**values, **more})],
                 opening=opening(tenant_id, write=False),
             )
         return self._kept.reading(owner, moment.knowledge), rows

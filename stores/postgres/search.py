@@ -156,7 +156,7 @@ class PostgresSearchStore:
         known = await self._words.recognise(keys, words, model=model)
         if not self._unit.may_write:
             reading = self._kept.read_at(self._owner, known.knowledge)
-            if reading.may_read_ahead(known.entries):
+            if reading.unseen or reading.may_read_ahead(known.entries):
                 self._ahead.begin(self._owner)
         return known
 
@@ -241,14 +241,25 @@ class PostgresSearchStore:
         held = {row.number for row in allowed} if narrow.is_narrow else None
         return candidates_of(lines, search, held=held)
 
-    async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:
+    async def list_ties(
+        self, numbers: Sequence[int], search: Search, *, others: Sequence[int] = ()
+    ) -> Tied:
         """See the port."""
-        if not numbers:
-            return Tied()
-        (rows,) = await self._unit.rows_of(self._of_what_holds(_TIES, numbers, search))
+        reading = self._reading(search)
+        known = reading.ties(numbers) if reading is not None else {}
+        unknown = [number for number in numbers if number not in known]
+        looked_at = [*known, *others]
+        rows, gone = await self._unit.rows_of(
+            self._of_what_holds(_TIES, unknown, search) if unknown else NOTHING,
+            self._over(looked_at, search),
+            is_noted=True,
+        )
+        over = {row.number for row in gone}
+        over |= {row.lender for row in rows if row.is_over and _asks_what_holds(search)}
         return Tied(
-            ties={row.lender: _ties(row) for row in rows},
-            over=frozenset(row.lender for row in rows if row.is_over and _asks_what_holds(search)),
+            ties={**known, **{row.lender: _ties(row) for row in rows}},
+            over=frozenset(over),
+            sound=frozenset(numbers).union(others) - over,
         )
 
     async def judge(
@@ -290,13 +301,13 @@ class PostgresSearchStore:
     def _whole(self, numbers: Sequence[int]) -> Asked:
         return _WHOLE, {**self._unit.owner, "numbers": array_of(numbers)}
 
-    def _over(self, numbers: Sequence[int], search: Search) -> Asked:
+    def _over(self, numbers: Collection[int], search: Search) -> Asked:
         """Those of which nothing that was claimed holds."""
         if not numbers or not _asks_what_holds(search):
             return NOTHING
         return self._of_what_holds(_OVER, numbers, search)
 
-    def _of_what_holds(self, statement: str, numbers: Sequence[int], search: Search) -> Asked:
+    def _of_what_holds(self, statement: str, numbers: Collection[int], search: Search) -> Asked:
         over, values = is_over("t", respects=search.respects, held=search.held)
         values |= {**self._unit.owner, "numbers": array_of(numbers)}
         return statement_of(statement.format(is_over=over)), values

@@ -27,7 +27,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.signals import Signal
 from mnestic.stores.postgres.bulk import insert_rows, packed
-from mnestic.stores.postgres.connections import Asked, pipelined, read_together, written
+from mnestic.stores.postgres.connections import Asked, commit, pipelined, read_together, written
 from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
@@ -138,8 +138,13 @@ class Unit:
         """Runs a statement and returns its first row, or None."""
         return (await self._execute(statement, values)).first()
 
-    async def rows_of(self, *asked: Asked) -> list[Sequence[Any]]:
+    async def rows_of(self, *asked: Asked, is_noted: bool = False) -> list[Sequence[Any]]:
         """Runs statements that do not wait for each other, in one round trip; returns the rows of each.
+
+        Args:
+            asked: The statements, with their values.
+            is_noted: Whether the audit log is written behind them, and not at the end: who has work until they are
+                answered does not wait for it.
 
         Raises:
             InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
@@ -149,8 +154,11 @@ class Unit:
         if not statements:
             return [() for _ in asked]
         with self._asking():
+            noted = [self._audited()] if is_noted and self._trail else []
             found = iter(
-                await read_together(self.connection, statements, opening=self._take_opening())
+                await read_together(
+                    self.connection, statements, opening=self._take_opening(), noted=noted
+                )
             )
         return [() if one is NOTHING else next(found) for one in asked]
 
@@ -217,11 +225,14 @@ class Unit:
         if self._signals:
             last.append((_SEND, self._told_signals()))
         with self._asking():
+            if not (last or self._trail or self._knows_more):
+                await commit(self.connection)
+                return None
             async with pipelined(self.connection) as driver:
                 for statement, values in last:
                     await self.connection.execute(statement, values)
                 if self._trail:
-                    await driver.execute(written(_INSERT_AUDIT), self._audit_rows())
+                    await driver.execute(*self._audited())
                 counting = driver.cursor()
                 if self._knows_more:
                     await counting.execute(_COUNT_KNOWLEDGE, self.owner)
@@ -236,7 +247,8 @@ class Unit:
         told = _SIGNALS.dump_json(self._signals).decode()
         return {**self.owner, "count": len(self._signals), "signals": told}
 
-    def _audit_rows(self) -> dict[str, str]:
+    def _audited(self) -> tuple[str, dict[str, str]]:
+        """What writes into the audit log all that has been noted for it."""
         rows = [
             {
                 "actor": self.actor,
@@ -247,7 +259,8 @@ class Unit:
             }
             for action, target, reason in self._trail
         ]
-        return packed(self.owner, rows, what="the audit log")
+        self._trail.clear()
+        return written(_INSERT_AUDIT), packed(self.owner, rows, what="the audit log")
 
     async def _execute(self, statement: Executable, rows: Rows | None = None) -> CursorResult[Any]:
         """Runs a statement.

@@ -26,6 +26,7 @@ def line(number: int, content: str = "The ferry leaves at nine.") -> EntryLine:
         subjects="[]",
         aliases="[]",
         tags="[]",
+        related="[]",
         at=datetime(2026, 1, 1, tzinfo=UTC),
         importance=0.5,
         entry_type="observation",

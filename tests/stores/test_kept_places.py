@@ -1,18 +1,23 @@
-"""Conversations that a process keeps: who was there is as Postgres tells it, or not known."""
+"""Places that a process keeps: who was there, and what is tied to what, is as Postgres tells it, or not known."""
 
+import asyncio
 import random
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from mnestic.memory.entries import Entry
+from mnestic.memory.knowledge_ports import EntryStore
+from mnestic.memory.ports import Transaction
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.candidates import EntryLine, patterns_of
+from mnestic.stores.postgres.candidates import EntryLine, Place, patterns_of
 from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.kept_sessions import LONG, KeptSessions
+from mnestic.stores.postgres.kept_places import LONG, KeptPlaces
 from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
@@ -48,85 +53,130 @@ def texts() -> dict[int, EntryLine]:
     return {number: line(number, content) for number, content in said.items()}
 
 
+def place(number: int, session: str | None = None, **fields: Any) -> Place:
+    """The place of a turn, each a second after the one before it."""
+    at: dict[str, Any] = {"at": float(number), "is_turn": True, "related": (), "length": 0}
+    return Place(number=number, entry_id=f"e{number}", session_id=session, **(at | fields))
+
+
 @pytest.fixture
-def kept(texts: dict[int, EntryLine]) -> KeptSessions:
-    sessions = KeptSessions()
+def kept(texts: dict[int, EntryLine]) -> KeptPlaces:
+    places = KeptPlaces()
     for number in texts:
-        sessions.place(number, "b" if number == 3 else "a")
-    sessions.place(4, None)
-    sessions.is_whole = True
-    return sessions
+        places.place(place(number, "b" if number == 3 else "a"))
+    places.place(place(4))
+    places.is_whole = True
+    return places
 
 
-def apart(sessions: KeptSessions, texts: dict[int, EntryLine], *numbers: int) -> dict[int, bool]:
+def apart(places: KeptPlaces, texts: dict[int, EntryLine], *numbers: int) -> dict[int, bool]:
     def lines(asked: Iterable[int]) -> dict[int, EntryLine]:
         return {number: texts[number] for number in asked if number in texts}
 
-    return sessions.apart(numbers, MARA, patterns=patterns_of(MARA), lines=lines)
+    return places.apart(numbers, MARA, patterns=patterns_of(MARA), lines=lines)
 
 
-def test_who_is_mentioned_was_there(kept: KeptSessions, texts: dict[int, EntryLine]) -> None:
+def test_who_is_mentioned_was_there(kept: KeptPlaces, texts: dict[int, EntryLine]) -> None:
     assert apart(kept, texts, 1, 2, 3, 4, 5) == {1: False, 2: False, 3: True, 4: False}
 
 
 def test_nothing_is_known_until_all_are_placed(
-    kept: KeptSessions, texts: dict[int, EntryLine]
+    kept: KeptPlaces, texts: dict[int, EntryLine]
 ) -> None:
     kept.is_whole = False
     assert apart(kept, texts, 3) == {}
 
 
 def test_until_a_new_entry_is_placed_nothing_is_known(
-    kept: KeptSessions, texts: dict[int, EntryLine]
+    kept: KeptPlaces, texts: dict[int, EntryLine]
 ) -> None:
     assert apart(kept, texts, 3) == {3: True}
     kept.change([], [6])
     before = apart(kept, texts, 3)
     texts[6] = line(6, "Mara is back.")
-    kept.place(6, "b")
+    kept.place(place(6, "b"))
 
     assert before == {}
     assert apart(kept, texts, 3) == {3: False}
 
 
-def test_of_a_session_that_has_changed_nothing_is_known(
-    kept: KeptSessions, texts: dict[int, EntryLine]
+def test_until_what_has_changed_is_placed_again_nothing_is_known(
+    kept: KeptPlaces, texts: dict[int, EntryLine]
 ) -> None:
     assert apart(kept, texts, 2, 3) == {2: False, 3: True}
     kept.change([1, 4, 9], [])
+    between = apart(kept, texts, 2, 3)
+    told = {*kept._told}
+    texts[1] = line(1, "Nobody rows.")
+    texts[4] = line(4, "Mara again")
+    kept.place(place(1, "a"))
+    kept.place(place(4, "b"))
+    kept.unseen.discard(9)
 
-    assert kept._told.keys() == {"b"}  # nothing that was forgotten is left
-    assert apart(kept, texts, 2, 3) == {3: True}
+    assert between == {}
+    assert told == {"b"}  # nothing that was forgotten is left
+    assert apart(kept, texts, 2, 3, 4) == {2: True, 3: False, 4: False}
+
+
+def test_beside_a_turn_are_those_before_and_after_it(kept: KeptPlaces) -> None:
+    for number in range(10, 16):
+        kept.place(place(number, "c", is_turn=number != 12))
+    kept.place(place(9, "c", at=20.0))
+
+    assert kept.ties([13])[13] == [(11, "near"), (14, "beside"), (15, "near")]
+    assert kept.ties([9, 12, 4]) == {9: [(15, "beside"), (14, "near")], 12: [], 4: []}
+
+
+def test_what_is_of_one_time_has_the_order_of_ids_which_postgres_tells(kept: KeptPlaces) -> None:
+    for number in (10, 11):
+        kept.place(place(number, "c", at=7.0, related=("e3",)))
+
+    assert kept.ties([10, 3]) == {3: [(10, "related"), (11, "related")]}
+
+
+def test_what_is_related_is_found_from_either_side_until_it_is_gone(kept: KeptPlaces) -> None:
+    kept.place(place(10, related=("e3", "e99", "e3")))
+    before = kept.ties([3, 10])
+    kept.place(place(99))
+    found = kept.ties([10])
+    kept.change([10, 3], [])
+    kept.place(place(10))
+    kept.unseen.clear()
+
+    assert before == {3: [(10, "related")], 10: [(3, "related"), (3, "related")]}
+    assert found == {10: [(3, "related"), (99, "related"), (3, "related")]}
+    assert kept.ties([3, 10, 99]) == {10: [], 99: []}
+    assert not kept._naming
 
 
 def test_of_a_session_that_is_not_kept_whole_nothing_is_known(
-    kept: KeptSessions, texts: dict[int, EntryLine]
+    kept: KeptPlaces, texts: dict[int, EntryLine]
 ) -> None:
     del texts[1]
     assert apart(kept, texts, 2, 3) == {3: True}
 
 
 def test_a_long_session_is_not_looked_through(texts: dict[int, EntryLine]) -> None:
-    sessions = KeptSessions()
+    sessions = KeptPlaces()
     sessions.is_whole = True
     for number in range(10, 10 + LONG):
         texts[number] = texts[3]
-        sessions.place(number, "long")
+        sessions.place(place(number, "long"))
     assert apart(sessions, texts, 10) == {10: True}
-    sessions.place(3, "long")
+    sessions.place(place(3, "long"))
 
     assert apart(sessions, texts, 10) == {10: False}
 
 
 def test_no_more_sessions_are_kept_than_may_be() -> None:
-    kept = Kept(max_bytes=320_000)
+    kept = Kept(max_bytes=120_000)
     for agent in ("ada", "bea"):
-        sessions = KeptSessions()
-        sessions.place(1, "a", length=4000)
+        sessions = KeptPlaces()
+        sessions.place(place(1, "a", length=4000))
         sessions.is_whole = True
         reading = kept.read_at(("t", agent), 0)
         reading.keep([line(1)])
-        reading.keep_sessions(sessions)
+        reading.keep_places(sessions)
 
     assert reading.apart([1], MARA) == {1: True}
     assert kept.read_at(("t", "ada"), 0).apart([1], MARA) == {}
@@ -134,10 +184,10 @@ def test_no_more_sessions_are_kept_than_may_be() -> None:
 
 def test_too_many_that_are_new_are_not_worth_it() -> None:
     kept = Kept(max_bytes=10**7)
-    owner, sessions = ("t", "ada"), KeptSessions()
+    owner, sessions = ("t", "ada"), KeptPlaces()
     reading = kept.read_at(owner, 0)
-    reading.keep_sessions(sessions)
-    sessions.place(1, "a")
+    reading.keep_places(sessions)
+    sessions.place(place(1, "a"))
     sessions.is_whole = True
     reading.keep([line(1)])
 
@@ -145,7 +195,7 @@ def test_too_many_that_are_new_are_not_worth_it() -> None:
     assert reading.apart([1], frozenset()) == {}
     kept.changed(Change(owner, 1, [], range(10, 1011)))
     assert not sessions.unseen.isdisjoint(range(10, 1011))
-    assert kept._sessions.is_empty
+    assert kept._places.is_empty
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -185,6 +235,103 @@ async def test_it_is_as_postgres_tells_it(
             begin, numbers, names
         )
         assert found.keys() == {*numbers}
+
+
+class Writer:
+    """Adds, changes and removes entries of one agent, whichever comes."""
+
+    names = tuple(f"e{number}" for number in range(60))
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self._held: set[str] = set()
+
+    def some(self, names: Sequence[str]) -> list[Entry]:
+        """Entries, some of which are of one time, or related to others that need not be there."""
+        chance = self.chance
+        return [
+            entry(
+                name,
+                chance.choice(("Tea?", "The tea is cold.")),
+                session_id=chance.choice((None, "a", "b", "c", "d")),
+                at=NOON + timedelta(minutes=chance.randrange(400)),
+                entry_type=chance.choice(("interaction", "interaction", "insight")),
+                related=tuple(chance.sample(self.names, chance.choice((0, 0, 1, 3)))),
+            )
+            for name in names
+        ]
+
+    async def write(self, entries: EntryStore, what: str) -> None:
+        held = sorted(self._held)
+        if what == "add":
+            added = self.chance.sample(sorted({*self.names} - self._held), 2 if held else 40)
+            await entries.add(self.some(added))
+            self._held.update(added)
+        elif what == "change":
+            await entries.change(self.some(self.chance.sample(held, 2)))
+        else:
+            removed = self.chance.sample(held, 2)
+            await entries.remove(removed)
+            self._held.difference_update(removed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_ties_are_as_postgres_tells_them_whatever_is_written(
+    memory: PostgresMemory, forgetful: PostgresMemory, settings: Settings, seed: int
+) -> None:
+    writer, owner = Writer(seed), (settings.tenant_id, "ada")
+
+    def begin(by: PostgresMemory, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
+        return by.transaction(tenant_id=owner[0], agent_id=owner[1], actor="test", write=write)
+
+    async def ties(by: PostgresMemory) -> dict[int, list[tuple[int, str]]]:
+        """What is tied to all entries, as a process tells it once it has read what it may read ahead."""
+        async with begin(by, write=False) as transaction:
+            known = await transaction.search.recognise((), (), model="")
+        if by._ahead._working is not None:
+            await asyncio.wait_for(by._ahead._working, 30)
+        async with begin(by, write=False) as transaction:
+            asked = search(knowledge=known.knowledge)
+            tied = await transaction.search.list_ties(numbers, asked)
+        return {number: sorted(told) for number, told in tied.ties.items()}
+
+    async with begin(memory, write=True) as transaction:
+        await writer.write(transaction.entries, "add")
+    async with begin(memory, write=False) as transaction:
+        await transaction.search.recognise((), (), model="")
+    memory._ahead.begin(owner)
+    await asyncio.wait_for(memory._ahead._working or asyncio.sleep(0), 30)
+    (places,), found = memory._kept._places, 0
+    first = min(places._places)
+    numbers = range(first, first + 200)
+    assert await ties(memory) == await ties(forgetful) != {}
+    for _ in range(12):
+        by = writer.chance.choice((memory, forgetful))
+        async with begin(by, write=True) as transaction:
+            what = writer.chance.choice(("add", "change", "remove"))
+            await writer.write(transaction.entries, what)
+        if by is forgetful:
+            await heard(memory, settings, await knowledge(forgetful, settings))
+        assert await ties(memory) == await ties(forgetful)
+        assert not places.unseen
+        found += len(places.ties(numbers))
+
+    assert [*memory._kept._places] == [places]  # all the time
+    assert found > 100
+
+
+async def knowledge(memory: PostgresMemory, settings: Settings) -> int:
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
+    ) as transaction:
+        return (await transaction.search.recognise((), (), model="")).knowledge
+
+
+async def heard(memory: PostgresMemory, settings: Settings, number: int) -> None:
+    """Waits until a process has heard of a change."""
+    async with asyncio.timeout(30):
+        while memory._kept._states[settings.tenant_id, "ada"].knowledge < number:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 async def told(begin: Begin, numbers: Sequence[int], names: frozenset[str]) -> set[int]:
@@ -235,7 +382,7 @@ async def test_answers_are_those_of_who_keeps_nothing_whatever_is_added(
     assert await told(0.002) == before  # who is asked again is read ahead
     assert memory._ahead._working is not None
     await memory._ahead._working
-    (sessions,) = memory._kept._sessions
+    (sessions,) = memory._kept._places
     assert sessions.is_whole
     assert await told(0.003) == before
     assert sessions._told  # from there it was told
