@@ -114,7 +114,7 @@ class SearchStore(Protocol):
     ) -> Tied:
         """The entries beside each of these in its conversation, and those related to it.
 
-        And which of these, and of `others`, do not hold.
+        And which of these do not hold, and of `others` where that takes no time.
         """
         ...
 

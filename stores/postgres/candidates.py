@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from mnestic.memory.time_mentions import tells_when
 COLUMNS_BESIDE = """
        e.number, e.id, e.session_id, e.speaker, e.subjects::text AS subjects, e.at, e.importance,
        e.aliases::text AS aliases, e.tags::text AS tags, e.entry_type, e.times::text AS times,
-       e.related::text AS related, e.status, e.expires_at
+       e.status, e.expires_at
 """  # the content
 COLUMNS = f"{COLUMNS_BESIDE}, e.content"
 SMALL = 4000  # characters of a content that is worth keeping
@@ -41,21 +41,6 @@ _OPEN_QUESTION = (False, False, 0, 0, 0.0, 0, 0.0, 0.0, 0.0)
 _OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
 
 Patterns = Sequence[tuple[str, re.Pattern[str]]]  # first words of names, with all that begin so
-
-
-class Place(NamedTuple):
-    """Where an entry is: in which session, when (seconds since 1970), and to which others it says that it is related.
-
-    `length` is how many characters it has that are worth keeping.
-    """
-
-    number: int
-    entry_id: str
-    session_id: str | None
-    at: float
-    is_turn: bool
-    related: tuple[str, ...]
-    length: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +70,6 @@ class EntryLine:
     marks: frozenset[str]
     is_turn: bool
     times: tuple[tuple[datetime, datetime], ...]
-    related: tuple[str, ...]
     content: str
     row: bytes
     _folded: str | None = None
@@ -102,14 +86,6 @@ class EntryLine:
     def bytes(self) -> int:
         """About how much memory it takes, once its words have been looked at."""
         return _ROW_BYTES + 2 * sys.getsizeof(self.content) + 2 * len(self.content[:_BEGINNING])
-
-    @property
-    def place(self) -> Place:
-        """Where it is."""
-        _, at, *_ = PACKED.unpack(self.row)
-        length = len(self.content)
-        turn = (self.session_id, at, self.is_turn)
-        return Place(self.number, self.entry_id, *turn, self.related, length)
 
     @property
     def speaker(self) -> str:
@@ -160,25 +136,17 @@ def line_of(row: Any) -> EntryLine:
     numbers = (row.number, row.at.timestamp(), holds_until, row.importance)
     return EntryLine(
         number=row.number,
-        entry_id=sys.intern(row.id),
+        entry_id=row.id,
         session_id=row.session_id,
         whose=_whose(row.speaker or "", row.subjects, row.aliases),
         marks=_marks(row.tags, row.aliases, row.entry_type),
         is_turn=is_turn,
         times=times,
-        related=_related(row.related),
         content=row.content,
         row=PACKED.pack(
             *numbers, is_turn, asks, is_revision(row.content), names_time, *_OPEN_QUESTION
         ),
     )
-
-
-def place_of(row: Any) -> Place:
-    """A place out of the columns of its row; of one whose content was too long to be read, too."""
-    turn = (row.session_id, row.at.timestamp(), row.entry_type == "interaction")
-    length = len(row.content or "")
-    return Place(row.number, sys.intern(row.id), *turn, _related(row.related), length)
 
 
 def candidates_of(
@@ -288,10 +256,6 @@ def _marks(tags: str, aliases: str, entry_type: str) -> frozenset[str]:
 def _keys(stored: str) -> frozenset[str]:
     """The keys of names as they are stored; many entries share them."""
     return frozenset(name_key(name) for name in json.loads(stored))
-
-
-def _related(stored: str) -> tuple[str, ...]:
-    return tuple(map(sys.intern, json.loads(stored))) if stored != "[]" else ()
 
 
 def _times(stored: str) -> tuple[tuple[datetime, datetime], ...]:

@@ -13,8 +13,8 @@ from itertools import count
 
 from mnestic.memory.caches import CacheCount, CacheCounts
 from mnestic.memory.retrieval import Retrieval
-from mnestic.stores.postgres.candidates import EntryLine, Place, patterns_of
-from mnestic.stores.postgres.kept_places import KeptPlaces, Tied
+from mnestic.stores.postgres.candidates import EntryLine, patterns_of
+from mnestic.stores.postgres.kept_places import KeptPlaces, Place, Tied
 from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors, bytes_to_grow
 from mnestic.stores.postgres.recent import Recent
 from mnestic.stores.postgres.unit import Change
@@ -213,13 +213,10 @@ class Kept:
         """See `Reading.keep`."""
         if not self.is_current(reading):
             return  # these rows may be from before the change that was heard of
-        places = self.places(reading.generation)
         for line in lines:
             if line.is_small and not self._lines.has(reading.generation, line.number):
                 self._lines.put(reading.generation, line.number, line, size=line.bytes)
                 self._states[reading.owner].missed += 1
-            if places is not None and line.number in places.unseen:
-                places.place(line.place)
 
     def keep_ahead(self, reading: Reading, lines: Sequence[EntryLine]) -> bool:
         """See `Reading.keep_ahead`."""

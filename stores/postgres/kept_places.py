@@ -3,29 +3,46 @@
 Postgres looks for all of this entry by entry, for twenty to thirty of them a question.
 """
 
+import json
+import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from operator import attrgetter
+from typing import Any, NamedTuple
 
 from mnestic.memory.candidates import Tie
-from mnestic.stores.postgres.candidates import EntryLine, Patterns, Place, names_one
+from mnestic.stores.postgres.candidates import EntryLine, Patterns, names_one
 
+PLACE_COLUMNS = "e.related::text AS related"  # what places are made of, beside the columns of lines
 LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
 _MOST_UNSEEN = 1000  # entries; of more it is quicker to read all anew
-_PLACE_BYTES = (
-    700  # of an entry's place, beside its text, once its ties have been asked for; by tracemalloc
-)
+# Of an entry's place, beside its text, once its ties have been asked for; by tracemalloc.
+_PLACE_BYTES = 700
 _BETWEEN = "\0"  # texts, so that no name begins in one and ends in another
 # In a conversation two turns before and after, the nearest first.
 _BESIDE: Sequence[tuple[int, Tie]] = ((-1, "beside"), (-2, "near"), (1, "beside"), (2, "near"))
-
 _NEAR = 2  # places
 _at = attrgetter("at")
 
 Lines = Callable[[Iterable[int]], dict[int, EntryLine]]  # of entries, those that are kept
 Tied = list[tuple[int, Tie]]
+
+
+class Place(NamedTuple):
+    """Where an entry is: in which session, when (seconds since 1970), and to which others it says that it is related.
+
+    `length` is how many characters it has that are worth keeping.
+    """
+
+    number: int
+    entry_id: str
+    session_id: str | None
+    at: float
+    is_turn: bool
+    related: tuple[str, ...]
+    length: int
 
 
 class KeptPlaces:
@@ -43,7 +60,7 @@ class KeptPlaces:
         self._sessions: defaultdict[str, set[int]] = defaultdict(set)
         self._naming: defaultdict[str, set[int]] = defaultdict(set)
         self._told: dict[str, tuple[AbstractSet[str], str]] = {}
-        self._ordered: dict[str, dict[int, Tied]] = {}
+        self._ordered: dict[str, tuple[Sequence[int | None], Mapping[int, int]]] = {}
         self._length = 0
 
     @property
@@ -132,22 +149,21 @@ class KeptPlaces:
             return []
         if place.session_id not in self._ordered:
             self._ordered[place.session_id] = self._order(place.session_id)
-        return self._ordered[place.session_id].get(place.number)
+        turns, at = self._ordered[place.session_id]
+        if place.number not in at:
+            return None
+        beside = [(turns[at[place.number] + away], tie) for away, tie in _BESIDE]
+        return [(number, tie) for number, tie in beside if number is not None]
 
-    def _order(self, session: str) -> dict[int, Tied]:
-        """What is beside each turn of a session; nothing if two entries are of one time."""
+    def _order(self, session: str) -> tuple[Sequence[int | None], Mapping[int, int]]:
+        """Its turns with their places, as far as it has any there; none have any if two entries are of one time."""
         order = sorted((self._places[one] for one in self._sessions[session]), key=_at)
         if any(one.at == other.at for one, other in pairwise(order)):
-            return {}
+            return (), {}
         turns = [one.number if one.is_turn else None for one in order]
         ends = [None] * _NEAR
-        around = [*ends, *turns, *ends]
-        found: dict[int, Tied] = {}
-        for at, number in enumerate(turns, _NEAR):
-            if number is not None:
-                beside = [(around[at + away], tie) for away, tie in _BESIDE]
-                found[number] = [(other, tie) for other, tie in beside if other is not None]
-        return found
+        places = {number: at for at, number in enumerate(turns, _NEAR) if number is not None}
+        return [*ends, *turns, *ends], places
 
     def _related(self, place: Place) -> Tied:
         named = [self._numbers[one] for one in place.related if one in self._numbers]
@@ -175,3 +191,14 @@ class KeptPlaces:
     def _forget(self, session: str) -> None:
         self._told.pop(session, None)
         self._ordered.pop(session, None)
+
+
+def place_of(row: Any) -> Place:
+    """A place out of the columns of its row; of one whose content was too long to be read, too."""
+    turn = (row.session_id, row.at.timestamp(), row.entry_type == "interaction")
+    length = len(row.content or "")
+    return Place(row.number, sys.intern(row.id), *turn, _related(row.related), length)
+
+
+def _related(stored: str) -> tuple[str, ...]:
+    return tuple(map(sys.intern, json.loads(stored))) if stored != "[]" else ()

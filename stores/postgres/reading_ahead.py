@@ -18,12 +18,11 @@ from mnestic.stores.postgres.candidates import (
     SMALL,
     EntryLine,
     line_of,
-    place_of,
 )
 from mnestic.stores.postgres.connections import Asked, array_of, read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
 from mnestic.stores.postgres.kept import Kept, Owner, Reading
-from mnestic.stores.postgres.kept_places import KeptPlaces
+from mnestic.stores.postgres.kept_places import PLACE_COLUMNS, KeptPlaces, place_of
 from mnestic.stores.postgres.opening import opening
 
 _PIECE = 100  # rows that are read at once
@@ -32,7 +31,7 @@ _TRIES = 5  # at a piece, while others write
 _NEWEST = 2**63 - 1
 # No content that is not kept; a character has four bytes at most.
 _ROWS = f"""
-SELECT {COLUMNS_BESIDE}, CASE WHEN octet_length(e.content) <= {4 * SMALL} THEN e.content END AS content
+SELECT {COLUMNS_BESIDE}, {PLACE_COLUMNS}, CASE WHEN octet_length(e.content) <= {4 * SMALL} THEN e.content END AS content
   FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id"""  # noqa: S608 - constants of this module
 _NEXT = text(f"{_ROWS} AND e.number < :before ORDER BY e.number DESC LIMIT {_PIECE}")

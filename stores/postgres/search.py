@@ -248,7 +248,7 @@ class PostgresSearchStore:
         reading = self._reading(search)
         known = reading.ties(numbers) if reading is not None else {}
         unknown = [number for number in numbers if number not in known]
-        looked_at = [*known, *others]
+        looked_at = [*known, *others] if not unknown else [*known]  # Postgres has enough to do then
         rows, gone = await self._unit.rows_of(
             self._of_what_holds(_TIES, unknown, search) if unknown else NOTHING,
             self._over(looked_at, search),
@@ -259,7 +259,7 @@ class PostgresSearchStore:
         return Tied(
             ties={**known, **{row.lender: _ties(row) for row in rows}},
             over=frozenset(over),
-            sound=frozenset(numbers).union(others) - over,
+            sound=frozenset(unknown).union(looked_at) - over,
         )
 
     async def judge(

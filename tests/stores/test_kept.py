@@ -26,7 +26,6 @@ def line(number: int, content: str = "The ferry leaves at nine.") -> EntryLine:
         subjects="[]",
         aliases="[]",
         tags="[]",
-        related="[]",
         at=datetime(2026, 1, 1, tzinfo=UTC),
         importance=0.5,
         entry_type="observation",

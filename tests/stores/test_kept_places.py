@@ -15,9 +15,9 @@ from mnestic.memory.knowledge_ports import EntryStore
 from mnestic.memory.ports import Transaction
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.candidates import EntryLine, Place, patterns_of
+from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.kept_places import LONG, KeptPlaces
+from mnestic.stores.postgres.kept_places import LONG, KeptPlaces, Place
 from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
