@@ -165,8 +165,10 @@ class Candidates:
         """All but these, whose numbers are ruled out."""
         if not numbers and not entry_ids:
             return self
-        both = zip(self.rows["number"].tolist(), self.texts, strict=True)
-        goes = [one in numbers or text.entry_id in entry_ids for one, text in both]
+        goes = [one in numbers for one in self.rows["number"].tolist()]
+        if entry_ids:
+            both = zip(goes, self.texts, strict=True)
+            goes = [one or text.entry_id in entry_ids for one, text in both]
         left = self.of(np.flatnonzero(np.logical_not(goes)))
         gone = self.rows["number"][np.array(goes, dtype=bool)].tolist()
         return type(self)(left.rows, left.texts, self.ruled_out.union(gone))

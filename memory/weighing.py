@@ -169,7 +169,7 @@ class Weighed:
 
         Whom it is about counts for those alone: a question of one is answered by the other.
         """
-        places = {number: place for place, number in enumerate(self.rows["number"].tolist())}
+        places = self._places
         lent = {name: [0.0] * len(places) for name in self._lending}
         for number, tie, given in self._given(ties):
             if number in places:
@@ -212,10 +212,16 @@ class Weighed:
         return {"beside": policy.beside, "near": policy.near, "related": policy.related}
 
     def _given(self, ties: Ties) -> Iterator[tuple[int, Tie, float]]:
-        weights = self._lending
-        for lender, says in zip(self.rows["number"].tolist(), self.own.tolist(), strict=True):
-            for number, tie in ties.get(lender, ()):
-                yield number, tie, weights[tie] * says
+        weights, own = self._lending, self.own.tolist()
+        for lender, tied in ties.items():
+            if (place := self._places.get(lender)) is not None:
+                for number, tie in tied:
+                    yield number, tie, weights[tie] * own[place]
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        """The place of each, by its number."""
+        return {number: place for place, number in enumerate(self.rows["number"].tolist())}
 
     def beside(self) -> dict[str, Values]:
         """What speaks for them beside what they say."""
