@@ -56,7 +56,7 @@ class _Found:
 class _Order:
     """Candidates in their order, and what is known of them.
 
-    `sound` are those that are known to hold, `unheard` those that others said where nobody whom the
+    `sound` are those of whose claims something holds, `unheard` those that others said where nobody whom the
     question names is known to have been; `let_through` is how many there were, and `texts` what all say by number.
     """
 
@@ -212,14 +212,9 @@ async def _ranked(
     candidates = found.candidates.without(entry_ids=query.excluded)
     if read.is_by_words:
         candidates.rows["cosine"] *= candidates.rows["lexemes"] != 0
-    best = strongest(candidates, asked=asked, policy=read.policy)
-    lending, others = best[: read.policy.lending], best[read.policy.lending : _LOOKED_AT]
-    tied, _ = await meanwhile(
-        store.list_ties(lending, search, others=others), partial(_liken, read, candidates)
-    )
-    candidates = candidates.without(
-        tied.over
-    )  # what does not hold lends to nothing, and is not told
+    lending = strongest(candidates, asked=asked, policy=read.policy)
+    tied, _ = await meanwhile(store.list_ties(lending, search), partial(_liken, read, candidates))
+    candidates = candidates.without(tied.over)  # what does not hold lends to nothing
     # Where the best are read once more, that may find that what is not sure answers all the same.
     min_score = query.min_score if read.rerank == "off" else 0.0
     more = tied.numbers - candidates.numbers
@@ -246,7 +241,7 @@ async def _ranked(
     )
     return _Order(
         ranked,
-        tied.sound,
+        set(lending),
         unheard_of(candidates),
         len(candidates) + len(tied.over),
         dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),

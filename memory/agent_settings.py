@@ -4,9 +4,8 @@ It stands apart from the settings of a process, which hold addresses and secrets
 the agent's memory, and hold from the next message on.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Self
 
@@ -79,11 +78,11 @@ class AgentSettings(BaseModel):
         default={}, description="Weights that are other than the preset's"
     )
 
-    @cached_property
+    @property
     def policy(self) -> RetrievalPolicy:
         """All weights of retrieval: the preset's, and those that were set."""
-        preset = PRESETS[self.retrieval_preset].model_dump() | {"rerank": self.rerank}
-        return RetrievalPolicy.model_validate(preset | dict(self.retrieval_policy))
+        weights = tuple(sorted(self.retrieval_policy.items()))
+        return _policy(self.retrieval_preset, self.rerank, weights)
 
     @field_serializer("retrieval_policy")
     def _as_object(self, weights: Mapping[str, float]) -> dict[str, float]:
@@ -103,6 +102,14 @@ class AgentSettings(BaseModel):
         return self
 
 
+@lru_cache(1000)  # each question asks for it, and most agents have the same
+def _policy(
+    preset: PresetName, rerank: Rerank, weights: tuple[tuple[str, float], ...]
+) -> RetrievalPolicy:
+    given = PRESETS[preset].model_dump() | {"rerank": rerank}
+    return RetrievalPolicy.model_validate(given | dict(weights))
+
+
 def settings_of(stored: Mapping[str, Any]) -> AgentSettings:
     """The settings in force, given those that are stored; of a newer version's the known ones.
 
@@ -110,13 +117,8 @@ def settings_of(stored: Mapping[str, Any]) -> AgentSettings:
         StoredValueError: one is stored that cannot be.
     """
     known = {name: value for name, value in stored.items() if name in AgentSettings.model_fields}
-    return _in_force(json.dumps(known, sort_keys=True))
-
-
-@lru_cache(1000)  # each question asks for them, and most agents have the same
-def _in_force(stored: str) -> AgentSettings:
     try:
-        return AgentSettings.model_validate_json(stored)
+        return AgentSettings.model_validate(known)
     except ValidationError as error:
         raise StoredValueError(what="a setting", why=problem_of(error)) from None
 

@@ -46,9 +46,9 @@ class Ranked:
 
 
 def strongest(candidates: Candidates, *, asked: Asked, policy: RetrievalPolicy) -> list[int]:
-    """The numbers of those that say something by themselves, the most first; the first of them lend to others."""
+    """The numbers of those that say most by themselves, which lend to others."""
     says = Weighed(candidates, asked, policy).own
-    order = candidates.ordered(says)
+    order = candidates.ordered(says)[: policy.lending]
     numbers: list[int] = candidates.rows["number"][order[says[order] > 0]].tolist()
     return numbers
 

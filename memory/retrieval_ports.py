@@ -109,12 +109,10 @@ class SearchStore(Protocol):
         """These entries, as far as scores need them; of those that the question rules out the numbers."""
         ...
 
-    async def list_ties(
-        self, numbers: Sequence[int], search: Search, *, others: Sequence[int] = ()
-    ) -> Tied:
+    async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:
         """The entries beside each of these in its conversation, and those related to it.
 
-        And which of these do not hold, and of `others` where that takes no time.
+        And which of these do not hold.
         """
         ...
 

@@ -162,13 +162,11 @@ class Hits:
 class Tied:
     """What is tied to entries that lend, and how.
 
-    `over` are entries whose messages claimed something, of which nothing holds any more; `sound` others that were
-    looked at for that.
+    `over` are lenders whose messages claimed something, of which nothing holds any more.
     """
 
-    ties: Ties
-    over: frozenset[int]
-    sound: frozenset[int]
+    ties: Ties = field(default_factory=dict)
+    over: frozenset[int] = frozenset()
 
     @property
     def numbers(self) -> frozenset[int]:

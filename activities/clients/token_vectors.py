@@ -75,8 +75,7 @@ class _KeptWords:
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
-        # By their identity, as to hash a text's words looks at each of them; what is here keeps it.
-        self._texts: dict[int, tuple[tuple[str, ...], NDArray[np.int32]]] = {}
+        self._texts: dict[tuple[str, ...], NDArray[np.int32]] = {}
         self._said = 0
         self._matrix = np.zeros((0, DIMENSIONS), dtype=np.float32)
         self._comparing = threading.Lock()
@@ -84,8 +83,7 @@ class _KeptWords:
     def compare(self, asked: Sequence[str], said: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
         """See `WordEmbedder.compare_words`."""
         with self._comparing:
-            self._add(asked, said)
-            texts = [self._texts[id(terms)][1] for terms in said]
+            texts = self._add(asked, said)
             all_said = np.concatenate(texts)
             is_said = np.zeros(len(self._places), dtype=bool)
             is_said[all_said] = True
@@ -98,16 +96,20 @@ class _KeptWords:
         starts = np.cumsum([0, *map(len, texts[:-1])])
         return np.maximum.reduceat(cosines, starts, axis=0).T
 
-    def _add(self, asked: Sequence[str], said: Sequence[tuple[str, ...]]) -> None:
-        """Has all of these words and texts kept."""
-        texts = [terms for terms in said if id(terms) not in self._texts]
+    def _add(
+        self, asked: Sequence[str], said: Sequence[tuple[str, ...]]
+    ) -> list[NDArray[np.int32]]:
+        """Has all of these words and texts kept; returns the places of each text's words."""
+        kept = [self._texts.get(terms) for terms in said]  # once each: it looks at all words
+        texts = [terms for terms, places in zip(said, kept, strict=True) if places is None]
         words = dict.fromkeys((*asked, *(word for terms in texts for word in terms)))
         new = [word for word in words if word not in self._places]
         if len(self._places) + len(new) > _WORDS or self._said + sum(map(len, texts)) > _SAID:
             self._places.clear()
             self._texts.clear()
-            self._said, texts = 0, list(said)
-            new = list(dict.fromkeys((*asked, *(word for terms in texts for word in terms))))
+            self._said, kept = 0, [None] * len(said)
+            words = dict.fromkeys((*asked, *(word for terms in said for word in terms)))
+            new = list(words)
         if new:
             first, last = len(self._places), len(self._places) + len(new)
             if last > len(self._matrix):
@@ -116,10 +118,16 @@ class _KeptWords:
                 self._matrix = larger
             self._matrix[first:last] = _embed([word[:_LONGEST] for word in new])
             self._places.update(zip(new, range(first, last), strict=True))
-        for terms in texts:
-            places = np.array([self._places[word] for word in terms], dtype=np.int32)
-            self._texts[id(terms)] = terms, places
-            self._said += len(terms)
+        return [
+            self._keep(terms) if places is None else places
+            for terms, places in zip(said, kept, strict=True)
+        ]
+
+    def _keep(self, terms: tuple[str, ...]) -> NDArray[np.int32]:
+        places = np.array([self._places[word] for word in terms], dtype=np.int32)
+        self._texts[terms] = places
+        self._said += len(terms)
+        return places
 
 
 _KEPT = _KeptWords()

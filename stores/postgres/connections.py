@@ -12,7 +12,7 @@ from typing import Any
 
 from psycopg import AsyncConnection as DriverConnection
 from psycopg import AsyncCursor, Error
-from psycopg.pq import TransactionStatus
+from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.rows import namedtuple_row
 from sqlalchemy import TextClause, event
 from sqlalchemy.dialects.postgresql import psycopg
@@ -29,7 +29,8 @@ _DIALECT = psycopg.dialect()  # type: ignore[no-untyped-call]
 def drop_closed(engine: AsyncEngine) -> None:
     """Lets a pool see by itself that the server has closed its connections, instead of asking first.
 
-    A connection that nobody uses has nothing to read, but the server's farewell.
+    A connection that nobody uses has nothing to read, but the server's farewell. One that was left within a pipeline,
+    as who gave up had just begun it, is not used again either.
     """
     event.listen(engine.sync_engine, "checkout", _refuse_closed)
 
@@ -137,6 +138,8 @@ def written(statement: TextClause) -> str:
 
 
 def _refuse_closed(connection: Any, _record: Any, _proxy: Any) -> None:
+    if connection.driver_connection.pgconn.pipeline_status != PipelineStatus.OFF:
+        raise InvalidatePoolError("it was left within a pipeline")
     poll = select.poll()
     poll.register(connection.driver_connection.fileno(), select.POLLIN)
     if poll.poll(0):

@@ -14,6 +14,7 @@ from itertools import count
 from mnestic.memory.caches import CacheCount, CacheCounts
 from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
+from mnestic.stores.postgres.kept_answers import KeptAnswers
 from mnestic.stores.postgres.kept_places import KeptPlaces, Place, Tied
 from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors, bytes_to_grow
 from mnestic.stores.postgres.recent import Recent
@@ -21,14 +22,11 @@ from mnestic.stores.postgres.unit import Change
 
 Owner = tuple[str, str]  # tenant and agent
 _MOST_AGENTS = 100_000  # whose counts are kept
-_ANSWER_BYTES, _TOLD_BYTES = (
-    2000,
-    5000,
-)  # of an answer, and of each entry that it tells, beside its content
 _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 # Lines that questions have had to read, and their share of all, from where all are read: that takes no more than a few
 # times what has been spent so far.
 _FEWEST_MISSED, _MISSED = 100, 0.25
+_MOST_TIMES = 10
 _LINE_BYTES = 2200  # about what a line takes, of some 150 characters
 _ANSWERS, _VECTORS, _PLACES = 6, 2, 12  # parts of all bytes; rows have the rest
 
@@ -38,7 +36,8 @@ class _State:
     """Of an agent: under what its lines and vectors are kept, and the count of changes that they are true at.
 
     `asked` is how often it was asked for what is near in meaning since its vectors were read, `before` how often
-    it must have been before they are read again. `missed` is how many lines questions had to read since all were.
+    it must have been before they are read again. `missed` is how many lines and ties questions had to read since all
+    lines were, which they have been so many `times`.
     """
 
     generation: int
@@ -46,15 +45,8 @@ class _State:
     asked: int = field(default=0, compare=False)
     before: int = field(default=1, compare=False)
     missed: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """An answer, the count of changes that it is true at, and until when it is (seconds since 1970)."""
-
-    knowledge: int
-    until: float
-    told: Retrieval
+    times: int = field(default=0, compare=False)
+    are_places_too_large: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +74,24 @@ class Reading:
         """Keeps rows that were read ahead of questions, if no others have to make place; returns whether they are kept."""
         return self.kept.keep_ahead(self, lines)
 
-    def keep_places(self, places: KeptPlaces) -> None:
-        """Keeps where entries are, from before all of them have been read, unless the count is another by now."""
-        self.kept.keep_places(self, places)
+    def begin_places(self) -> None:
+        """From now on changes of places are heard of; none is told until the last one is placed."""
+        self.kept.begin_places(self)
+
+    def place(self, places: Iterable[Place], *, is_last: bool) -> None:
+        """Keeps where some entries are, unless they were too many or had to make place for others."""
+        self.kept.place(self, places, is_last=is_last)
+
+    def end_places(self) -> None:
+        """Forgets places that were begun, if they are not whole by now."""
+        self.kept.end_places(self)
 
     @property
     def unseen(self) -> frozenset[int]:
         """Entries of which it is not known where they are, while it is known of the others."""
         return self.kept.unseen(self.owner)
 
-    @property
-    def places(self) -> KeptPlaces | None:
-        """Where entries are, if that is kept, though it may not be whole."""
-        return self.kept.places(self.generation)
-
-    def see(self, numbers: Iterable[int], places: Sequence[Place]) -> None:
+    def see(self, numbers: Iterable[int], places: Iterable[Place]) -> None:
         """Keeps the places of entries that were looked for; the others are gone."""
         self.kept.see(self, numbers, places)
 
@@ -104,9 +99,9 @@ class Reading:
         """Of entries, whether nobody of the names was where they were said; of those of which that is known."""
         return self.kept.apart(self.generation, numbers, names)
 
-    def ties(self, numbers: Iterable[int]) -> dict[int, Tied]:
+    def ties(self, numbers: Sequence[int]) -> dict[int, Tied]:
         """What is tied to entries, and how; of those of which that is known."""
-        return self.kept.ties(self.generation, numbers)
+        return self.kept.ties(self, numbers)
 
     def may_read_ahead(self, entries: int) -> bool:
         """Whether questions have missed so many of the rows of all entries that it is worth reading all."""
@@ -151,13 +146,13 @@ class Kept:
         self.piece = piece
         answers, vectors = max_bytes // _ANSWERS, max_bytes // _VECTORS
         places = max_bytes // _PLACES
-        self._answers: Recent[Owner, str, _Answer] = Recent(answers)
+        self._answers = KeptAnswers(answers)
         self._vectors: Recent[int, str, KeptVectors] = Recent(vectors, largest=1.0)
         self._lines: Recent[int, int, EntryLine] = Recent(max_bytes - answers - vectors - places)
         self._places: Recent[int, None, KeptPlaces] = Recent(places, largest=1.0)
         self._states: OrderedDict[Owner, _State] = OrderedDict()
         self._generations = count()
-        self._entry_hits = self._entry_misses = self._answer_hits = self._answer_misses = 0
+        self._entry_hits = self._entry_misses = 0
         self._vector_hits = self._vector_misses = 0
 
     @property
@@ -201,12 +196,13 @@ class Kept:
         state = self._states.get(reading.owner)
         if state is None or state.generation != reading.generation:
             return False
-        if state.missed < max(_FEWEST_MISSED, _MISSED * entries):
+        # Who makes place for others again and again is not read again each time.
+        if state.missed < max(_FEWEST_MISSED, _MISSED * entries) * 2**state.times:
             return False
         lacking = entries - self._lines.number(reading.generation)
         if lacking * _LINE_BYTES > self._lines.place:
             return False
-        state.missed = 0
+        state.missed, state.times = 0, min(state.times + 1, _MOST_TIMES)
         return True
 
     def keep(self, reading: Reading, lines: Iterable[EntryLine]) -> None:
@@ -227,14 +223,30 @@ class Kept:
             self._lines.put(reading.generation, line.number, line, size=line.bytes)
         return True
 
-    def keep_places(self, reading: Reading, places: KeptPlaces) -> None:
-        """See `Reading.keep_places`."""
-        if self.is_current(reading):
-            self._places.put(reading.generation, None, places, size=places.bytes)
-
     def places(self, generation: int) -> KeptPlaces | None:
-        """See `Reading.places`."""
+        """Where the entries of an agent are, as far as that is kept."""
         return self._places.get(generation, None)
+
+    def begin_places(self, reading: Reading) -> None:
+        """See `Reading.begin_places`."""
+        if self.is_current(reading) and self.places(reading.generation) is None:
+            self._keep_places(reading, KeptPlaces())
+
+    def place(self, reading: Reading, found: Iterable[Place], *, is_last: bool) -> None:
+        """See `Reading.place`."""
+        places = self.places(reading.generation)
+        if places is None or not self.is_current(reading):
+            return
+        for place in found:
+            places.place(place)
+        places.is_whole |= is_last
+        self._keep_places(reading, places)
+
+    def end_places(self, reading: Reading) -> None:
+        """See `Reading.end_places`."""
+        places = self.places(reading.generation)
+        if places is not None and not places.is_whole:
+            self._places.drop_all(reading.generation)
 
     def unseen(self, owner: Owner) -> frozenset[int]:
         """See `Reading.unseen`."""
@@ -242,7 +254,7 @@ class Kept:
         places = None if state is None else self.places(state.generation)
         return frozenset(places.unseen) if places is not None and places.is_whole else frozenset()
 
-    def see(self, reading: Reading, numbers: Iterable[int], found: Sequence[Place]) -> None:
+    def see(self, reading: Reading, numbers: Iterable[int], found: Iterable[Place]) -> None:
         """See `Reading.see`."""
         places = self.places(reading.generation)
         if places is None or not self.is_current(reading):
@@ -250,7 +262,13 @@ class Kept:
         for place in found:
             places.place(place)
         places.unseen.difference_update(numbers)
-        self.keep_places(reading, places)  # by the memory that they take now
+        self._keep_places(reading, places)
+
+    def _keep_places(self, reading: Reading, places: KeptPlaces) -> None:
+        """Keeps them by the memory that they take now; those that are too large are not begun again."""
+        self._places.put(reading.generation, None, places, size=places.bytes)
+        if places.bytes > self._places.largest:
+            self._states[reading.owner].are_places_too_large = True
 
     def apart(
         self, generation: int, numbers: Iterable[int], names: frozenset[str]
@@ -262,10 +280,15 @@ class Kept:
         lines = partial(self._lines.get_all, generation)
         return places.apart(numbers, names, patterns=patterns_of(names), lines=lines)
 
-    def ties(self, generation: int, numbers: Iterable[int]) -> dict[int, Tied]:
+    def ties(self, reading: Reading, numbers: Sequence[int]) -> dict[int, Tied]:
         """See `Reading.ties`."""
-        places = self.places(generation)
-        return {} if places is None else places.ties(numbers)
+        places = self.places(reading.generation)
+        if places is not None:
+            return places.ties(numbers)
+        state = self._states.get(reading.owner)
+        if state is not None and not state.are_places_too_large:
+            state.missed += len(numbers)
+        return {}
 
     def is_current(self, reading: Reading) -> bool:
         """See `Reading.is_current`."""
@@ -322,32 +345,21 @@ class Kept:
 
     def has_answer(self, owner: Owner, question: str) -> bool:
         """Whether an answer is kept, be it true or not."""
-        found = self._answers.get(owner, question) is not None
-        self._answer_misses += not found
-        return found
+        return self._answers.has(owner, question)
 
     def answer(
         self, owner: Owner, question: str, *, knowledge: int, now: float
     ) -> Retrieval | None:
         """What was told for a question, if it is true at a count of changes and a time."""
-        kept = self._answers.get(owner, question)
-        if kept is not None and kept.knowledge == knowledge and now < kept.until:
-            self._answer_hits += 1
-            return _copied(kept.told)
-        self._answer_misses += 1
-        self._answers.drop(owner, question)
-        return None
+        return self._answers.get(owner, question, knowledge=knowledge, now=now)
 
     def keep_answer(
         self, owner: Owner, question: str, told: Retrieval, *, knowledge: int, until: float
     ) -> None:
         """Keeps what was told for a question, read after a count of changes, for so long."""
         state = self._states.get(owner)
-        if state is not None and state.knowledge != knowledge:
-            return
-        size = _ANSWER_BYTES + 2 * len(question)
-        size += sum(_TOLD_BYTES + 2 * len(one.entry.content) for one in told.found)
-        self._answers.put(owner, question, _Answer(knowledge, until, _copied(told)), size=size)
+        if state is None or state.knowledge == knowledge:
+            self._answers.put(owner, question, told, knowledge=knowledge, until=until)
 
     def _drop(self, owner: Owner) -> None:
         state = self._states.pop(owner, None)
@@ -359,7 +371,7 @@ class Kept:
 
     def counts(self) -> CacheCounts:
         """What is held, and how often that was of use."""
-        lines, answers = self._lines, self._answers
+        lines = self._lines
         return CacheCounts(
             entries=CacheCount(
                 hits=self._entry_hits,
@@ -373,17 +385,5 @@ class Kept:
                 held=sum(map(len, self._vectors)),
                 bytes=self._vectors.bytes,
             ),
-            answers=CacheCount(
-                hits=self._answer_hits,
-                misses=self._answer_misses,
-                held=len(answers),
-                bytes=answers.bytes,
-            ),
+            answers=self._answers.counts(),
         )
-
-
-def _copied(told: Retrieval) -> Retrieval:
-    """An answer whose parts nobody else can change."""
-    found = (one.model_copy(update={"signals": dict(one.signals)}) for one in told.found)
-    parts = {name: dict(getattr(told, name)) for name in ("words", "misspelt", "skipped")}
-    return told.model_copy(update={"found": tuple(found), **parts})

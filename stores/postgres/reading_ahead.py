@@ -22,7 +22,7 @@ from mnestic.stores.postgres.candidates import (
 from mnestic.stores.postgres.connections import Asked, array_of, read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
 from mnestic.stores.postgres.kept import Kept, Owner, Reading
-from mnestic.stores.postgres.kept_places import PLACE_COLUMNS, KeptPlaces, place_of
+from mnestic.stores.postgres.kept_places import PLACE_COLUMNS, place_of
 from mnestic.stores.postgres.opening import opening
 
 _PIECE = 100  # rows that are read at once
@@ -87,34 +87,35 @@ class ReadingAhead:
 
     async def _read(self, owner: Owner) -> None:
         """Reads those of an agent, until nothing is left, there is no place, or what has changed is not heard of."""
-        before, places, tries = _NEWEST, KeptPlaces(), 0
-        generation: int | None = None
-        while tries < _TRIES:
-            reading, rows = await self._rows_of(owner, (_NEXT, {"before": before}))
-            if generation is None and reading.is_current:
-                generation = reading.generation
-                reading.keep_places(places)  # which hear of changes from now on
-            lines = await _lines_of(reading, rows)
-            if not reading.is_current:
-                tries += 1
-                continue
-            if reading.generation != generation or reading.places is not places:
-                return
-            if not reading.keep_ahead(lines):
-                return
-            for row in rows:
-                places.place(place_of(row))
-            if len(rows) < _PIECE:
-                places.is_whole = True
-                reading.keep_places(places)  # by the memory that they take now
-                return
-            before, tries = rows[-1].number, 0
+        before, tries = _NEWEST, 0
+        first: Reading | None = None
+        try:
+            while tries < _TRIES:
+                reading, rows = await self._rows_of(owner, (_NEXT, {"before": before}))
+                if first is None and reading.is_current:
+                    first = reading
+                    reading.begin_places()  # which hear of changes from now on
+                lines = await _lines_of(reading, rows)
+                if not reading.is_current:
+                    tries += 1
+                    continue
+                if first is None or reading.generation != first.generation:
+                    return
+                if not reading.keep_ahead(lines):
+                    return
+                reading.place(map(place_of, rows), is_last=len(rows) < _PIECE)
+                if len(rows) < _PIECE:
+                    return
+                before, tries = rows[-1].number, 0
+        finally:
+            if first is not None:
+                first.end_places()
 
     async def _see(self, owner: Owner, unseen: Collection[int]) -> None:
         """Reads those of which it is not known where they are; if others change meanwhile, the next question has it done."""
         reading, rows = await self._rows_of(owner, (_THESE, {"numbers": array_of(unseen)}))
         reading.keep_ahead(await _lines_of(reading, rows))
-        reading.see(unseen, [place_of(row) for row in rows])
+        reading.see(unseen, map(place_of, rows))
 
     async def _rows_of(self, owner: Owner, asked: Asked) -> tuple[Reading, Sequence[Any]]:
         """Rows, and the right to keep them: to the count of changes that was read before they were."""

@@ -241,26 +241,21 @@ class PostgresSearchStore:
         held = {row.number for row in allowed} if narrow.is_narrow else None
         return candidates_of(lines, search, held=held)
 
-    async def list_ties(
-        self, numbers: Sequence[int], search: Search, *, others: Sequence[int] = ()
-    ) -> Tied:
+    async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:
         """See the port."""
+        if not numbers:
+            return Tied()
         reading = self._reading(search)
         known = reading.ties(numbers) if reading is not None else {}
         unknown = [number for number in numbers if number not in known]
-        looked_at = [*known, *others] if not unknown else [*known]  # Postgres has enough to do then
         rows, gone = await self._unit.rows_of(
             self._of_what_holds(_TIES, unknown, search) if unknown else NOTHING,
-            self._over(looked_at, search),
+            self._over(known, search),
             is_noted=True,
         )
         over = {row.number for row in gone}
         over |= {row.lender for row in rows if row.is_over and _asks_what_holds(search)}
-        return Tied(
-            ties={**known, **{row.lender: _ties(row) for row in rows}},
-            over=frozenset(over),
-            sound=frozenset(unknown).union(looked_at) - over,
-        )
+        return Tied({**known, **{row.lender: _ties(row) for row in rows}}, frozenset(over))
 
     async def judge(
         self,

@@ -316,10 +316,14 @@ def test_a_score_of_nought_lets_everything_through() -> None:
     assert len(ranked(*entries, min_score=0)) == len(entries)
 
 
-def test_the_strongest_are_those_that_say_something_the_most_first() -> None:
-    found = candidates([entry(1), entry(2, words=0.5 * FULL), entry(3, words=FULL)])
+def test_those_that_say_nothing_lend_nothing_and_of_equal_ones_the_newest_lends() -> None:
+    found = candidates(
+        [entry(1), entry(2, words=0.5 * FULL), entry(3, words=FULL), entry(4, words=0.5 * FULL)]
+    )
 
-    assert strongest(found, asked=asked(), policy=POLICY) == [3, 2]
+    assert strongest(found, asked=asked(), policy=POLICY) == [3, 4, 2]
+    two = POLICY.model_copy(update={"lending": 2})
+    assert strongest(found, asked=asked(), policy=two) == [3, 4]
 
 
 _CANDIDATES = st.builds(

@@ -44,6 +44,26 @@ async def test_a_connection_that_the_server_has_closed_is_not_used_again(
     await memory.close()
 
 
+async def test_a_connection_that_was_left_within_a_pipeline_is_not_used_again(
+    settings: Settings,
+) -> None:
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    await _set(memory, settings.tenant_id)
+    async with memory._engine.connect() as connection:
+        driver = (await connection.get_raw_connection()).driver_connection
+        assert driver is not None
+        pipeline = driver.pipeline()  # nothing ends it, as nothing has it go
+        await pipeline.__aenter__()
+    await _set(memory, settings.tenant_id)
+
+    async with memory._engine.connect() as connection:
+        raw = await connection.get_raw_connection()
+        assert raw.driver_connection is not driver
+        assert driver.closed
+    await memory.close()
+
+
 async def test_what_fails_at_the_end_undoes_the_whole_transaction(
     begin: Begin, count: Callable[[str], int]
 ) -> None:

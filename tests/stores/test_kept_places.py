@@ -10,13 +10,14 @@ from typing import Any, cast
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from mnestic.memory.claims import Claim, ClaimSource
 from mnestic.memory.entries import Entry
 from mnestic.memory.knowledge_ports import EntryStore
 from mnestic.memory.ports import Transaction
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
-from mnestic.stores.postgres.kept import Kept
+from mnestic.stores.postgres.kept import Kept, Reading
 from mnestic.stores.postgres.kept_places import LONG, KeptPlaces, Place
 from mnestic.stores.postgres.known_sessions import KnownSessions
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -168,34 +169,73 @@ def test_a_long_session_is_not_looked_through(texts: dict[int, EntryLine]) -> No
     assert apart(sessions, texts, 10) == {10: False}
 
 
-def test_no_more_sessions_are_kept_than_may_be() -> None:
-    kept = Kept(max_bytes=120_000)
-    for agent in ("ada", "bea"):
-        sessions = KeptPlaces()
-        sessions.place(place(1, "a", length=4000))
-        sessions.is_whole = True
-        reading = kept.read_at(("t", agent), 0)
-        reading.keep([line(1)])
-        reading.keep_places(sessions)
+def placed(kept: Kept, agent: str, *, knowledge: int = 0, is_last: bool = True) -> Reading:
+    """A reading of an agent of which the place of one entry is kept."""
+    reading = kept.read_at(("t", agent), knowledge)
+    reading.keep([line(1)])
+    reading.begin_places()
+    reading.place([place(1, "a", length=4000)], is_last=is_last)
+    return reading
 
-    assert reading.apart([1], MARA) == {1: True}
-    assert kept.read_at(("t", "ada"), 0).apart([1], MARA) == {}
+
+def test_no_more_places_are_kept_than_may_be() -> None:
+    kept = Kept(max_bytes=120_000)
+    first, second = (placed(kept, agent) for agent in ("ada", "bea"))
+
+    assert second.apart([1], MARA) == {1: True}
+    assert second.apart([1], frozenset()) == {}
+    assert first.apart([1], MARA) == {}
+    first.place([place(2)], is_last=True)  # who had to make place cannot know what changed since
+    assert first.ties([2]) == {}
+
+
+def test_places_that_are_not_whole_are_forgotten_once_no_more_come() -> None:
+    kept = Kept(max_bytes=10**6)
+    reading = placed(kept, "ada", is_last=False)
+    before = kept._places.bytes
+    reading.end_places()
+
+    assert before > 0
+    assert kept._places.is_empty
+    placed(kept, "ada").end_places()
+    reading.begin_places()
+    assert reading.ties([1]) == {1: []}
 
 
 def test_too_many_that_are_new_are_not_worth_it() -> None:
     kept = Kept(max_bytes=10**7)
-    owner, sessions = ("t", "ada"), KeptPlaces()
-    reading = kept.read_at(owner, 0)
-    reading.keep_places(sessions)
-    sessions.place(place(1, "a"))
-    sessions.is_whole = True
-    reading.keep([line(1)])
+    reading = placed(kept, "ada")
+    (places,) = kept._places
+    kept.changed(Change(("t", "ada"), 1, [], range(10, 1011)))
 
-    assert reading.apart([1], MARA) == {1: True}
-    assert reading.apart([1], frozenset()) == {}
-    kept.changed(Change(owner, 1, [], range(10, 1011)))
-    assert not sessions.unseen.isdisjoint(range(10, 1011))
+    assert reading.ties([1]) == {}
+    assert not places.unseen.isdisjoint(range(10, 1011))
     assert kept._places.is_empty
+
+
+def test_places_that_are_lost_are_read_again_more_and_more_rarely() -> None:
+    kept = Kept(max_bytes=10**7)
+    reading = placed(kept, "ada")
+    kept._places.drop_all(reading.generation)
+
+    def asked_until_read() -> int:
+        """How many questions it takes, each of which has ten entries' ties asked for."""
+        for number in range(1000):
+            if reading.may_read_ahead(100):
+                return number
+            reading.ties(range(10))
+        raise AssertionError
+
+    assert [asked_until_read() for _ in range(3)] == [10, 20, 40]
+
+
+def test_places_that_are_too_large_are_not_read_again() -> None:
+    kept = Kept(max_bytes=48_000)
+    reading = placed(kept, "ada")
+
+    for _ in range(1000):
+        assert reading.ties(range(10)) == {}
+    assert not reading.may_read_ahead(100)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -340,6 +380,46 @@ async def told(begin: Begin, numbers: Sequence[int], names: frozenset[str]) -> s
         unit = cast("PostgresSearchStore", transaction.search)._unit
         (rows,) = await unit.rows_of(KnownSessions(unit).apart(numbers, search(names=names)))
     return {row.number for row in rows}
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_what_is_over_is_left_out_alike_whatever_a_process_keeps(
+    begin: Begin, memory: PostgresMemory, forgetful: PostgresMemory, settings: Settings, seed: int
+) -> None:
+    chance, owner = random.Random(seed), (settings.tenant_id, "ada")
+    words = ("ferry", "harbour", "boat", "tea", "moved", "now", "no longer", "blue")
+    said, claims = [], []
+    for number in range(140):
+        who, at = chance.choice(("Mara", "Bo", "Tom")), NOON - timedelta(days=140 - number)
+        text = f"{who} lives by the ferry {' '.join(chance.choices(words, k=4))} {number}"
+        place = {"session_id": f"s{number // 5}", "source_id": f"m{number}"}
+        said.append(entry(f"e{number}", text, **place, speaker=who, subjects=(who,), at=at))
+        if chance.random() < 0.7:
+            source = ClaimSource(extractor="test", **place)
+            told = {"subject": who, "predicate": "lives_in", "object": f"place {number}"}
+            claims.append(Claim(id=f"c{number}", **told, said_at=at, source=source))
+    async with begin() as transaction:
+        await transaction.entries.add(said)
+        await transaction.facts.claim(claims)
+    here, there = (
+        MemoryClient(one, tenant_id=owner[0], agent_id="ada") for one in (memory, forgetful)
+    )
+    for question in ("Who lives by the harbour?", "boat tea ferry"):
+        await here.retrieve(question, mode="text")
+    memory._ahead.begin(owner)
+    await asyncio.wait_for(memory._ahead._working or asyncio.sleep(0), 30)
+    (places,) = memory._kept._places
+
+    assert places.is_whole
+    for question in ("Where does Mara live now?", "What did Bo say about the ferry?", "blue boat"):
+        first, second = [
+            (await one.retrieve(question, mode="text", min_score=0.001, limit=30)).found
+            for one in (here, there)
+        ]
+        assert [(one.entry.id, one.score) for one in first] == [
+            (one.entry.id, one.score) for one in second
+        ]
+        assert first
 
 
 async def test_answers_are_those_of_who_keeps_nothing_whatever_is_added(
