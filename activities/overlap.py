@@ -1,7 +1,7 @@
 """Work of this process while somebody else works for it."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 Told = TypeVar("Told")
@@ -16,10 +16,21 @@ async def meanwhile(
     Raises:
         Exception: as either does; if the work fails, or who asks gives up, what was asked is cancelled first.
     """
+
+    async def worked_out() -> Done:
+        return work()
+
+    return await alongside(asked, worked_out)
+
+
+async def alongside(
+    asked: Coroutine[Any, Any, Told], work: Callable[[], Awaitable[Done]]
+) -> tuple[Told, Done]:
+    """As `meanwhile`, where the work may have to wait for somebody else as well."""
     asking = asyncio.create_task(asked)
     try:
         await asyncio.sleep(0)  # until it is sent
-        done = work()
+        done = await work()
     except BaseException:
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)

@@ -6,7 +6,7 @@ before a message.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ import numpy as np
 
 from mnestic.activities.alike_words import liken
 from mnestic.activities.asked_questions import Asking, Meanings, ReadQuestion, read_asked
-from mnestic.activities.overlap import meanwhile
+from mnestic.activities.overlap import alongside, meanwhile
 from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
 from mnestic.memory.candidates import Candidates, CandidateText, Succession
 from mnestic.memory.entries import Entry
@@ -30,15 +30,14 @@ from mnestic.memory.questions import read_question
 from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest, sure_enough
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
 from mnestic.memory.retrieval_ports import SearchStore
-from mnestic.memory.search import Search
+from mnestic.memory.search import Hits, Search
 from mnestic.memory.terms import fold
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
+_Meant = tuple[Meanings | None, dict[str, str]]  # what a question means, or why that is not known
+_AtHand = tuple[dict[int, float], Candidates]  # what is nearest in meaning, and what it says
 _NO_LETTERS = re.compile(r"\W+")
-_LOOKED_AT = (
-    60  # of those that say most, for whether they hold; in the time that others take meanwhile
-)
 _OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
 
 
@@ -105,17 +104,16 @@ async def retrieve(
             return kept
         read = await read_asked(transaction, asking)
         if embedder.model is None:  # it takes no time, so a transaction may wait for it
-            meanings, skipped = await _embed(embedder, read)
-            best = await _search(transaction, read, meanings)
+            best, skipped = await _search(transaction, read, partial(_embed, embedder, read))
     if embedder.model is not None:
-        meanings, skipped = await _embed(embedder, read)
+        meant = await _embed(embedder, read)
         async with begin() as transaction:
-            best = await _search(transaction, read, meanings)
+            best, skipped = await _search(transaction, read, partial(_told_before, meant))
     if read.rerank != "off":  # in no transaction, since somebody may have to be waited for
         by = rerankers.get(read.rerank)
         again, why = await read_again(query.text, *best, by=by, policy=read.policy)
         sure = sure_enough(again, policy=read.policy, min_score=query.min_score)
-        best, skipped = (sure[: query.limit], best[1]), skipped | why
+        best, skipped = (sure[: query.limit], best[1]), {**skipped, **why}
     told = _answer(read, best, skipped=skipped)
     if asking.may_be_kept and read.may_be_kept and not skipped:
         transaction.search.keep_answer(asking.key, told, read.known)
@@ -136,8 +134,8 @@ def _answer(read: ReadQuestion, best: _Best, *, skipped: Mapping[str, str]) -> R
     return _told(read, found, skipped)
 
 
-async def _embed(embedder: Embedder, read: ReadQuestion) -> tuple[Meanings | None, dict[str, str]]:
-    """What the question means; None where that is not asked, or the embedder does not answer."""
+async def _embed(embedder: Embedder, read: ReadQuestion) -> _Meant:
+    """What the question means, None where that is not asked, or the embedder does not answer; and why it does not."""
     if read.query.mode == "text" or not read.asked.weights:
         return None, {}
     try:
@@ -153,29 +151,51 @@ async def _embed(embedder: Embedder, read: ReadQuestion) -> tuple[Meanings | Non
     return Meanings(embedder.name, vector.tobytes(), fresh), {}
 
 
-async def _search(transaction: Transaction, read: ReadQuestion, meanings: Meanings | None) -> _Best:
-    """The best candidates, and their entries by number.
+async def _told_before(meant: _Meant) -> _Meant:
+    return meant
+
+
+async def _search(
+    transaction: Transaction, read: ReadQuestion, embed: Callable[[], Awaitable[_Meant]]
+) -> tuple[_Best, Mapping[str, str]]:
+    """The best candidates, their entries by number, and why the embedder was skipped, if it was.
 
     Sources may bring what the question rules out, as looking at the rest alone takes longer; where that
     leaves too few, they are asked for the rest.
     """
+    store = transaction.search
+
+    async def mean() -> tuple[Search, _Meant, _AtHand | None]:
+        meant = await embed()
+        search = read.search(meant[0])
+        return search, meant, _recall_near(store, search)
+
     if not read.is_answerable:
-        return [], {}
-    search = read.search(meanings)
+        return ([], {}), {}
+    # What words bring is looked for before it is known what they mean.
+    hits, (search, (meanings, skipped), at_hand) = await alongside(
+        store.find(read.search(None)), mean
+    )
     while True:
-        found = await _find(transaction, search, meanings)
+        found = await _find(store, search, meanings, hits=hits, at_hand=at_hand)
         order = await _ranked(transaction, read, search, found=found)
         right, entries = await _judged(transaction, read, search, order=order)
         are_enough = len(right) >= read.wanted or order.let_through >= search.pool
         if are_enough or found.brought_all or search.is_strict:
-            return right[: read.wanted], entries
+            return (right[: read.wanted], entries), skipped
         search = replace(search, is_strict=True)
+        hits, at_hand = await meanwhile(store.find(search), partial(_recall_near, store, search))
 
 
-async def _find(transaction: Transaction, search: Search, meanings: Meanings | None) -> _Found:
+async def _find(
+    store: SearchStore,
+    search: Search,
+    meanings: Meanings | None,
+    *,
+    hits: Hits,
+    at_hand: _AtHand | None,
+) -> _Found:
     """What the sources bring; while Postgres looks for some of it, the process works on the rest."""
-    store = transaction.search
-    hits, at_hand = await meanwhile(store.find(search), partial(_recall_near, store, search))
     if at_hand is not None:
         near, told = at_hand
         looked_for: AbstractSet[int] = near.keys()
@@ -198,7 +218,7 @@ async def _find(transaction: Transaction, search: Search, meanings: Meanings | N
     )
 
 
-def _recall_near(store: SearchStore, search: Search) -> tuple[dict[int, float], Candidates] | None:
+def _recall_near(store: SearchStore, search: Search) -> _AtHand | None:
     """What is nearest, by what the process keeps, and what it keeps of that; None where it lacks some vectors."""
     near = store.recall_near(search)
     return None if near is None else (near, store.recall(near.keys(), search))
