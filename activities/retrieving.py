@@ -163,6 +163,8 @@ async def _search(
     Sources may bring what the question rules out, as looking at the rest alone takes longer; where that
     leaves too few, they are asked for the rest.
     """
+    if not read.is_answerable:
+        return ([], {}), {}
     store = transaction.search
 
     async def mean() -> tuple[Search, _Meant, _AtHand | None]:
@@ -170,8 +172,6 @@ async def _search(
         search = read.search(meant[0])
         return search, meant, _recall_near(store, search)
 
-    if not read.is_answerable:
-        return ([], {}), {}
     # What words bring is looked for before it is known what they mean.
     hits, (search, (meanings, skipped), at_hand) = await alongside(
         store.find(read.search(None)), mean

@@ -15,9 +15,8 @@ from sqlalchemy import text
 
 from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.ports import Transaction
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import Owner, Unit
 
-Owner = tuple[str, str]  # tenant and agent
 Begin = Callable[[Owner], AbstractAsyncContextManager[Transaction]]
 _DELAY = timedelta(seconds=1)
 _CLOSING = timedelta(seconds=5)

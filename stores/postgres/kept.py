@@ -18,9 +18,8 @@ from mnestic.stores.postgres.kept_answers import KeptAnswers
 from mnestic.stores.postgres.kept_places import KeptPlaces, Place, Tied
 from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors, bytes_to_grow
 from mnestic.stores.postgres.recent import Recent
-from mnestic.stores.postgres.unit import Change
+from mnestic.stores.postgres.unit import Change, Owner
 
-Owner = tuple[str, str]  # tenant and agent
 _MOST_AGENTS = 100_000  # whose counts are kept
 _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 # Lines that questions have had to read, and their share of all, from where all are read: that takes no more than a few
@@ -134,7 +133,7 @@ class Reading:
 
 
 class Kept:
-    """What one process keeps, up to so many bytes of rows, of vectors and of answers."""
+    """What one process keeps, up to so many bytes of rows, of places, of vectors and of answers."""
 
     def __init__(self, *, max_bytes: int, piece: int = PIECE) -> None:
         """Prepares it.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mnestic.memory.caches import CacheCount
 from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.recent import Recent
+from mnestic.stores.postgres.unit import Owner
 
 # Of an answer, and of each entry that it tells, beside its content.
 _ANSWER_BYTES, _TOLD_BYTES = 2000, 5000
@@ -26,18 +27,16 @@ class KeptAnswers:
     """Answers by agent and question, up to so many bytes."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._answers: Recent[tuple[str, str], str, _Answer] = Recent(max_bytes)
+        self._answers: Recent[Owner, str, _Answer] = Recent(max_bytes)
         self._hits = self._misses = 0
 
-    def has(self, owner: tuple[str, str], question: str) -> bool:
+    def has(self, owner: Owner, question: str) -> bool:
         """Whether an answer is kept, be it true or not."""
         found = self._answers.get(owner, question) is not None
         self._misses += not found
         return found
 
-    def get(
-        self, owner: tuple[str, str], question: str, *, knowledge: int, now: float
-    ) -> Retrieval | None:
+    def get(self, owner: Owner, question: str, *, knowledge: int, now: float) -> Retrieval | None:
         """What was told, if it is true at a count of changes and a time."""
         kept = self._answers.get(owner, question)
         if kept is not None and kept.knowledge == knowledge and now < kept.until:
@@ -49,7 +48,7 @@ class KeptAnswers:
 
     def put(
         self,
-        owner: tuple[str, str],
+        owner: Owner,
         question: str,
         told: Retrieval,
         *,
@@ -61,7 +60,7 @@ class KeptAnswers:
         size += sum(_TOLD_BYTES + 2 * len(one.entry.content) for one in told.found)
         self._answers.put(owner, question, _Answer(knowledge, until, _copied(told)), size=size)
 
-    def drop_all(self, owner: tuple[str, str]) -> None:
+    def drop_all(self, owner: Owner) -> None:
         """Forgets those of an agent."""
         self._answers.drop_all(owner)
 

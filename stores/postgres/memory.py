@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.caches import CACHE_BYTES, CacheCounts
 from mnestic.memory.operations import LedgerEntry, Operation
-from mnestic.stores.postgres.accesses import AccessCounts, Owner
+from mnestic.stores.postgres.accesses import AccessCounts
 from mnestic.stores.postgres.agent_settings import PostgresSettingStore
 from mnestic.stores.postgres.connections import drop_closed, read_together
 from mnestic.stores.postgres.entries import PostgresEntryStore
@@ -47,7 +47,7 @@ from mnestic.stores.postgres.signals import PostgresSignalStore
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
 from mnestic.stores.postgres.telling import Teller
 from mnestic.stores.postgres.tool_results import PostgresToolResultStore
-from mnestic.stores.postgres.unit import Change, Unit
+from mnestic.stores.postgres.unit import Change, Owner, Unit
 from mnestic.stores.postgres.usage import PostgresUsageStore
 from mnestic.stores.postgres.waits import PostgresWaitStore
 from mnestic.stores.postgres.working import PostgresWorkingMemoryStore

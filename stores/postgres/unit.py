@@ -27,12 +27,20 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.signals import Signal
 from mnestic.stores.postgres.bulk import insert_rows, packed
-from mnestic.stores.postgres.connections import Asked, commit, pipelined, read_together, written
+from mnestic.stores.postgres.connections import (
+    Asked,
+    commit,
+    end,
+    pipelined,
+    read_together,
+    written,
+)
 from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
 
 Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Owner = tuple[str, str]  # tenant and agent
 NOTHING: Asked = (text(""), {})  # asks nothing, and has no rows
 REVISION = table(RevisionRow)
 AUDIT = table(AuditRow)
@@ -85,7 +93,7 @@ class Change:
     None: any may be.
     """
 
-    owner: tuple[str, str]  # tenant and agent
+    owner: Owner
     knowledge: int
     numbers: Sequence[int] | None
     added: Sequence[int] | None
@@ -236,7 +244,7 @@ class Unit:
                 counting = driver.cursor()
                 if self._knows_more:
                     await counting.execute(_COUNT_KNOWLEDGE, self.owner)
-                await (self.connection if self.connection.in_transaction() else driver).commit()
+                await end(self.connection, driver)
         counted = await counting.fetchone() if self._knows_more else None
         if counted is None:
             return None

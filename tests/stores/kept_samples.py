@@ -1,8 +1,12 @@
 """What a process keeps, for tests."""
 
+import asyncio
+
 import numpy as np
 
 from mnestic.stores.postgres.kept_vectors import KeptVectors
+from mnestic.stores.postgres.reading_ahead import ReadingAhead
+from mnestic.stores.postgres.unit import Owner
 
 
 def whole(dimensions: int) -> KeptVectors:
@@ -11,3 +15,11 @@ def whole(dimensions: int) -> KeptVectors:
     none = np.zeros(0, np.int64), np.zeros((0, dimensions), np.float16)
     held.complete(None, none, bare=())
     return held
+
+
+async def read_ahead(ahead: ReadingAhead, owner: Owner) -> None:
+    """Has the rows of an agent read, and waits for it."""
+    ahead.begin(owner)
+    assert ahead._working is not None
+    await asyncio.wait_for(ahead._working, 30)
+    assert not ahead._owners

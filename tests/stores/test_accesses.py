@@ -12,8 +12,9 @@ from psycopg.rows import TupleRow
 from mnestic.memory.entries import Entry
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.accesses import AccessCounts, Owner
+from mnestic.stores.postgres.accesses import AccessCounts
 from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.unit import Owner
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import entry
 

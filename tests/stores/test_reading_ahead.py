@@ -9,11 +9,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.kept import Kept, Owner
+from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
+from mnestic.stores.postgres.unit import Owner
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import entry
+from tests.stores.kept_samples import read_ahead
 
 NUMBER = 360
 FEW, MANY = 10**6, 10**7  # bytes
@@ -34,14 +36,6 @@ async def known(begin: Begin) -> int:
         )
     async with begin(write=False) as transaction:
         return (await transaction.search.recognise((), (), model="")).knowledge
-
-
-async def read(ahead: ReadingAhead, owner: Owner) -> None:
-    """Has the rows of an agent read, and waits for it."""
-    ahead.begin(owner)
-    assert ahead._working is not None
-    await asyncio.wait_for(ahead._working, 30)
-    assert not ahead._owners
 
 
 @pytest.mark.usefixtures("known")
@@ -72,7 +66,7 @@ async def test_what_changes_meanwhile_is_not_kept(
     async with begin() as transaction:
         await transaction.entries.add([entry("late")])
 
-    await read(ReadingAhead(reading_engine, kept), ada)
+    await read_ahead(ReadingAhead(reading_engine, kept), ada)
 
     assert kept.counts().entries.held == 0
 
@@ -83,11 +77,11 @@ async def test_rows_that_are_kept_stay_as_they_are(
     kept = Kept(max_bytes=MANY)
     reading = kept.read_at(ada, known)
     ahead = ReadingAhead(reading_engine, kept)
-    await read(ahead, ada)
+    await read_ahead(ahead, ada)
     first = {line.number: line for line in kept._lines}
     kept._lines.drop(reading.generation, min(first))
 
-    await read(ahead, ada)
+    await read_ahead(ahead, ada)
 
     second = {line.number: line for line in kept._lines}
     assert [number for number in first if second[number] is not first[number]] == [min(first)]
@@ -100,7 +94,7 @@ async def test_rows_are_read_while_there_is_place_the_newest_first(
     large, small = Kept(max_bytes=MANY), Kept(max_bytes=FEW)
     for kept in (large, small):
         kept.read_at(ada, known)
-        await read(ReadingAhead(reading_engine, kept), ada)
+        await read_ahead(ReadingAhead(reading_engine, kept), ada)
 
     all_of_them, some = (sorted(line.number for line in kept._lines) for kept in (large, small))
     assert len(all_of_them) == NUMBER
@@ -119,7 +113,7 @@ async def test_long_texts_are_not_read_but_known_to_be_there(
         knowledge = (await transaction.search.recognise((), (), model="")).knowledge
     kept = Kept(max_bytes=MANY)
     reading = kept.read_at(ada, knowledge)
-    await read(ReadingAhead(reading_engine, kept), ada)
+    await read_ahead(ReadingAhead(reading_engine, kept), ada)
 
     (held,) = kept._lines
     assert held.content == "Tea?"
@@ -148,7 +142,7 @@ async def test_what_fails_for_one_agent_keeps_others_from_nothing(
     kept.read_at(ada, known)
     ahead = ReadingAhead(reading_engine, kept)
     ahead.begin(bea)
-    await read(ahead, ada)
+    await read_ahead(ahead, ada)
 
     assert "entries are not read ahead" in caplog.text
     assert kept.counts().entries.held == NUMBER
@@ -162,7 +156,7 @@ async def test_a_database_that_is_down_fails_nobody(
     kept = Kept(max_bytes=MANY)
     kept.read_at(ada, 1)
 
-    await read(ReadingAhead(down, kept), ada)
+    await read_ahead(ReadingAhead(down, kept), ada)
 
     assert "entries are not read ahead" in caplog.text
     await down.dispose()
