@@ -2,7 +2,8 @@
 
 *The bin goes out on Thursdays* is replaced by *The bin goes out on Fridays now*, but not by *The green bin goes out on
 Fridays now*. It stands apart from revisions, which only come first: what is replaced is told no more, so one time,
-number or name has to be in the place of another, and hardly a word else be different. It is English alone.
+number or name has to be in the place of another, and hardly a word else be different. Where the later one says that
+it is so no more (*the key is not under the flowerpot any more*), nothing has to be in its place. It is English alone.
 """
 
 import re
@@ -20,6 +21,7 @@ _BEGINNING = 1000  # characters that are looked at
 _SHORTEST_STEM = 4  # characters
 # Words in common, or a name, where the later text may leave a word of the earlier one out, as "home" of a home match.
 _ENOUGH = 3
+_LEAST = 2  # words that a denial shares with what it denies
 _MORE = 3  # words and names from where another sentence tells something else
 
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
@@ -46,6 +48,7 @@ _NO_CHANGE = re.compile(
 _NEGATED = re.compile(
     r"\b(?:not|never|no|no longer|any ?more|stopped)\b|n['\u2019]t\b", re.IGNORECASE
 )
+_NO_MORE = re.compile(r"\b(?:no longer|any ?more|any longer)\b", re.IGNORECASE)
 _NOW = re.compile(
     rf"\b(?:now|nowadays|instead|took over|takes over|new|{FROM_ON})\b|{_BEGINS.pattern}",
     re.IGNORECASE,
@@ -130,6 +133,18 @@ class Told:
         )
 
     @cached_property
+    def denials(self) -> tuple[_Clause, ...]:
+        """The clauses that say that something is so no more."""
+        return tuple(
+            clause
+            for place, sentence in enumerate(split_sentences(self._text))
+            if not _NO_CHANGE.search(sentence)
+            for part in _parts(sentence)
+            if _NO_MORE.search(part) and not _PRONOUN.match(part)
+            if (clause := _clause(part, place)).denies
+        )
+
+    @cached_property
     def clauses(self) -> tuple[_Clause, ...]:
         """All clauses."""
         return tuple(
@@ -156,20 +171,23 @@ class Told:
 
 
 def replaces(new: Told, old: Told, *, by_same: bool) -> bool:
-    """Whether a later text, which says that something changed, tells something else in the place of an earlier one.
+    """Whether a later text, which says that something changed, tells something else in the place of an earlier one, or denies it.
 
     Args:
         new: The later text.
         old: The earlier one.
         by_same: Whether the same person said both, so that *my* is the same one's.
     """
-    added = [(change, kind) for change in new.changes if (kind := _added(change, old.terms))]
-    if not added or (not by_same and (new.is_own or old.is_own)):
+    if not by_same and (new.is_own or old.is_own):
         return False
+    added = [(change, kind) for change in new.changes if (kind := _added(change, old.terms))]
     return any(
-        _is_in_place(change, kind, said, whole=new.terms) and not _tells_more(old, said, new.terms)
-        for change, kind in added
-        for said in old.clauses
+        (
+            any(_is_in_place(change, kind, said, whole=new.terms) for change, kind in added)
+            or any(_is_denied(said, by=denial) for denial in new.denials)
+        )
+        and not _tells_more(old, said, new.terms)
+        for said in (old.clauses if added or new.denials else ())
     )
 
 
@@ -204,6 +222,14 @@ def _is_in_place(change: _Clause, kind: Kind, said: _Clause, *, whole: frozenset
     words, left = common.count("word"), gone.count("word")
     is_sure = "name" in common or words >= _ENOUGH
     return words > 0 and left <= int(is_sure) and {*gone} <= {kind, "word"}
+
+
+def _is_denied(said: _Clause, *, by: _Clause) -> bool:
+    """Whether a clause is what another says to be so no more: that has no other words, and hardly fewer."""
+    if said.denies or len(by.terms) < _LEAST or not by.terms.keys() <= said.terms.keys():
+        return False
+    left = [word.kind for term, word in said.terms.items() if term not in by.terms]
+    return not left or (left == ["word"] and len(by.terms) >= _ENOUGH)
 
 
 def _stands_alike(change: _Clause, said: _Clause) -> bool:

@@ -287,7 +287,7 @@ class Weighed:
 
     def _replaces(self, later: CandidateText, earlier: CandidateText) -> bool:
         new, old = later.told(), earlier.told()
-        if not new.changes:
+        if not (new.changes or new.denials):
             return False
         about = [
             {key.partition("'s ")[0] for key in one.subjects - {one.speaker}}

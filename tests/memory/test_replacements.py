@@ -186,3 +186,39 @@ def test_what_somebody_says_of_their_own_is_in_nobody_elses_place() -> None:
     assert replaces(Told(new), Told(old), by_same=True)
     assert not replaces(Told(new), Told(old), by_same=False)
     assert replaces(Told(new.replace("My", "The")), Told(old.replace("My", "The")), by_same=False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "The spare key is under the blue flowerpot.",
+            "The spare key isn't under the flowerpot any more, it's with our neighbour Joost.",
+        ),
+        ("The shop is open on Sundays.", "The shop is no longer open on Sundays."),
+        ("We share the garden shed with Ida.", "We don't share the garden shed with Ida anymore."),
+    ],
+)
+def test_what_is_said_to_be_so_no_more_is_told_no_more(old: str, new: str) -> None:
+    assert replaces(Told(new), Told(old), by_same=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I drink coffee and tea.", "I no longer drink coffee."),
+        ("The shop is open.", "The shop isn't open on Sundays any more."),
+        ("The shop is open on Sundays.", "The shop isn't open any more."),
+        ("The heater in the hall is on.", "The old heater in the hall is not on any more."),
+        ("The key isn't under the flowerpot.", "The key isn't under the flowerpot any more."),
+        ("The pool is open in June.", "Is the pool no longer open in June?"),
+        ("The pool is open in June.", "Call me if the pool is no longer open in June."),
+        ("The desk is in the hall.", "It is in the hall no longer."),
+        (
+            "The key is under the flowerpot. The dog sleeps by the big window upstairs.",
+            "The key is no longer under the flowerpot.",
+        ),
+    ],
+)
+def test_what_is_denied_only_in_part_is_told_still(old: str, new: str) -> None:
+    assert not replaces(Told(new), Told(old), by_same=True)

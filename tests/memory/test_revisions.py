@@ -12,6 +12,7 @@ from mnestic.memory.terms import terms_of
     "text",
     [
         "The limit goes up to 250 requests.",
+        "The rent has gone up again.",
         "Aiko approves them from now on.",
         "Use my new email, please.",
         "I gave up coffee.",

@@ -16,6 +16,7 @@ from mnestic.activities.clients.rules.times import Times, times_of
 from mnestic.memory.claims import ClaimKind
 from mnestic.memory.dates import Period
 from mnestic.memory.extraction import Extracted
+from mnestic.memory.numbers import CARDINAL
 
 _FAVOURITES = {
     "color": "colour",
@@ -24,7 +25,10 @@ _FAVOURITES = {
     "dish": "food",
     "ice cream": "ice_cream",
 }
-_NOTHING_LEFT = re.compile(r"[\s|,.]*(?:$|[,.]|and\b|but\b|so\b|at (?:\d|\w+ (?:o'clock|in the)))")
+_NOTHING_LEFT = re.compile(
+    r"[\s|,.]*(?:(?:now|instead)\b[\s|,.]*)?"
+    rf"(?:$|[,.]|and\b|but\b|so\b|at (?:\d|noon\b|midnight\b|\w+ (?:o'clock|in the)|{CARDINAL}\s*(?:$|[,.])))"
+)
 _TOGETHER = re.compile(r"(?:all |very |really )?(?:together|a couple|an item|dating|going out)\b")
 # A state by itself: "engaged in a debate", "single-minded" and "divorced from reality" are none.
 _STATUS = re.compile(
