@@ -7,7 +7,7 @@ it is so no more (*the key is not under the flowerpot any more*), nothing has to
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
@@ -121,14 +121,17 @@ class Told:
     def __init__(self, text: str) -> None:
         self._whole, self._text = text, text[:_BEGINNING]
 
+    @property
+    def may_replace(self) -> bool:
+        """Whether it says that something has changed, or is so no more."""
+        return bool(self.changes or self.denials)
+
     @cached_property
     def changes(self) -> tuple[_Clause, ...]:
         """The clauses that say that something has changed."""
         return tuple(
             clause
-            for place, sentence in enumerate(split_sentences(self._text))
-            if not _NO_CHANGE.search(sentence)
-            for part in _parts(sentence)
+            for place, part in self._telling
             if _is_change(part) and (clause := _clause(part, place)).terms
         )
 
@@ -137,12 +140,21 @@ class Told:
         """The clauses that say that something is so no more."""
         return tuple(
             clause
-            for place, sentence in enumerate(split_sentences(self._text))
-            if not _NO_CHANGE.search(sentence)
-            for part in _parts(sentence)
+            for place, part in self._telling
             if _NO_MORE.search(part) and not _PRONOUN.match(part)
             if (clause := _clause(part, place)).denies
         )
+
+    @cached_property
+    def _telling(self) -> Sequence[tuple[int, str]]:
+        """The parts of sentences that may say either, each with its sentence's number."""
+        return [
+            (place, part)
+            for place, sentence in enumerate(split_sentences(self._text))
+            if is_revision(sentence) or _BEGINS.search(sentence)  # else no part of it does
+            if not _NO_CHANGE.search(sentence)
+            for part in _parts(sentence)
+        ]
 
     @cached_property
     def clauses(self) -> tuple[_Clause, ...]:

@@ -22,7 +22,7 @@ _WORDS = f"""
     maintenant désormais changé déménagé remplacé
 """
 _PHRASES = (
-    *("no longer", "any more", "from now on", "as of", "goes up", "goes down", "went up", "went down", "gone up", "gone down"),
+    *("no longer", "any longer", "any more", "from now on", "as of", "goes up", "goes down", "went up", "went down", "gone up", "gone down"),
     *("took over", "takes over", "handed over", "gave up", "given up", "nicht mehr", "ab sofort", "ya no"),
 )  # fmt: skip
 _IS_NEW = frozenset(_NEW.split())

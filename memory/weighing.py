@@ -279,16 +279,17 @@ class Weighed:
             pairs = may_revise & (both == old["lexemes"])
             pairs &= says_much[revising][:, None] & says_much[best]
             texts = self._candidates.texts
-            for new_place, old_place in np.argwhere(pairs).tolist():
-                place = best[old_place]
-                if not replaced[place]:
-                    replaced[place] = self._replaces(texts[revising[new_place]], texts[place])
+            for new_place in np.flatnonzero(pairs.any(axis=1)).tolist():
+                later = texts[revising[new_place]]
+                if not later.told().may_replace:
+                    continue
+                for place in best[pairs[new_place]].tolist():
+                    if not replaced[place]:
+                        replaced[place] = self._replaces(later, texts[place])
         return self._policy.revision * self._share * lifted, replaced
 
     def _replaces(self, later: CandidateText, earlier: CandidateText) -> bool:
         new, old = later.told(), earlier.told()
-        if not (new.changes or new.denials):
-            return False
         about = [
             {key.partition("'s ")[0] for key in one.subjects - {one.speaker}}
             for one in (later, earlier)
@@ -302,9 +303,10 @@ class Weighed:
     def _is_of_same(self, new: int, old: int, best: NDArray[np.intp]) -> bool:
         lexemes, is_told = self.rows["lexemes"], self.rows["names_time"]
         said = [self._candidates.texts[place].terms() for place in (new, old)]
-        tells = [bool(is_told[new]) or has_figure(said[0]), is_told[old] or has_figure(said[1])]
-        if self._asked.asks_when and tells == [False, True] and not is_end(said[0]):
-            return False
+        if self._asked.asks_when and not is_end(said[0]):
+            tells = [bool(is_told[new]) or has_figure(said[0]), is_told[old] or has_figure(said[1])]
+            if tells == [False, True]:
+                return False
         lacking = int(lexemes[old] & ~lexemes[new]).bit_count()
         changes = self._candidates.texts[new].changes() if lacking else ()
         if changes and self._is_of_another(new, changes, best, both=lexemes[new] & lexemes[old]):
