@@ -120,6 +120,7 @@ class PostgresSearchStore:
         self._unit, self._kept, self._ahead = unit, kept, ahead
         self._owner = (unit.tenant_id, unit.agent_id)
         self._words = KnownWords(unit)
+        self._is_noted = False
 
     async def find_answer(self, question: str) -> Retrieval | None:
         """See the port."""
@@ -152,7 +153,9 @@ class PostgresSearchStore:
         self, keys: Collection[str], words: Collection[str], *, model: str
     ) -> Known:
         """See the port."""
-        self._unit.read(*_SEARCH)
+        if not self._is_noted:  # a question is recognised again where one of its names was misspelt
+            self._unit.read(*_SEARCH)
+            self._is_noted = True
         known = await self._words.recognise(keys, words, model=model)
         if not self._unit.may_write:
             reading = self._kept.read_at(self._owner, known.knowledge)
