@@ -48,7 +48,8 @@ _NO_CHANGE = re.compile(
 _NEGATED = re.compile(
     r"\b(?:not|never|no|no longer|any ?more|stopped)\b|n['\u2019]t\b", re.IGNORECASE
 )
-_NO_MORE = re.compile(r"\b(?:no longer|any ?more|any longer)\b", re.IGNORECASE)
+# "I can't eat any more pizza" ends nothing.
+_NO_MORE = re.compile(r"\b(?:no longer|anymore)\b|\bany (?:more|longer)\W*$", re.IGNORECASE)
 _NOW = re.compile(
     rf"\b(?:now|nowadays|instead|took over|takes over|new|{FROM_ON})\b|{_BEGINS.pattern}",
     re.IGNORECASE,
@@ -193,13 +194,15 @@ def replaces(new: Told, old: Told, *, by_same: bool) -> bool:
     if not by_same and (new.is_own or old.is_own):
         return False
     added = [(change, kind) for change in new.changes if (kind := _added(change, old.terms))]
+    if not added and not new.denials:
+        return False
     return any(
         (
             any(_is_in_place(change, kind, said, whole=new.terms) for change, kind in added)
             or any(_is_denied(said, by=denial) for denial in new.denials)
         )
         and not _tells_more(old, said, new.terms)
-        for said in (old.clauses if added or new.denials else ())
+        for said in old.clauses
     )
 
 
