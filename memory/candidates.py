@@ -22,6 +22,7 @@ Tie = Literal["beside", "near", "related"]
 Ties = Mapping[int, Sequence[tuple[int, Tie]]]
 # Ids of entries that told what was so one after the other, the latest first.
 Succession = Sequence[AbstractSet[str]]
+Values = NDArray[Any]  # one of each candidate, in their order
 Concern = Literal["open", "named", "mentioned", "apart", "other"]  # the first where nobody is named
 CONCERNS: tuple[Concern, ...] = get_args(Concern)
 
@@ -95,7 +96,7 @@ class CandidateText(Protocol):
         ...
 
     @property
-    def subjects(self) -> AbstractSet[str]:
+    def subjects(self) -> frozenset[str]:
         """The keys of whom it is about."""
         ...
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mnestic.memory.candidates import Asked, Candidates, Succession, Ties
+from mnestic.memory.candidates import Asked, Candidates, Succession, Ties, Values
 from mnestic.memory.retrieval import RetrievalPolicy
-from mnestic.memory.weighing import Values, Weighed
+from mnestic.memory.weighing import Weighed
 
 _DIGITS = 9  # of what is compared; below that the time tells
 

@@ -6,29 +6,26 @@ It is pure, and stands apart from ranking, which makes one score of all this.
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnestic.memory.candidates import (
     CONCERNS,
     Asked,
     Candidates,
-    CandidateText,
     Concern,
     Succession,
     Tie,
     Ties,
+    Values,
 )
 from mnestic.memory.date_words import WEEKDAYS
 from mnestic.memory.dates import Period
-from mnestic.memory.replacements import replaces
 from mnestic.memory.retrieval import RetrievalPolicy
-from mnestic.memory.revisions import Change, has_figure, is_end, is_instead, is_of_same
+from mnestic.memory.revising import revise
 
 # How often a word counts before it is said enough. Source: BM25, Robertson and Zaragoza, 2009; `b`, how much
 # the length counts, is in `stores/postgres/search.py`.
@@ -41,9 +38,6 @@ _TAGGED = 0.7  # of a word's weight, where an entry has no word of the question 
 # Of the words, from where a question is asked again, and where it is the same.
 _REPEATED, _REPEATS = 0.6, 0.85
 _REPEATING = 0.6  # of what it says that is taken off the same question
-_COMPARED = 60  # the best, of which some may revise others
-_COMMON = 0.5  # of the words of the question, from where what has them may revise what has them too
-_ALIKE = 0.5  # of what the best says, from where one may be in the place of another
 _IN_DOUBT = 0.4  # of how sure it is, where a question may be about somebody who is not known
 _LATER = 0.01  # by how much what was so later does above what was so before it
 _BESIDE = 0.85  # of its score that is left to what says nothing of what is asked itself
@@ -56,8 +50,6 @@ _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others
 _RECURS = re.compile(
     rf"\b(?:every|each|{'|'.join(f'{day}s' for day in WEEKDAYS)})\b", re.IGNORECASE
 )
-
-Values = NDArray[Any]
 
 
 class Weighed:
@@ -247,81 +239,11 @@ class Weighed:
         return _REPEATING * repeats * self._says
 
     def revision(self, total: Values) -> tuple[Values, Values]:
-        """How much those that revise others are lifted to them, which came earlier with the same words; and what is replaced.
-
-        Of the same score the later one is told first. Who asks tells nothing, where a time is asked about, what
-        was so then may be meant, and what was learned as the answer is revised by what was learned alone.
-        """
-        rows, weights = self.rows, np.array(self._asked.weights)
-        lifted, replaced = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
-        best = self._candidates.ordered(total)[:_COMPARED]
-        best = best[(self._words[best] > 0) & ~rows["asks"][best]]
-        revising = best[rows["revises"][best]]
-        if not self._asked.weights or self._asked.period is not None or not len(revising):
-            return lifted, replaced
-        new, old = rows[revising][:, None], rows[best]
-        both = new["lexemes"] & old["lexemes"]
-        bits = np.arange(len(weights))
-        is_used = np.bitwise_or.reduce(rows["lexemes"]) >> bits & 1  # no word parts that none has
-        common = (both[..., None] >> bits & 1) @ weights
-        may_revise = (both != 0) & (common >= _COMMON * (weights @ is_used))
-        may_revise &= (new["at"] > old["at"]) & (new["concern"] == old["concern"])
-        may_revise &= self._learned[best] <= self._learned[revising, None]
-        above = np.maximum(0, total[best] - total[revising, None]) * may_revise
-        for place, row in zip(revising.tolist(), above, strict=True):
-            most_first = np.argsort(-row, kind="stable")[: np.count_nonzero(row)].tolist()
-            lifted[place] = next(
-                (row[one] for one in most_first if self._is_of_same(place, int(best[one]), best)),
-                0.0,
-            )
-        if not self._asked.tells_past:
-            says_much = total >= _ALIKE * total[best[0]]
-            pairs = may_revise & (both == old["lexemes"])
-            pairs &= says_much[revising][:, None] & says_much[best]
-            texts = self._candidates.texts
-            for new_place in np.flatnonzero(pairs.any(axis=1)).tolist():
-                later = texts[revising[new_place]]
-                if not later.told().may_replace:
-                    continue
-                for place in best[pairs[new_place]].tolist():
-                    if not replaced[place]:
-                        replaced[place] = self._replaces(later, texts[place])
+        """How much those that revise others are lifted to them, and which are replaced; see `revise`."""
+        lifted, replaced = revise(
+            self._candidates, self._asked, words=self._words, learned=self._learned, total=total
+        )
         return self._policy.revision * self._share * lifted, replaced
-
-    def _replaces(self, later: CandidateText, earlier: CandidateText) -> bool:
-        new, old = later.told(), earlier.told()
-        about = [
-            {key.partition("'s ")[0] for key in one.subjects - {one.speaker}}
-            for one in (later, earlier)
-        ]
-        if all(about) and about[0].isdisjoint(about[1]):
-            return False
-        if new.begins_later and any(start > self._asked.asked_at for start, _ in later.times):
-            return False  # it is not so yet
-        return replaces(new, old, by_same=later.speaker == earlier.speaker != "")
-
-    def _is_of_same(self, new: int, old: int, best: NDArray[np.intp]) -> bool:
-        lexemes, is_told = self.rows["lexemes"], self.rows["names_time"]
-        said = [self._candidates.texts[place].terms() for place in (new, old)]
-        if self._asked.asks_when and not is_end(said[0]):
-            tells = [bool(is_told[new]) or has_figure(said[0]), is_told[old] or has_figure(said[1])]
-            if tells == [False, True]:
-                return False
-        lacking = int(lexemes[old] & ~lexemes[new]).bit_count()
-        changes = self._candidates.texts[new].changes() if lacking else ()
-        if changes and self._is_of_another(new, changes, best, both=lexemes[new] & lexemes[old]):
-            return False
-        return is_of_same(*said, lacking=lacking, changes=changes)
-
-    def _is_of_another(
-        self, new: int, changes: Sequence[Change], best: NDArray[np.intp], *, both: int
-    ) -> bool:
-        """Whether a change puts one thing for one in the place of what an earlier text says, which has no other words."""
-        rows = self.rows[best]
-        others = (rows["lexemes"] == both) & (rows["at"] < self.rows["at"][new])
-        others &= rows["concern"] == self.rows["concern"][new]
-        texts = self._candidates.texts
-        return any(is_instead(changes, texts[one].terms()) for one in best[others].tolist())
 
     def succession(self, total: Values, successions: Collection[Succession]) -> Values:
         """How much those that told what was so later are lifted above those that told what was so before it."""
