@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numkong
 import numpy as np
@@ -60,7 +60,7 @@ class TokenVectorEmbedder:
         self, text: str, *, telling: str, is_sure: bool = False
     ) -> NDArray[np.float32] | None:
         """See `mnestic.memory.ports.WordEmbedder`."""
-        shared = _shared()
+        shared = _model().shared
         whole, said = _embed([text[:_LONGEST], telling[:_LONGEST]])
         if not is_sure and shared[0] @ whole < _FOREIGN:
             return None
@@ -135,13 +135,21 @@ _KEPT = _KeptWords()
 
 def token_vectors(texts: Sequence[str]) -> list[np.ndarray[Any, np.dtype[np.float32]]]:
     """The vectors of each text's tokens, `(tokens, DIMENSIONS)` float32, longer the more telling one is."""
-    _, matrix = _model()
+    matrix = _model().matrix
     return [matrix[ids] for ids in _tokens(texts)]
 
 
+class _Model(NamedTuple):
+    """A tokenizer, the matrix of its tokens, a row each, and what those of other languages than English have in common."""
+
+    tokenizer: Any
+    matrix: NDArray[np.float32]
+    shared: NDArray[np.float32]
+
+
 @cache
-def _model() -> tuple[Any, Any]:
-    """The tokenizer and the matrix, a row a token; loaded once, in a fifth of a second."""
+def _model() -> _Model:
+    """The model, loaded once, in a quarter of a second; what some question needs is worked out then, so that none waits for it."""
     import wordllama  # noqa: PLC0415 - a third of a second, which only who embeds pays
 
     model = wordllama.WordLlama.load(
@@ -149,11 +157,11 @@ def _model() -> tuple[Any, Any]:
     )
     model.tokenizer.no_padding()
     model.tokenizer.no_truncation()
-    return model.tokenizer, model.embedding.astype(np.float32)
+    matrix = model.embedding.astype(np.float32)
+    return _Model(model.tokenizer, matrix, _shared(model.tokenizer, matrix))
 
 
-@cache
-def _shared() -> NDArray[np.float32]:
+def _shared(tokenizer: Any, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """What tokens with letters of other languages than English have in common, the most common first.
 
     The model has hardly seen them, so that their vectors tell little but that they are foreign.
@@ -161,7 +169,6 @@ def _shared() -> NDArray[np.float32]:
     Returns:
         Shape `(3, 256)`, orthonormal.
     """
-    tokenizer, matrix = _model()
     places = [
         place
         for token, place in tokenizer.get_vocab().items()
@@ -176,7 +183,7 @@ def _shared() -> NDArray[np.float32]:
 
 def _tokens(texts: Sequence[str]) -> list[list[int]]:
     """The tokens of each text."""
-    tokenizer, _ = _model()
+    tokenizer = _model().tokenizer
     if len(texts) <= _FEW:
         found = [tokenizer.encode(text, add_special_tokens=False) for text in texts]
     else:
@@ -186,7 +193,7 @@ def _tokens(texts: Sequence[str]) -> list[list[int]]:
 
 def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
     """The vectors of texts, a row each; 0 of one without tokens."""
-    _, matrix = _model()
+    matrix = _model().matrix
     told = np.zeros((len(texts), DIMENSIONS), dtype="<f4")
     tokens = _tokens(texts)
     lengths = np.array([len(ids) for ids in tokens], dtype=np.intp)
