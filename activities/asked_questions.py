@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.agent_settings import settings_of
-from mnestic.memory.asked_facts import asked_predicates, asked_tags, doing, touched_predicates
+from mnestic.memory.asked_facts import (
+    asked_predicates,
+    asked_tags,
+    asked_types,
+    doing,
+    touched_predicates,
+)
 from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.candidates import Asked
 from mnestic.memory.claims import name_key
@@ -197,6 +203,7 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
     related = [one for one in relatives_in(question.words) if _is_known_by(one, known)]
     believed = await _believed(search, related, known) if related else names
     others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
+    tags = (keys - others | asked_tags(named.words)) & known.tags
     telling = telling_words(named.words)
     is_english_asked = is_english(named.words)
     is_foreign = not is_english_asked and LANGUAGE not in known.languages
@@ -241,7 +248,7 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
         names=names | believed,
         believed=believed,
         persons=persons_of(named, known.names) if named.is_between else (),
-        tags=keys - others | asked_tags(named.words),
+        tags=tags | asked_types(named.words),
         predicates=asked_predicates(of_facts, number=number),
         respects=touched_predicates(of_facts, number=number),
         text=text,
@@ -260,7 +267,7 @@ async def _recognise(
     """A question with its names as they are known, what is known of it, and which names were misspelt."""
     question = asking.question
     words = {word.text for word in question.words}
-    known = await search.recognise(_keys_in(question), words, model=asking.model)
+    known = await _known(search, question, asking)
     is_english_asked = is_english(words)
     strange = [
         word.text
@@ -278,9 +285,13 @@ async def _recognise(
         word._replace(text=mended.get(word.text, word.text)) for word in question.words
     )
     question = question._replace(words=mended_words)
+    return question, await _known(search, question, asking), mended
+
+
+async def _known(search: SearchStore, question: Question, asking: Asking) -> Known:
     words = {word.text for word in question.words}
-    known = await search.recognise(_keys_in(question), words, model=asking.model)
-    return question, known, mended
+    tags = possible_names(question.words) | asked_tags(words)
+    return await search.recognise(_keys_in(question), words, tags=tags, model=asking.model)
 
 
 def _keys_in(question: Question) -> frozenset[str]:

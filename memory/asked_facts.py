@@ -144,12 +144,16 @@ def doing(words: Collection[str]) -> tuple[str, ...]:
 
 
 def asked_tags(words: Collection[str]) -> frozenset[str]:
-    """The tags that words may name, in the singular, and the types of entries that they ask for."""
-    terms = {parts[0] for word in words if len(parts := terms_of(word)) == 1}
-    types = {
+    """The tags that words may name, in the singular."""
+    return frozenset(parts[0] for word in words if len(parts := terms_of(word)) == 1)
+
+
+def asked_types(words: Collection[str]) -> frozenset[str]:
+    """The types of entries that words ask for, as tags."""
+    terms = asked_tags(words)
+    return frozenset(
         f"type:{name}" for name, asked in _TYPES.items() if not terms.isdisjoint(asked.split())
-    }
-    return frozenset(terms | types)
+    )
 
 
 def touched_predicates(words: Collection[str], *, number: int) -> frozenset[str]:

@@ -34,13 +34,19 @@ class SearchStore(Protocol):
         ...
 
     async def recognise(
-        self, keys: Collection[str], words: Collection[str], *, model: str
+        self,
+        keys: Collection[str],
+        words: Collection[str],
+        *,
+        tags: Collection[str] = (),
+        model: str,
     ) -> Known:
         """What the agent's memory knows of a question.
 
         Args:
             keys: What could be a name in it.
             words: Its words, each once.
+            tags: What entries may be found by as by a tag, by key.
             model: That of the vectors which are asked for.
         """
         ...

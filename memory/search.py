@@ -80,13 +80,15 @@ class Known:
     """What an agent's memory knows of a question, and how much there is in it.
 
     `names` are those that are known, by what the question says; `words` the parts of its words, each as the
-    lexeme that it is in each language in which it says something; `languages` those of entries. `entries` and
-    `lexemes` are how many there are in all, `bare` how many entries have no vector yet. `knowledge` is how often
-    all of this and the entries have changed, by the time `now`; `ends_at` when some of it next ends by itself.
+    lexeme that it is in each language in which it says something; `tags` what of it some entry has as a tag or as
+    another name; `languages` those of entries. `entries` and `lexemes` are how many there are in all, `bare` how many
+    entries have no vector yet. `knowledge` is how often all of this and the entries have changed, by the time `now`;
+    `ends_at` when some of it next ends by itself.
     """
 
     names: Mapping[str, KnownName]
     words: Mapping[str, Sequence[Mapping[str, KnownLexeme]]]
+    tags: frozenset[str]
     settings: Mapping[str, Any]
     languages: Collection[str] = ()
     entries: int = 0

@@ -39,33 +39,41 @@ _SURROGATES = 0xD800  # the first of the numbers up to 0xE000, which are no char
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
 
 # An alias is another name of the one that an entry is about. Who has spoken is found among the last entries about them, since who says something is whom it is about
-# unless it says otherwise.
+# unless it says otherwise. What is no name, but a tag or an alias, is told without a key.
+_HAS = f"""COALESCE((SELECT true FROM mnestic.entry_term
+                       WHERE {_MINE} AND kind = '{{kind}}' AND term = asked.term LIMIT 1), false)"""  # noqa: S608 - a constant of this module
 _NAMES = text(f"""
-SELECT asked.term AS asked, asked.term AS key, EXISTS (
+WITH known AS MATERIALIZED (
+    SELECT term, {_HAS.format(kind="subject")} AS is_subject, {_HAS.format(kind="alias")} AS is_alias,
+           {_HAS.format(kind="tag")} AS is_tag
+      FROM unnest(CAST(:keys AS text[])) AS asked (term)
+)
+SELECT term AS asked, term AS key, EXISTS (
        SELECT FROM (SELECT entry_number FROM mnestic.entry_term
-                     WHERE {_MINE} AND kind = 'subject' AND term = asked.term
+                     WHERE {_MINE} AND kind = 'subject' AND term = known.term
                      ORDER BY entry_number DESC LIMIT {_LOOKED_AT}) AS about
          JOIN mnestic.entry AS e ON e.tenant_id = :tenant_id AND e.agent_id = :agent_id
           AND e.number = about.entry_number
-        WHERE e.entry_type = 'interaction' AND lower(e.speaker) = asked.term) AS speaks
-  FROM unnest(CAST(:keys AS text[])) AS asked (term)
- WHERE COALESCE(
-       (SELECT true FROM mnestic.entry_term WHERE {_MINE} AND kind = 'subject' AND term = asked.term LIMIT 1),
-       (SELECT true FROM mnestic.entry_term WHERE {_MINE} AND kind = 'alias' AND term = asked.term LIMIT 1),
-       (SELECT true FROM mnestic.fact WHERE {_MINE} AND subject_key = asked.term LIMIT 1))
+        WHERE e.entry_type = 'interaction' AND lower(e.speaker) = known.term) AS speaks
+  FROM known
+ WHERE CASE WHEN is_subject OR is_alias THEN true
+            ELSE COALESCE((SELECT true FROM mnestic.fact WHERE {_MINE} AND subject_key = term LIMIT 1), false) END
 UNION ALL
 SELECT object_key, subject_key, false FROM mnestic.fact
  WHERE {_MINE} AND object_key = ANY(CAST(:keys AS text[])) AND status = 'active'
    AND predicate IN {NAMING}
 UNION ALL
-SELECT asked.term, e.subjects ->> 0, NULL
-  FROM unnest(CAST(:keys AS text[])) AS asked (term)
+SELECT known.term, e.subjects ->> 0, NULL
+  FROM known
  CROSS JOIN LATERAL (SELECT entry_number AS number FROM mnestic.entry_term
-                      WHERE {_MINE} AND kind = 'alias' AND term = asked.term
+                      WHERE {_MINE} AND kind = 'alias' AND term = known.term
                       ORDER BY entry_number DESC LIMIT {_LOOKED_AT}) AS named
  CROSS JOIN LATERAL (SELECT subjects FROM mnestic.entry
                       WHERE {_MINE} AND number = named.number AND status = 'active'
                         AND jsonb_array_length(subjects) = 1 OFFSET 0) AS e
+ WHERE known.is_alias
+UNION ALL
+SELECT term, NULL, NULL FROM known WHERE is_alias OR is_tag
 """)  # noqa: S608 - constants of this module
 # Of what a question says in one place, a word is another in each language.
 _WORDS = text(f"""
@@ -143,17 +151,19 @@ class KnownWords:
         self._unit = unit
 
     async def recognise(
-        self, keys: Collection[str], words: Collection[str], *, model: str
+        self, keys: Collection[str], words: Collection[str], *, tags: Collection[str], model: str
     ) -> Known:
         """See `mnestic.memory.ports.SearchStore`."""
         owner = self._unit.owner
-        (state,), names, lexemes = await self._unit.rows_of(
+        (state,), terms, lexemes = await self._unit.rows_of(
             (_STATE, {**owner, "model": model}),  # first: what is read after it is as true, or more
-            (_NAMES, {**owner, "keys": sorted(keys)}),
+            (_NAMES, {**owner, "keys": sorted({*keys, *tags})}),
             (_WORDS, {**owner, "words": sorted(words)}),
         )
         also: dict[str, set[str]] = defaultdict(set)
         called: dict[str, set[str]] = defaultdict(set)
+        marks = frozenset(row.asked for row in terms if row.key is None)
+        names = [row for row in terms if row.key is not None and row.asked in keys]
         for row in names:
             (called if row.speaks is None else also)[row.asked].add(name_key(row.key))
             also[row.asked].add(row.asked)
@@ -173,6 +183,7 @@ class KnownWords:
                 for asked, found in also.items()
             },
             words=of_word,
+            tags=marks.intersection(tags),
             settings=state.settings or {},
             languages=state.languages or (),
             entries=state.entries or 0,

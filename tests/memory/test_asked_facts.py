@@ -8,6 +8,7 @@ from mnestic.memory.asked_facts import (
     asked_predicates,
     asked_stretch,
     asked_tags,
+    asked_types,
     touched_predicates,
 )
 from mnestic.memory.predicates import DEFAULTS
@@ -50,8 +51,9 @@ def test_what_somebody_eats_touches_what_is_their_favourite_food() -> None:
 
 
 def test_words_ask_for_tags_and_types_of_entries() -> None:
-    assert asked_tags(["What", "problems", "were", "there"]) == {"problem", "type:error"}
-    assert asked_tags(["lessons"]) == {"lesson", "type:learning"}
+    assert asked_tags(["What", "problems", "were", "there"]) == {"problem"}
+    assert asked_types(["What", "problems", "were", "there"]) == {"type:error"}
+    assert asked_types(["lessons"]) == {"type:learning"}
     assert asked_tags(["the", "harbours", "a-b@example.com"]) == {"harbour"}
 
 

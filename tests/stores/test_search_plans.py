@@ -22,12 +22,12 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Where did Jonas live last year?", {"asked_at": "2015-01-05T00:00:00Z"}),
     ("Who went to the concert last week?", {"asked_at": "2015-01-05T00:00:00Z"}),
     ("What did Mara say on 3 May?", {"asked_at": "2017-01-05T00:00:00Z"}),
-    ("the harbour", {"mode": "text"}),
-    ("the harbour", {"mode": "semantic"}),
-    ("harbour", {"session_id": "session_3"}),
-    ("harbour", {"channel": "benchmark", "since": "2015-01-02T00:00:00Z"}),
-    ("harbour", {"subject": "Mara", "tags": ["profile"], "categories": ["profile"]}),
-    ("harbour", {"statuses": ["archived"], "entry_types": ["interaction"]}),
+    ("the coffee", {"mode": "text"}),
+    ("the coffee", {"mode": "semantic"}),
+    ("coffee", {"session_id": "session_3"}),
+    ("coffee", {"channel": "benchmark", "since": "2015-01-02T00:00:00Z"}),
+    ("coffee", {"subject": "Mara", "tags": ["profile"], "categories": ["profile"]}),
+    ("coffee", {"statuses": ["archived"], "entry_types": ["interaction"]}),
     ("Mara", {}),
 )
 
@@ -73,7 +73,7 @@ async def test_what_is_over_is_worked_out_once_for_all_entries(
     asked: MemoryClient, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
 ) -> None:
     statements = await statements_of(
-        asked, monkeypatch, "harbour", statuses=["archived"], mode="text", **fields
+        asked, monkeypatch, "coffee", statuses=["archived"], mode="text", **fields
     )
 
     plans = await plans_of(asked, statements, "ANALYZE,")
