@@ -38,6 +38,7 @@ _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entrie
 _Meant = tuple[Meanings | None, dict[str, str]]  # what a question means, or why that is not known
 _AtHand = tuple[dict[int, float], Candidates]  # what is nearest in meaning, and what it says
 _NO_LETTERS = re.compile(r"\W+")
+_FEWEST_LASTING = 0.25  # of the best, where more are looked at since of few what they claimed holds
 _OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
 
 
@@ -55,12 +56,14 @@ class _Found:
 class _Order:
     """Candidates in their order, and what is known of them.
 
-    `sound` are those of whose claims something holds, `unheard` those that others said where nobody whom the
-    question names is known to have been; `let_through` is how many there were, and `texts` what all say by number.
+    `sound` are those of whose claims something holds, `lasting` their share of those that were looked at; `unheard`
+    those that others said where nobody whom the question names is known to have been; `let_through` is how many there
+    were, and `texts` what all say by number.
     """
 
     ranked: Sequence[Ranked]
     sound: AbstractSet[int]
+    lasting: float
     unheard: AbstractSet[int]
     let_through: int
     texts: Mapping[int, CandidateText]
@@ -262,6 +265,7 @@ async def _ranked(
     return _Order(
         ranked,
         set(lending),
+        1 - len(tied.over) / max(1, len(lending)),
         unheard_of(candidates),
         len(candidates) + len(tied.over),
         dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),
@@ -295,7 +299,8 @@ async def _judged(
     doubted = order.unheard if are_said else frozenset()
     compared = ranked[: 0 if read.query.repeats else 2 * limit]
     again = len(compared) - len(_different(compared, order))
-    first, size = 0, max(2 * limit + again, _until(ranked, doubted, wanted=limit + limit // 4))
+    wanted = (2 * limit + again) / max(order.lasting, _FEWEST_LASTING)
+    first, size = 0, max(round(wanted), _until(ranked, doubted, wanted=limit + limit // 4))
     while best := ranked[first : first + size]:
         judged = await transaction.search.judge(
             [one.number for one in best],

@@ -50,7 +50,11 @@ Change = Sequence[Sequence[str]]  # the terms of its clauses, from where its sen
 def is_revision(text: str) -> bool:
     """Whether a text has a word by which something is told to be another than before."""
     said = text[:_BEGINNING]
-    return _MAY_CHANGE.search(said.lower()) is not None and _CHANGES.search(said) is not None
+    return _may_change(said) and _CHANGES.search(said) is not None
+
+
+def _may_change(said: str) -> bool:
+    return _MAY_CHANGE.search(said.lower()) is not None
 
 
 def changes_of(text: str) -> tuple[Change, ...]:
@@ -62,7 +66,7 @@ def _changes(sentences: Sequence[str]) -> Iterator[Change]:
     # Long gaps would take long to look at.
     spaced = [" ".join(sentence.split()) for sentence in sentences]
     for place, sentence in enumerate(spaced):
-        if match := _CHANGES.search(sentence):
+        if _may_change(sentence) and (match := _CHANGES.search(sentence)):
             clause, *more = _MORE.split(sentence[match.end() :])
             clauses = (sentence[: match.end()] + clause, *more, *spaced[place + 1 : place + 2])
             yield tuple(map(terms_of, clauses))

@@ -184,7 +184,7 @@ def _shared(tokenizer: Any, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
 def _tokens(texts: Sequence[str]) -> list[list[int]]:
     """The tokens of each text."""
     tokenizer = _model().tokenizer
-    if len(texts) <= _FEW:
+    if len(texts) <= _FEW or sum(map(len, texts)) <= _SHORT:
         found = [tokenizer.encode(text, add_special_tokens=False) for text in texts]
     else:
         found = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)

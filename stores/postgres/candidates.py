@@ -69,6 +69,7 @@ class EntryLine:
     whose: Whose
     marks: frozenset[str]
     is_turn: bool
+    revises: bool
     times: tuple[tuple[datetime, datetime], ...]
     content: str
     row: bytes
@@ -124,6 +125,13 @@ class EntryLine:
             self._told = Told(self.content)
         return self._told
 
+    def prepare(self) -> None:
+        """Works out ahead what questions ask of most lines like it."""
+        self.terms()
+        if self.revises:
+            self.changes()
+            _ = self.told().may_replace
+
 
 def line_of(row: Any) -> EntryLine:
     """A line out of the columns of its row."""
@@ -132,6 +140,7 @@ def line_of(row: Any) -> EntryLine:
     ends_at = math.inf if row.expires_at is None else row.expires_at.timestamp()
     holds_until = ends_at if row.status == "active" else -math.inf
     asks = row.content.rstrip().endswith(("?", "\uff1f"))
+    revises = is_revision(row.content)
     names_time = bool(times) or tells_when(row.content)
     numbers = (row.number, row.at.timestamp(), holds_until, row.importance)
     return EntryLine(
@@ -141,11 +150,10 @@ def line_of(row: Any) -> EntryLine:
         whose=_whose(row.speaker or "", row.subjects, row.aliases),
         marks=_marks(row.tags, row.aliases, row.entry_type),
         is_turn=is_turn,
+        revises=revises,
         times=times,
         content=row.content,
-        row=PACKED.pack(
-            *numbers, is_turn, asks, is_revision(row.content), names_time, *_OPEN_QUESTION
-        ),
+        row=PACKED.pack(*numbers, is_turn, asks, revises, names_time, *_OPEN_QUESTION),
     )
 
 

@@ -298,7 +298,7 @@ def _after(letter: str) -> str:
 
 def _nearest(lexeme: str, entries: Mapping[str, int]) -> dict[str, int]:
     """Those that it begins, or else the one that is a slip or two away and in most entries."""
-    if any(one.startswith(lexeme) for one in entries):
+    if next(iter(entries), "").startswith(lexeme):  # then all do
         return dict(entries)
     best = _nearest_slip(lexeme, entries)
     return {} if best is None else {best: entries[best]}

@@ -133,13 +133,13 @@ class ReadingAhead:
 
 
 async def _lines_of(reading: Reading, rows: Sequence[Any]) -> list[EntryLine]:
-    """Lines of those rows that are worth keeping and are not kept yet, with their words."""
+    """Lines of those rows that are worth keeping and are not kept yet, prepared for questions."""
     lacking = reading.lacking(row.number for row in rows if row.content is not None)
     lines = []
     for row in rows:
         if row.number in lacking:
             line = line_of(row)
-            line.terms()
+            line.prepare()
             lines.append(line)
             if len(lines) % _AT_ONCE == 0:
                 await asyncio.sleep(0)  # a turn for others, no wait
