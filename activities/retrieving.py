@@ -311,7 +311,8 @@ async def _judged(
         )
         entries |= judged.entries
         right += [one for one in best if one.number not in judged.wrong]
-        if compared and (again or first or len(right) > len(compared)):
+        left = sum(one.number not in judged.wrong for one in compared)
+        if compared and (again or first or left < limit):  # else the first of them are different
             right = _different(right, order)
         if len(right) >= limit:
             break

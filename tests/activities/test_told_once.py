@@ -1,9 +1,13 @@
 """What memory says again and again is told once before a message, and takes no other memory's place."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
+from mnestic.memory.claims import Claim, ClaimSource
+from mnestic.memory.resources import Resource
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.memory_client import MemoryClient
 
@@ -59,3 +63,46 @@ async def test_no_more_is_told_than_the_limit_says(ada: MemoryClient) -> None:
     all_of_them = await ada.auto_retrieve(QUESTION, "chat", asked_at=NOW, limit=5)
 
     assert [len(told.memories) for told in (one, two, all_of_them)] == [1, 2, 3]
+
+
+async def test_what_is_said_again_behind_much_that_is_over_is_told_once(
+    ada: MemoryClient, begin: Callable[[], Any]
+) -> None:
+    homes = [("Deinze", 0), ("Ghent", 1)]
+    moved = [
+        Resource(
+            session_id=f"s{person}",
+            channel="chat",
+            source_id=home,
+            speaker=f"Person{person}",
+            content=f"I live in {home}.",
+            at=NOW - timedelta(days=90 - days),
+        )
+        for person in range(38)
+        for home, days in homes
+    ]
+    await ada.learn(moved)
+    async with begin() as transaction:
+        await transaction.facts.claim([lives_in(one) for one in moved])
+    for number in range(3):
+        content = "In Deinze they say that people live well."
+        await ada.add(content, session_id=f"again{number}", subjects=["Deinze"], at=NOW)
+    other = "It is said that in Deinze, of all places by the river, people live for long."
+    await ada.add(other, at=NOW)
+
+    found = await ada.retrieve("live in Deinze", limit=2, asked_at=NOW)
+
+    assert [one.entry.content for one in found.found] == [content, other]
+
+
+def lives_in(message: Resource) -> Claim:
+    """What somebody says of their home."""
+    place = {"session_id": message.session_id, "source_id": message.source_id}
+    return Claim(
+        id=f"{message.session_id}/{message.source_id}",
+        subject=message.speaker,
+        predicate="lives_in",
+        object=message.source_id,
+        said_at=message.at,
+        source=ClaimSource(extractor="test", **place),
+    )
