@@ -196,8 +196,7 @@ class ReadQuestion:
 async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
     """Reads a question with what the agent's memory knows of it."""
     query, search = asking.query, transaction.search
-    question, known, mended = await _recognise(search, asking)
-    keys = possible_names(question.words)
+    question, keys, known, mended = await _recognise(search, asking)
     named = without_names(question.words, known.names)  # whom it is about is no word of it
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
     related = [one for one in relatives_in(question.words) if _is_known_by(one, known)]
@@ -263,12 +262,11 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
 
 async def _recognise(
     search: SearchStore, asking: Asking
-) -> tuple[Question, Known, Mapping[str, str]]:
-    """A question with its names as they are known, what is known of it, and which names were misspelt."""
+) -> tuple[Question, frozenset[str], Known, Mapping[str, str]]:
+    """A question with its names as they are known, what may name something, what is known of it, and which names were misspelt."""
     question = asking.question
-    words = {word.text for word in question.words}
-    known = await _known(search, question, asking)
-    is_english_asked = is_english(words)
+    keys, known = await _known(search, question, asking)
+    is_english_asked = is_english({word.text for word in question.words})
     strange = [
         word.text
         for word in question.words
@@ -280,24 +278,30 @@ async def _recognise(
     ]
     mended = await search.near_names(strange) if strange and known.entries else {}
     if not mended:
-        return question, known, {}
+        return question, keys, known, {}
     mended_words = tuple(
         word._replace(text=mended.get(word.text, word.text)) for word in question.words
     )
     question = question._replace(words=mended_words)
-    return question, await _known(search, question, asking), mended
+    keys, known = await _known(search, question, asking)
+    return question, keys, known, mended
 
 
-async def _known(search: SearchStore, question: Question, asking: Asking) -> Known:
-    words = {word.text for word in question.words}
-    tags = possible_names(question.words) | asked_tags(words)
-    return await search.recognise(_keys_in(question), words, tags=tags, model=asking.model)
-
-
-def _keys_in(question: Question) -> frozenset[str]:
-    """The keys of all that may be a name in a question, or what somebody's relative is called."""
+async def _known(
+    search: SearchStore, question: Question, asking: Asking
+) -> tuple[frozenset[str], Known]:
+    """The keys of all that may be a name in a question, and what is known of it and of what somebody's relative is called."""
+    keys, words = possible_names(question.words), {word.text for word in question.words}
     relatives = (one.keys for one in relatives_in(question.words))
-    return possible_names(question.words).union(*relatives)
+    tags = keys | asked_tags(words)
+    known = await search.recognise(
+        keys.union(*relatives),
+        words,
+        tags=tags,
+        model=asking.model,
+        prepare=None if asking.words is None else asking.words.prepare_words,
+    )
+    return keys, known
 
 
 async def _believed(

@@ -102,7 +102,8 @@ async def retrieve(
         words=embedder if isinstance(embedder, WordEmbedder) else None,
     )
     async with begin() as transaction:
-        kept = await transaction.search.find_answer(asking.key) if asking.may_be_kept else None
+        key = asking.key if asking.may_be_kept else None
+        kept = None if key is None else await transaction.search.find_answer(key)
         if kept is not None:
             return kept
         read = await read_asked(transaction, asking)
@@ -118,8 +119,8 @@ async def retrieve(
         sure = sure_enough(again, policy=read.policy, min_score=query.min_score)
         best, skipped = (sure[: query.limit], best[1]), {**skipped, **why}
     told = _answer(read, best, skipped=skipped)
-    if asking.may_be_kept and read.may_be_kept and not skipped:
-        transaction.search.keep_answer(asking.key, told, read.known)
+    if key is not None and read.may_be_kept and not skipped:
+        transaction.search.keep_answer(key, told, read.known)
     return told
 
 

@@ -13,7 +13,7 @@ from mnestic.memory.candidates import CONCERNS, MOST_BITS, Candidates
 from mnestic.memory.questions import Named
 from mnestic.memory.search import KnownName
 
-_NAMED, _OTHER = (CONCERNS.index("named"), CONCERNS.index("mentioned")), CONCERNS.index("other")
+_NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("named", "mentioned", "other"))
 
 
 def persons_of(named: Named, known: Mapping[str, KnownName]) -> tuple[frozenset[str], ...]:
@@ -58,7 +58,8 @@ def unheard_of(candidates: Candidates) -> frozenset[int]:
     if not len(others):
         return frozenset()
     texts = candidates.texts
-    (concerned,) = np.nonzero(rows["is_turn"] & np.isin(rows["concern"], _NAMED))
+    is_concerned = (rows["concern"] == _NAMED) | (rows["concern"] == _MENTIONED)
+    (concerned,) = np.nonzero(rows["is_turn"] & is_concerned)
     sessions = {texts[place].session_id for place in concerned.tolist()}
     unheard = [place for place in others.tolist() if texts[place].session_id not in sessions]
     return frozenset(rows["number"][unheard].tolist())

@@ -308,6 +308,10 @@ class WordEmbedder(Protocol):
         """
         ...
 
+    def prepare_words(self, said: Sequence[tuple[str, ...]]) -> None:
+        """Has the words of texts at hand that may be compared later, while there is place for them."""
+        ...
+
     def embed_foreign(
         self, text: str, *, telling: str, is_sure: bool = False
     ) -> NDArray[np.float32] | None:

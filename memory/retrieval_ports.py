@@ -1,6 +1,6 @@
 """The ports of what retrieval keeps and reads. As other stores, those of memory work inside their transaction."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, Protocol
@@ -12,6 +12,8 @@ from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
 from mnestic.memory.retrieval import Retrieval
 from mnestic.memory.search import Fresh, Hits, Judgement, Known, Search, Tied, Vocabulary
+
+Prepare = Callable[[Sequence[tuple[str, ...]]], None]  # is told the words of some texts
 
 
 class SearchStore(Protocol):
@@ -40,6 +42,7 @@ class SearchStore(Protocol):
         *,
         tags: Collection[str] = (),
         model: str,
+        prepare: Prepare | None = None,
     ) -> Known:
         """What the agent's memory knows of a question.
 
@@ -48,6 +51,7 @@ class SearchStore(Protocol):
             words: Its words, each once.
             tags: What entries may be found by as by a tag, by key.
             model: That of the vectors which are asked for.
+            prepare: Is told the words of texts that are read ahead of questions, a few texts at once.
         """
         ...
 

@@ -26,6 +26,7 @@ _SHORT = 2000  # characters that are embedded at once, in a tenth of a milliseco
 _FEW = 100  # texts that are not worth waking the tokenizer's threads, which may wait for a core
 _WORDS = 30_000  # whose vectors are kept, 1 KB each
 _SAID = 500_000  # words of texts, whose places are kept, some 30 bytes each
+_AHEAD = 2 / 3  # of both, what is prepared ahead; words that are asked for have the rest
 # Cosine with what tokens of other languages share from which a question is in one: 99 % of LoCoMo's are below.
 _FOREIGN = 0.16
 _SHARED = (
@@ -55,6 +56,10 @@ class TokenVectorEmbedder:
     ) -> NDArray[np.float32]:
         """See `mnestic.memory.ports.WordEmbedder`."""
         return _KEPT.compare(asked, said)
+
+    def prepare_words(self, said: Sequence[tuple[str, ...]]) -> None:
+        """See `mnestic.memory.ports.WordEmbedder`."""
+        _KEPT.prepare(said)
 
     def embed_foreign(
         self, text: str, *, telling: str, is_sure: bool = False
@@ -95,6 +100,14 @@ class _KeptWords:
         cosines = np.asarray(products, dtype=np.float32)[row_of[all_said]]
         starts = np.cumsum([0, *map(len, texts[:-1])])
         return np.maximum.reduceat(cosines, starts, axis=0).T
+
+    def prepare(self, said: Sequence[tuple[str, ...]]) -> None:
+        """See `WordEmbedder.prepare_words`."""
+        number = sum(map(len, said))
+        with self._comparing:
+            words, places = len(self._places) + number, self._said + number
+            if words <= _AHEAD * _WORDS and places <= _AHEAD * _SAID:
+                self._add((), said)
 
     def _add(
         self, asked: Sequence[str], said: Sequence[tuple[str, ...]]

@@ -61,9 +61,9 @@ class Reading:
         """The rows of entries, of those that are kept."""
         return self.kept.lines(self.generation, numbers)
 
-    def lacking(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Those of which no row is kept."""
-        return self.kept.lacking(self.generation, numbers)
+    def held(self, numbers: Iterable[int]) -> dict[int, EntryLine]:
+        """As `lines`, for who does not ask."""
+        return self.kept.held(self.generation, numbers)
 
     def keep(self, lines: Iterable[EntryLine]) -> None:
         """Keeps rows that a question read after the count, unless it is another by now."""
@@ -185,10 +185,9 @@ class Kept:
         self._entry_misses += len(asked) - len(found)
         return found
 
-    def lacking(self, generation: int, numbers: Iterable[int]) -> frozenset[int]:
-        """See `Reading.lacking`."""
-        asked = frozenset(numbers)
-        return asked - self._lines.get_all(generation, asked).keys()
+    def held(self, generation: int, numbers: Iterable[int]) -> dict[int, EntryLine]:
+        """See `Reading.held`."""
+        return self._lines.get_all(generation, numbers)
 
     def may_read_ahead(self, reading: Reading, entries: int) -> bool:
         """See `Reading.may_read_ahead`."""

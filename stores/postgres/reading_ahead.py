@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from mnestic.memory.retrieval_ports import Prepare
 from mnestic.stores.postgres.accesses import why_of
 from mnestic.stores.postgres.candidates import (
     COLUMNS_BESIDE,
@@ -27,7 +28,7 @@ from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.unit import Owner
 
 _PIECE = 100  # rows that are read at once
-_AT_ONCE = 10  # rows that are made lines of before others have their turn
+_AT_ONCE = 5  # rows that are made lines of, and prepared, before others have their turn
 _TRIES = 5  # at a piece, while others write
 _NEWEST = 2**63 - 1
 # No content that is not kept; a character has four bytes at most.
@@ -54,15 +55,20 @@ class ReadingAhead:
             kept: Where they are kept.
         """
         self._engine, self._kept = engine, kept
-        self._owners: dict[Owner, None] = {}
+        self._owners: dict[Owner, Prepare | None] = {}
         self._closes = False
         self._working: asyncio.Task[None] | None = None
 
-    def begin(self, owner: Owner) -> None:
-        """Has those of one more agent read; returns at once."""
+    def begin(self, owner: Owner, prepare: Prepare | None = None) -> None:
+        """Has those of one more agent read; returns at once.
+
+        Args:
+            owner: The agent.
+            prepare: Is told the words of each text.
+        """
         if self._closes:
             return
-        self._owners[owner] = None
+        self._owners[owner] = prepare
         if self._working is None or self._working.done():
             self._working = asyncio.create_task(self._work())
 
@@ -96,7 +102,7 @@ class ReadingAhead:
                 if first is None and reading.is_current:
                     first = reading
                     reading.begin_places()  # which hear of changes from now on
-                lines = await _lines_of(reading, rows)
+                lines = await _lines_of(reading, rows, self._owners[owner])
                 if not reading.is_current:
                     tries += 1
                     continue
@@ -115,7 +121,7 @@ class ReadingAhead:
     async def _see(self, owner: Owner, unseen: Collection[int]) -> None:
         """Reads those of which it is not known where they are; if others change meanwhile, the next question has it done."""
         reading, rows = await self._rows_of(owner, (_THESE, {"numbers": array_of(unseen)}))
-        reading.keep_ahead(await _lines_of(reading, rows))
+        reading.keep_ahead(await _lines_of(reading, rows, self._owners[owner]))
         reading.see(unseen, map(place_of, rows))
 
     async def _rows_of(self, owner: Owner, asked: Asked) -> tuple[Reading, Sequence[Any]]:
@@ -132,15 +138,20 @@ class ReadingAhead:
         return self._kept.reading(owner, moment.knowledge), rows
 
 
-async def _lines_of(reading: Reading, rows: Sequence[Any]) -> list[EntryLine]:
-    """Lines of those rows that are worth keeping and are not kept yet, prepared for questions."""
-    lacking = reading.lacking(row.number for row in rows if row.content is not None)
-    lines = []
-    for row in rows:
-        if row.number in lacking:
-            line = line_of(row)
+async def _lines_of(
+    reading: Reading, rows: Sequence[Any], prepare: Prepare | None
+) -> list[EntryLine]:
+    """Lines of those rows that are worth keeping and are not kept yet; these and those that are, prepared for questions."""
+    found = [row for row in rows if row.content is not None]
+    held, lines = reading.held(row.number for row in found), []
+    for first in range(0, len(found), _AT_ONCE):
+        some = found[first : first + _AT_ONCE]
+        added = [line_of(row) for row in some if row.number not in held]
+        prepared = [*added, *(held[row.number] for row in some if row.number in held)]
+        for line in prepared:
             line.prepare()
-            lines.append(line)
-            if len(lines) % _AT_ONCE == 0:
-                await asyncio.sleep(0)  # a turn for others, no wait
+        if prepare is not None:
+            prepare([terms for line in prepared if (terms := line.terms())])
+        lines += added
+        await asyncio.sleep(0)  # a turn for others, no wait
     return lines

@@ -15,6 +15,7 @@ from mnestic.memory.candidates import Candidates, Hit, Tie
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
 from mnestic.memory.retrieval import Retrieval
+from mnestic.memory.retrieval_ports import Prepare
 from mnestic.memory.search import (
     Fresh,
     Hits,
@@ -156,6 +157,7 @@ class PostgresSearchStore:
         *,
         tags: Collection[str] = (),
         model: str,
+        prepare: Prepare | None = None,
     ) -> Known:
         """See the port."""
         if not self._is_noted:  # a question is recognised again where one of its names was misspelt
@@ -165,7 +167,7 @@ class PostgresSearchStore:
         if not self._unit.may_write:
             reading = self._kept.read_at(self._owner, known.knowledge)
             if reading.unseen or reading.may_read_ahead(known.entries):
-                self._ahead.begin(self._owner)
+                self._ahead.begin(self._owner, prepare)
         return known
 
     async def near_names(self, words: Collection[str]) -> Mapping[str, str]:

@@ -88,6 +88,38 @@ async def test_rows_that_are_kept_stay_as_they_are(
     assert len(first) == NUMBER
 
 
+async def test_all_rows_are_prepared_for_questions_and_their_words_told(
+    reading_engine: AsyncEngine, begin: Begin, ada: Owner
+) -> None:
+    async with begin() as transaction:
+        await transaction.entries.add(
+            [
+                entry("e1", "The lamp is out."),
+                entry("e2", "The ferry leaves at nine now."),
+                entry("e3", "?"),
+            ]
+        )
+    async with begin(write=False) as transaction:
+        knowledge = (await transaction.search.recognise((), (), model="")).knowledge
+    kept, told = Kept(max_bytes=MANY), []
+    reading = kept.read_at(ada, knowledge)
+    ahead = ReadingAhead(reading_engine, kept)
+    await read_ahead(ahead, ada)
+    first, *others = sorted(kept._lines, key=lambda line: line.number)
+    first._terms = None  # as of one that a question has read
+    for line in others:
+        kept._lines.drop(reading.generation, line.number)
+
+    ahead.begin(ada, told.extend)
+    await asyncio.wait_for(ahead._working, 30)
+
+    assert sorted(told) == [("ferry", "leave", "nine"), ("lamp",)]
+    assert first._terms == ("lamp",)
+    assert [
+        line._changes is None for line in sorted(kept._lines, key=lambda line: line.number)
+    ] == [*(True, False, True)]
+
+
 async def test_rows_are_read_while_there_is_place_the_newest_first(
     reading_engine: AsyncEngine, ada: Owner, known: int
 ) -> None:

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mnestic.activities.clients.token_vectors import DIMENSIONS, NAME, TokenVectorEmbedder
+from mnestic.activities.clients.token_vectors import (
+    DIMENSIONS,
+    NAME,
+    TokenVectorEmbedder,
+    _KeptWords,
+)
 
 CAT = "My cat sleeps on the window sill."
 KITTEN = "A kitten is lying by the window."
@@ -48,6 +53,26 @@ def test_more_words_than_are_kept_are_compared_as_well(monkeypatch: pytest.Monke
     parts = [embedder.compare_words(["lamp"], texts[first : first + 2]) for first in range(0, 8, 2)]
 
     assert np.concatenate(parts, axis=1) == pytest.approx(whole[:, :8])
+
+
+def test_words_that_are_prepared_are_compared_as_others_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = [(f"boat{number}", f"harbour{number}") for number in range(9)]
+    whole = TokenVectorEmbedder().compare_words(["boat"], texts)
+    kept = _KeptWords()
+    monkeypatch.setattr("mnestic.activities.clients.token_vectors._KEPT", kept)
+    monkeypatch.setattr("mnestic.activities.clients.token_vectors._WORDS", 15)
+    embedder = TokenVectorEmbedder()
+
+    for text in texts:
+        embedder.prepare_words([text])
+    held = dict(kept._places)
+    first = embedder.compare_words(["boat"], texts[:5])
+
+    assert list(held) == [word for text in texts[:5] for word in text]  # two thirds of the place
+    assert {word: kept._places[word] for word in held} == held
+    assert first == pytest.approx(whole[:, :5])
 
 
 @pytest.mark.parametrize(
