@@ -218,10 +218,12 @@ def _persons(line: EntryLine, persons: Sequence[frozenset[str]]) -> int:
 def names_one(folded: str, patterns: Patterns) -> bool:
     """Whether one of the names is a word of a text; most texts do not even have its letters."""
     for first, pattern in patterns:
-        # From there on, as a pattern takes long to go through a long text.
+        # At these places alone, as a pattern takes long to go through a long text.
         begin = folded.find(first)
-        if begin >= 0 and pattern.search(folded, max(0, begin - 1)):
-            return True
+        while begin >= 0:
+            if pattern.match(folded, max(0, begin - 1)):
+                return True
+            begin = folded.find(first, begin + 1)
     return False
 
 

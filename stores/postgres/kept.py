@@ -6,7 +6,7 @@ changed, so that the others stay; where one is late or lost, all that is kept of
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -80,6 +80,10 @@ class Reading:
     def place(self, places: Iterable[Place], *, is_last: bool) -> None:
         """Keeps where some entries are, unless they were too many or had to make place for others."""
         self.kept.place(self, places, is_last=is_last)
+
+    def tell_sessions(self) -> Iterator[None]:
+        """Puts together what all sessions say, one at each step, once it is known where all entries are."""
+        return self.kept.tell_sessions(self)
 
     def end_places(self) -> None:
         """Forgets places that were begun, if they are not whole by now."""
@@ -239,6 +243,12 @@ class Kept:
             places.place(place)
         places.is_whole |= is_last
         self._keep_places(reading, places)
+
+    def tell_sessions(self, reading: Reading) -> Iterator[None]:
+        """See `Reading.tell_sessions`."""
+        places = self.places(reading.generation)
+        if places is not None and places.is_whole:
+            yield from places.tell_all(partial(self._lines.get_all, reading.generation))
 
     def end_places(self, reading: Reading) -> None:
         """See `Reading.end_places`."""

@@ -6,7 +6,7 @@ Postgres looks for all of this entry by entry, for twenty to thirty of them a qu
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from operator import attrgetter
@@ -126,6 +126,13 @@ class KeptPlaces:
                 found[place.number] = beside + self._related(place)
         return found
 
+    def tell_all(self, lines: Lines) -> Iterator[None]:
+        """Puts together what all sessions say, one at each step, before somebody asks."""
+        for session in tuple(self._sessions):
+            if len(self._sessions.get(session, ())) <= LONG:
+                self._tell(session, lines)
+                yield
+
     def _known(self, numbers: Iterable[int]) -> list[Place]:
         if not self.is_whole or self.unseen:
             return []
@@ -134,7 +141,7 @@ class KeptPlaces:
     def _tell(self, session: str, lines: Lines) -> tuple[AbstractSet[str], str] | None:
         """Who speaks in a session, and all that is said; None where some of it is not kept."""
         if session not in self._told:
-            entries = self._sessions[session]
+            entries = self._sessions.get(session, set())
             found = lines(entries)
             if len(found) < len(entries):
                 return None

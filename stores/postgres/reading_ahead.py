@@ -85,15 +85,16 @@ class ReadingAhead:
             try:
                 if unseen := self._kept.unseen(owner):
                     await self._see(owner, unseen)
-                else:
-                    await self._read(owner)
+                elif (reading := await self._read(owner)) is not None:
+                    for _ in reading.tell_sessions():
+                        await asyncio.sleep(0)
             except Exception as error:  # noqa: BLE001 - nobody else is there to be told; questions tell who asks
                 log.warning("entries are not read ahead", extra={"why": why_of(error)})
             finally:
                 del self._owners[owner]
 
-    async def _read(self, owner: Owner) -> None:
-        """Reads those of an agent, until nothing is left, there is no place, or what has changed is not heard of."""
+    async def _read(self, owner: Owner) -> Reading | None:
+        """Reads those of an agent, until nothing is left; None where there is no place, or what has changed is not heard of."""
         before, tries = _NEWEST, 0
         first: Reading | None = None
         try:
@@ -107,16 +108,17 @@ class ReadingAhead:
                     tries += 1
                     continue
                 if first is None or reading.generation != first.generation:
-                    return
+                    break
                 if not reading.keep_ahead(lines):
-                    return
+                    break
                 reading.place(map(place_of, rows), is_last=len(rows) < _PIECE)
                 if len(rows) < _PIECE:
-                    return
+                    return reading
                 before, tries = rows[-1].number, 0
         finally:
             if first is not None:
                 first.end_places()
+        return None
 
     async def _see(self, owner: Owner, unseen: Collection[int]) -> None:
         """Reads those of which it is not known where they are; if others change meanwhile, the next question has it done."""

@@ -281,11 +281,12 @@ class PostgresSearchStore:
             return Judgement(frozenset(), {})
         reading = self._reading(search)
         is_apart = reading.apart(apart, search.names) if reading is not None else {}
+        likely = [number for number in numbers if not is_apart.get(number)]
         *found, rows = await self._unit.rows_of(
             KnownFacts(self._unit).others(numbers, search.believed, search.respects),
-            self._over([number for number in numbers if number not in sound], search),
+            self._over([number for number in likely if number not in sound], search),
             KnownSessions(self._unit).apart([one for one in apart if one not in is_apart], search),
-            self._whole(numbers[: told + _SPARE]),
+            self._whole(likely[: told + _SPARE]),
         )
         wrong = {row.number for each in found for row in each}
         wrong.update(number for number, is_wrong in is_apart.items() if is_wrong)

@@ -94,7 +94,7 @@ async def test_all_rows_are_prepared_for_questions_and_their_words_told(
     async with begin() as transaction:
         await transaction.entries.add(
             [
-                entry("e1", "The lamp is out."),
+                entry("e1", "The lamp is out.", session_id="s"),
                 entry("e2", "The ferry leaves at nine now."),
                 entry("e3", "?"),
             ]
@@ -105,6 +105,7 @@ async def test_all_rows_are_prepared_for_questions_and_their_words_told(
     reading = kept.read_at(ada, knowledge)
     ahead = ReadingAhead(reading_engine, kept)
     await read_ahead(ahead, ada)
+    places = kept.places(reading.generation)
     first, *others = sorted(kept._lines, key=lambda line: line.number)
     first._terms = None  # as of one that a question has read
     for line in others:
@@ -115,6 +116,10 @@ async def test_all_rows_are_prepared_for_questions_and_their_words_told(
 
     assert sorted(told) == [("ferry", "leave", "nine"), ("lamp",)]
     assert first._terms == ("lamp",)
+    assert places is not None
+    assert {session: text.split("\0")[0] for session, (_, text) in places._told.items()} == {
+        "s": "the lamp is out."
+    }
     assert [
         line._changes is None for line in sorted(kept._lines, key=lambda line: line.number)
     ] == [*(True, False, True)]
