@@ -87,7 +87,7 @@ class ReadingAhead:
                     await self._see(owner, unseen)
                 elif (reading := await self._read(owner)) is not None:
                     for _ in reading.tell_sessions():
-                        await asyncio.sleep(0)
+                        await asyncio.sleep(0)  # a turn for others, no wait
             except Exception as error:  # noqa: BLE001 - nobody else is there to be told; questions tell who asks
                 log.warning("entries are not read ahead", extra={"why": why_of(error)})
             finally:

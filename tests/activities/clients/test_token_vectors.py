@@ -61,14 +61,12 @@ def test_words_that_are_prepared_are_compared_as_others_are(
     texts = [(f"boat{number}", f"harbour{number}") for number in range(9)]
     whole = TokenVectorEmbedder().compare_words(["boat"], texts)
     kept = _KeptWords()
-    monkeypatch.setattr("mnestic.activities.clients.token_vectors._KEPT", kept)
     monkeypatch.setattr("mnestic.activities.clients.token_vectors._WORDS", 15)
-    embedder = TokenVectorEmbedder()
 
     for text in texts:
-        embedder.prepare_words([text])
+        kept.prepare([text])
     held = dict(kept._places)
-    first = embedder.compare_words(["boat"], texts[:5])
+    first = kept.compare(["boat"], texts[:5])
 
     assert list(held) == [word for text in texts[:5] for word in text]  # two thirds of the place
     assert {word: kept._places[word] for word in held} == held
