@@ -129,7 +129,7 @@ class KeptPlaces:
     def tell_all(self, lines: Lines) -> Iterator[None]:
         """Puts together what all sessions say, one at each step, before somebody asks."""
         for session in tuple(self._sessions):
-            if len(self._sessions.get(session, ())) <= LONG:
+            if 0 < len(self._sessions.get(session, ())) <= LONG:  # some may be gone by then
                 self._tell(session, lines)
                 yield
 
@@ -141,7 +141,7 @@ class KeptPlaces:
     def _tell(self, session: str, lines: Lines) -> tuple[AbstractSet[str], str] | None:
         """Who speaks in a session, and all that is said; None where some of it is not kept."""
         if session not in self._told:
-            entries = self._sessions.get(session, set())
+            entries = self._sessions[session]
             found = lines(entries)
             if len(found) < len(entries):
                 return None
