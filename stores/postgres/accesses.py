@@ -21,26 +21,24 @@ Begin = Callable[[Owner], AbstractAsyncContextManager[Transaction]]
 _DELAY = timedelta(seconds=1)
 _CLOSING = timedelta(seconds=5)
 _MANY = 1000  # entries that do not wait any longer
-# It locks one entry with `wait`, and else none that it would have to wait for: so it locks nobody out.
-_COUNT_ACCESSES = """
+_MINE = "e.tenant_id = :tenant_id AND e.agent_id = :agent_id"
+_TOLD = "unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS told (id, number)"
+_ADD = "UPDATE mnestic.entry AS e SET last_accessed = now(), access_count = e.access_count +"
+# None is waited for, so that nobody is locked out. What was locked is found again by its place in the table, with no
+# second look into an index; what somebody has changed in between is at another place, and left for the next time.
+_COUNT_FREE = text(f"""
 WITH free AS MATERIALIZED (
-    SELECT id FROM mnestic.entry
-     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND id = ANY(:ids)
-     ORDER BY id FOR NO KEY UPDATE {skip}
-),
-counted AS (
-    UPDATE mnestic.entry AS e
-       SET access_count = e.access_count + told.number, last_accessed = now()
-      FROM free JOIN unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS told (id, number)
-             USING (id)
-     WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.id = free.id
+    SELECT e.ctid AS place, told.number
+      FROM {_TOLD} JOIN mnestic.entry AS e ON {_MINE} AND e.id = told.id FOR NO KEY UPDATE OF e SKIP LOCKED
 )
-SELECT id FROM mnestic.entry
- WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND id = ANY(:ids)
-   AND id NOT IN (SELECT id FROM free)
-"""
-_COUNT_FREE = text(_COUNT_ACCESSES.format(skip="SKIP LOCKED"))
-_COUNT_ALL = text(_COUNT_ACCESSES.format(skip=""))
+{_ADD} free.number FROM free WHERE {_MINE} AND e.ctid = free.place RETURNING e.id
+""")  # noqa: S608 - constants of this module
+_COUNT_ALL = text(
+    f"{_ADD} told.number FROM {_TOLD} WHERE {_MINE} AND e.id = told.id RETURNING e.id"
+)
+_EXIST = text(f"""
+SELECT e.id FROM mnestic.entry AS e WHERE {_MINE} AND e.id = ANY(CAST(:ids AS text[]))
+""")  # noqa: S608 - a constant of this module
 log = logging.getLogger("mnestic.accesses")
 
 
@@ -154,7 +152,10 @@ async def add_accesses(unit: Unit, counts: Mapping[str, int], *, wait: bool) -> 
     For the audit log it is a read: memory stays as it was, and so does its revision.
     """
     asked = {**unit.owner, "ids": list(counts), "numbers": list(counts.values())}
-    held = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, asked)
-    if len(held) < len(counts):
-        unit.read("entry.access", f"{len(counts) - len(held)} entries")
+    counted = {row.id for row in await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, asked)}
+    if counted:
+        unit.read("entry.access", f"{len(counted)} entries")
+    if not (left := counts.keys() - counted):
+        return frozenset()
+    held = await unit.rows(_EXIST, {**unit.owner, "ids": sorted(left)})
     return frozenset(row.id for row in held)

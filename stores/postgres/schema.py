@@ -15,7 +15,7 @@ from mnestic.memory.errors import (
     SchemaVersionError,
 )
 
-SCHEMA_VERSION = "0008"  # the latest revision in migrations/versions; a test holds it to that
+SCHEMA_VERSION = "0009"  # the latest revision in migrations/versions; a test holds it to that
 _LOCK = 0x6D6E6573  # "mnes": one migration at a time in a database
 
 

@@ -1,7 +1,7 @@
 """How often entries were told, in every implementation of `Memory`."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 
@@ -50,9 +50,11 @@ async def stored(begin: Begin) -> dict[str, Entry]:
         return await transaction.entries.select(["a", "b"])
 
 
-async def accesses(begin: Begin, agent: str = "ada") -> dict[str, int]:
+async def accesses(
+    begin: Begin, agent: str = "ada", names: Sequence[str] = ("a", "b")
+) -> dict[str, int]:
     async with begin(agent=agent, write=False) as transaction:
-        found = await transaction.entries.select(["a", "b"])
+        found = await transaction.entries.select(names)
     return {name: one.access_count for name, one in found.items()}
 
 
@@ -106,6 +108,30 @@ async def test_an_entry_that_somebody_writes_is_passed_over(begin: Begin) -> Non
 
     assert held == {"a"}
     assert await accesses(begin) == {"a": 0, "b": 3}
+
+
+async def test_a_count_leaves_an_entry_on_its_page(
+    begin: Begin, owner: psycopg.Connection[TupleRow]
+) -> None:
+    """Else each of them is written into all indexes."""
+
+    def pages() -> list[tuple[str, int]]:
+        asked = "SELECT id, (ctid::text::point)[0]::int FROM mnestic.entry WHERE agent_id = 'ada' ORDER BY id"
+        return owner.execute(asked).fetchall()
+
+    names = [f"{number:03}" for number in range(100)]
+    async with begin() as transaction:
+        await transaction.entries.add(
+            [entry(name, "The map of the harbour " * 20) for name in names]
+        )
+    before = pages()
+    assert len({page for _, page in before[:-1]}) > 3
+    for name in names[::20]:
+        async with begin(write=False) as transaction:
+            assert not await transaction.entries.count_accesses({name: 1})
+
+    assert pages() == before
+    assert sum((await accesses(begin, names=names)).values()) == 5
 
 
 @pytest.mark.usefixtures("known")
