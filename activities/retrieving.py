@@ -38,7 +38,9 @@ _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entrie
 _Meant = tuple[Meanings | None, dict[str, str]]  # what a question means, or why that is not known
 _AtHand = tuple[dict[int, float], Candidates]  # what is nearest in meaning, and what it says
 _NO_LETTERS = re.compile(r"\W+")
-_FEWEST_LASTING = 0.25  # of the best, where more are looked at since of few what they claimed holds
+_FEWEST_LASTING = (
+    0.25  # of the best at least are taken to last, where it is settled how many to look at
+)
 _OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
 
 
@@ -56,7 +58,7 @@ class _Found:
 class _Order:
     """Candidates in their order, and what is known of them.
 
-    `sound` are those of whose claims something holds, `lasting` their share of those that were looked at; `unheard`
+    `sound` are those whose claims have been looked at, `lasting` the share of them of which something holds; `unheard`
     those that others said where nobody whom the question names is known to have been; `let_through` is how many there
     were, and `texts` what all say by number.
     """
@@ -323,15 +325,23 @@ async def _judged(
 
 
 def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
-    """Those that do not say the same as one before them, by the same person and of the same; that has the same words."""
+    """Those that do not say the same as one before them, by the same person and of the same.
+
+    That has the same words, and so as much of the question's; unless its meaning alone has brought it.
+    """
     found: set[int] = set()
-    for some in _groups(best, lambda one: one.weighed["lexical"][one.place]):
+    for some in _groups(best, _by_words) if all(map(_by_words, best)) else [best]:
         for alike in _groups(some, lambda one: _letters(order.texts[one.number])):
             found.update(
                 same[0].number
                 for same in _groups(alike, lambda one: key_of(order.texts[one.number].content))
             )
     return [one for one in best if one.number in found]
+
+
+def _by_words(one: Ranked) -> float:
+    """What it says of the question by its words."""
+    return float(one.weighed["lexical"][one.place])
 
 
 def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence[Sequence[Ranked]]:

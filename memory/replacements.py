@@ -129,6 +129,10 @@ class Told:
         """Whether it says that something has changed, or is so no more."""
         return bool(self.changes or self.denials)
 
+    def prepare(self) -> None:
+        """Works out ahead what it says has changed, or is so no more."""
+        _ = self.changes, self.denials
+
     @cached_property
     def changes(self) -> tuple[_Clause, ...]:
         """The clauses that say that something has changed."""

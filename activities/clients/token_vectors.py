@@ -26,12 +26,13 @@ _SHORT = 2000  # characters that are embedded at once, in a tenth of a milliseco
 _FEW = 100  # texts that are not worth waking the tokenizer's threads, which may wait for a core
 _WORDS = 30_000  # whose vectors are kept, 1 KB each
 _SAID = 500_000  # words of texts, whose places are kept, some 30 bytes each
-_AHEAD = 2 / 3  # of both, what is prepared ahead; words that are asked for have the rest
+_AHEAD = 2 / 3  # of the words, those that are prepared ahead; what is asked for has the rest
 # Cosine with what tokens of other languages share from which a question is in one: 99 % of LoCoMo's are below.
 _FOREIGN = 0.16
-_SHARED = (
-    3  # directions, a hundredth of the width. Source: Mu and Viswanath, All-but-the-Top, 2018.
-)
+_SHARED = 3  # directions, a hundredth of the width. Source: Mu and Viswanath, All-but-the-Top, 2018
+# Found by orthogonal iteration, as all directions together have BLAS wake and await its threads hundreds of times, for a
+# second where others need the cores. One more than is asked for, which speeds it up; so often that they stay as they are.
+_ITERATED, _ITERATIONS = _SHARED + 1, 60
 
 
 class TokenVectorEmbedder:
@@ -45,7 +46,7 @@ class TokenVectorEmbedder:
         """See the port. The same text always has the same vector."""
         cut = [text[:_LONGEST] for text in texts]
         # A question takes less time than the way to a thread and back.
-        is_short = sum(map(len, cut)) <= _SHORT
+        is_short = sum(map(len, cut)) <= _SHORT and _model.cache_info().currsize
         vectors = _embed(cut) if is_short else await asyncio.to_thread(_embed, cut)
         none = TokenUsage(input_tokens=0, output_tokens=0)
         told = tuple(vector.tobytes() for vector in vectors)
@@ -57,9 +58,9 @@ class TokenVectorEmbedder:
         """See `mnestic.memory.ports.WordEmbedder`."""
         return _KEPT.compare(asked, said)
 
-    def prepare_words(self, said: Sequence[tuple[str, ...]]) -> None:
+    def prepare_words(self, words: Sequence[str]) -> None:
         """See `mnestic.memory.ports.WordEmbedder`."""
-        _KEPT.prepare(said)
+        _KEPT.prepare(words)
 
     def embed_foreign(
         self, text: str, *, telling: str, is_sure: bool = False
@@ -73,9 +74,9 @@ class TokenVectorEmbedder:
 
 
 class _KeptWords:
-    """The vectors of words that were asked for, in one matrix; forgotten all at once when it is full.
+    """The vectors of words that were asked for or prepared, in one matrix; forgotten all at once when it is full.
 
-    The places of a text's words are kept too, as texts are compared with many a question.
+    The places of a text's words are kept too, once it was compared, as it will be with many a question.
     """
 
     def __init__(self) -> None:
@@ -101,13 +102,11 @@ class _KeptWords:
         starts = np.cumsum([0, *map(len, texts[:-1])])
         return np.maximum.reduceat(cosines, starts, axis=0).T
 
-    def prepare(self, said: Sequence[tuple[str, ...]]) -> None:
+    def prepare(self, words: Sequence[str]) -> None:
         """See `WordEmbedder.prepare_words`."""
-        number = sum(map(len, said))
         with self._comparing:
-            words, places = len(self._places) + number, self._said + number
-            if words <= _AHEAD * _WORDS and places <= _AHEAD * _SAID:
-                self._add((), said)
+            if len(self._places) + len(words) <= _AHEAD * _WORDS:
+                self._add(words, ())
 
     def _add(
         self, asked: Sequence[str], said: Sequence[tuple[str, ...]]
@@ -162,7 +161,7 @@ class _Model(NamedTuple):
 
 @cache
 def _model() -> _Model:
-    """The model, loaded once, in a quarter of a second; what some question needs is worked out then, so that none waits for it."""
+    """The model, loaded once, in half a second; what some question needs is worked out then, so that none waits for it later."""
     import wordllama  # noqa: PLC0415 - a third of a second, which only who embeds pays
 
     model = wordllama.WordLlama.load(
@@ -189,8 +188,12 @@ def _shared(tokenizer: Any, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     ]
     rows = matrix[places]
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    _, directions = np.linalg.eigh(rows.T @ rows)
-    shared = directions.T[::-1][:_SHARED]
+    shares = rows.T.astype(float) @ rows
+    found = np.eye(DIMENSIONS, _ITERATED)
+    for _ in range(_ITERATIONS):
+        found, _ = np.linalg.qr(shares @ found)
+    _, directions = np.linalg.eigh(found.T @ shares @ found)
+    shared = (found @ directions).T[::-1][:_SHARED]
     return np.asarray(shared * np.sign(shared @ rows.mean(axis=0))[:, None], dtype=np.float32)
 
 

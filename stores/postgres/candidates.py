@@ -35,7 +35,11 @@ COLUMNS_BESIDE = """
 COLUMNS = f"{COLUMNS_BESIDE}, e.content"
 SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
-_ROW_BYTES = 1500  # of a line of some twenty words, beside its content; by tracemalloc
+_PREPARED = (
+    300  # characters of a content whose changes are worked out ahead; of 1,000 that takes some 5 ms
+)
+# Of a line of some twenty words, beside its content, and for each character of one that tells of changes; by tracemalloc.
+_ROW_BYTES, _CHANGE_BYTES = 1500, 30
 # Of a row, all that depends on the question: from `is_said` on.
 _OPEN_QUESTION = (False, False, 0, 0, 0.0, 0, 0.0, 0.0, 0.0)
 _OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
@@ -86,7 +90,9 @@ class EntryLine:
     @property
     def bytes(self) -> int:
         """About how much memory it takes, once its words have been looked at."""
-        return _ROW_BYTES + 2 * sys.getsizeof(self.content) + 2 * len(self.content[:_BEGINNING])
+        length = len(self.content)
+        changes = _CHANGE_BYTES * length * self.revises
+        return _ROW_BYTES + 2 * sys.getsizeof(self.content) + 2 * min(length, _BEGINNING) + changes
 
     @property
     def speaker(self) -> str:
@@ -128,9 +134,9 @@ class EntryLine:
     def prepare(self) -> None:
         """Works out ahead what questions ask of most lines like it."""
         self.terms()
-        if self.revises:
+        if self.revises and len(self.content) <= _PREPARED:
             self.changes()
-            _ = self.told().may_replace
+            self.told().prepare()
 
 
 def line_of(row: Any) -> EntryLine:

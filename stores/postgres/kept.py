@@ -62,7 +62,7 @@ class Reading:
         return self.kept.lines(self.generation, numbers)
 
     def held(self, numbers: Iterable[int]) -> dict[int, EntryLine]:
-        """As `lines`, for who does not ask."""
+        """As `lines`, without counting hits and misses."""
         return self.kept.held(self.generation, numbers)
 
     def keep(self, lines: Iterable[EntryLine]) -> None:

@@ -49,7 +49,7 @@ class KeptPlaces:
     """The places of one agent's entries, once `is_whole`; `unseen` are entries of which it is not known where they are.
 
     As long as there are any, nothing is known of the others either: they may be beside any of them. What a session
-    says, and in which order, is put together when it is first asked for.
+    says is put together ahead, or when it is first asked for, as is its order.
     """
 
     def __init__(self) -> None:

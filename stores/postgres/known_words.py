@@ -39,7 +39,7 @@ _SURROGATES = 0xD800  # the first of the numbers up to 0xE000, which are no char
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
 
 # An alias is another name of the one that an entry is about. Who has spoken is found among the last entries about them, since who says something is whom it is about
-# unless it says otherwise. What is no name, but a tag or an alias, is told without a key.
+# unless it says otherwise. Tags and aliases are told once more, without a key.
 _HAS = f"""COALESCE((SELECT true FROM mnestic.entry_term
                        WHERE {_MINE} AND kind = '{{kind}}' AND term = asked.term LIMIT 1), false)"""  # noqa: S608 - a constant of this module
 _NAMES = text(f"""
@@ -48,18 +48,19 @@ WITH known AS MATERIALIZED (
            {_HAS.format(kind="tag")} AS is_tag
       FROM unnest(CAST(:keys AS text[])) AS asked (term)
 )
-SELECT term AS asked, term AS key, EXISTS (
-       SELECT FROM (SELECT entry_number FROM mnestic.entry_term
-                     WHERE {_MINE} AND kind = 'subject' AND term = known.term
-                     ORDER BY entry_number DESC LIMIT {_LOOKED_AT}) AS about
+SELECT term AS asked, term AS key, ARRAY(
+       SELECT DISTINCT e.speaker
+         FROM (SELECT entry_number FROM mnestic.entry_term
+                WHERE {_MINE} AND kind = 'subject' AND term = known.term
+                ORDER BY entry_number DESC LIMIT {_LOOKED_AT}) AS about
          JOIN mnestic.entry AS e ON e.tenant_id = :tenant_id AND e.agent_id = :agent_id
           AND e.number = about.entry_number
-        WHERE e.entry_type = 'interaction' AND lower(e.speaker) = known.term) AS speaks
+        WHERE e.entry_type = 'interaction' AND e.speaker IS NOT NULL) AS speakers
   FROM known
  WHERE CASE WHEN is_subject OR is_alias THEN true
             ELSE COALESCE((SELECT true FROM mnestic.fact WHERE {_MINE} AND subject_key = term LIMIT 1), false) END
 UNION ALL
-SELECT object_key, subject_key, false FROM mnestic.fact
+SELECT object_key, subject_key, ARRAY[]::text[] FROM mnestic.fact
  WHERE {_MINE} AND object_key = ANY(CAST(:keys AS text[])) AND status = 'active'
    AND predicate IN {NAMING}
 UNION ALL
@@ -162,15 +163,15 @@ class KnownWords:
         )
         also: dict[str, set[str]] = defaultdict(set)
         called: dict[str, set[str]] = defaultdict(set)
-        marks = frozenset(row.asked for row in terms if row.key is None)
+        tagging = frozenset(row.asked for row in terms if row.key is None)
         names = [row for row in terms if row.key is not None and row.asked in keys]
         for row in names:
-            (called if row.speaks is None else also)[row.asked].add(name_key(row.key))
+            (called if row.speakers is None else also)[row.asked].add(name_key(row.key))
             also[row.asked].add(row.asked)
         for alias, named in called.items():
             if len(named) == 1:  # else it is nobody's own
                 also[alias] |= named
-        speaks = {row.asked for row in names if row.speaks}
+        speaks = {row.asked for row in names if row.asked in map(name_key, row.speakers or ())}
         parts: dict[tuple[str, int], dict[str, KnownLexeme]] = defaultdict(dict)
         for row in lexemes:
             parts[row.word, row.part][row.language] = KnownLexeme(row.lexeme, row.entries)
@@ -183,7 +184,7 @@ class KnownWords:
                 for asked, found in also.items()
             },
             words=of_word,
-            tags=marks.intersection(tags),
+            tags=tagging.intersection(tags),
             settings=state.settings or {},
             languages=state.languages or (),
             entries=state.entries or 0,

@@ -1,11 +1,12 @@
 """Reading ahead: the rows of all of an agent's entries, once questions have had to read many of them.
 
-It stands alone as no question needs it: what it reads is kept like what questions have read, and only spares later
-ones a round trip. Where entries are is known of all or of none, so those that have come or changed are read again.
+It stands alone as no question needs it: what it reads is kept like what questions have read, and spares later ones a
+round trip, and what they would work out of each. Where entries are is known of all or of none, so those that have come or changed are read again.
 """
 
 import asyncio
 import logging
+import time
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -28,7 +29,9 @@ from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.unit import Owner
 
 _PIECE = 100  # rows that are read at once
-_AT_ONCE = 5  # rows that are made lines of, and prepared, before others have their turn
+_TURN = (
+    0.002  # seconds for which rows are made lines of, and prepared, before others have their turn
+)
 _TRIES = 5  # at a piece, while others write
 _NEWEST = 2**63 - 1
 # No content that is not kept; a character has four bytes at most.
@@ -64,7 +67,7 @@ class ReadingAhead:
 
         Args:
             owner: The agent.
-            prepare: Is told the words of each text.
+            prepare: Is told the words of each entry.
         """
         if self._closes:
             return
@@ -83,11 +86,15 @@ class ReadingAhead:
         while self._owners:
             owner = next(iter(self._owners))
             try:
-                if unseen := self._kept.unseen(owner):
-                    await self._see(owner, unseen)
-                elif (reading := await self._read(owner)) is not None:
+                if (
+                    not self._kept.unseen(owner)
+                    and (reading := await self._read(owner)) is not None
+                ):
                     for _ in reading.tell_sessions():
                         await asyncio.sleep(0)  # a turn for others, no wait
+                for _ in range(_TRIES):  # who asks meanwhile has begun nothing
+                    if unseen := self._kept.unseen(owner):
+                        await self._see(owner, unseen)
             except Exception as error:  # noqa: BLE001 - nobody else is there to be told; questions tell who asks
                 log.warning("entries are not read ahead", extra={"why": why_of(error)})
             finally:
@@ -146,14 +153,15 @@ async def _lines_of(
     """Lines of those rows that are worth keeping and are not kept yet; these and those that are, prepared for questions."""
     found = [row for row in rows if row.content is not None]
     held, lines = reading.held(row.number for row in found), []
-    for first in range(0, len(found), _AT_ONCE):
-        some = found[first : first + _AT_ONCE]
-        added = [line_of(row) for row in some if row.number not in held]
-        prepared = [*added, *(held[row.number] for row in some if row.number in held)]
-        for line in prepared:
-            line.prepare()
+    began = time.monotonic()
+    for row in found:
+        line = held.get(row.number)
+        if line is None:
+            lines.append(line := line_of(row))
+        line.prepare()
         if prepare is not None:
-            prepare([terms for line in prepared if (terms := line.terms())])
-        lines += added
-        await asyncio.sleep(0)  # a turn for others, no wait
+            prepare(line.terms())
+        if time.monotonic() - began > _TURN:
+            await asyncio.sleep(0)  # a turn for others, no wait
+            began = time.monotonic()
     return lines

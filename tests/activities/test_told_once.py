@@ -106,3 +106,15 @@ def lives_in(message: Resource) -> Claim:
         said_at=message.at,
         source=ClaimSource(extractor="test", **place),
     )
+
+
+async def test_what_its_meaning_alone_has_brought_is_told_once(client: MnesticClient) -> None:
+    """Of more of the same than a source brings, the words bring some and the meaning brings others."""
+    said = "The dentist in Deinze is closed."
+    ada = client.memory("ada")
+    for number in range(130):
+        await ada.add(said, session_id=f"s{number}", at=NOW - timedelta(days=number))
+
+    found = await ada.retrieve("the dentist in Deinze", asked_at=NOW)
+
+    assert [one.entry.content for one in found.found] == [said]

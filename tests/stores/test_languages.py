@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from psycopg.rows import TupleRow
 
+from mnestic.memory.claims import name_key
 from mnestic.memory.ports import Transaction
 from mnestic.memory.search import Vocabulary
 from mnestic.starter.settings import Settings
@@ -242,3 +243,18 @@ def test_words_are_what_is_between_punctuation_of_any_script(
 
     assert row is not None
     assert row[0].split() == words.split()
+
+
+async def test_whoever_spoke_is_known_however_their_name_is_folded(begin: Begin) -> None:
+    """SQL knows no ss in \u00df, and keeps the article."""
+    names = ("Wei\u00df", "\u0130pek", "The Doctor")
+    said = [entry(name, "Hm.", speaker=name, subjects=(name,)) for name in (*names, "Bo")]
+    async with begin() as transaction:
+        await transaction.entries.add([*said, entry("e", "Hm.", speaker="Bo", subjects=("Mara",))])
+
+    keys = {name_key(name) for name in (*names, "Mara")}
+    async with begin(write=False) as transaction:
+        known = await transaction.search.recognise(keys, (), model="")
+
+    assert {key for key, name in known.names.items() if name.speaks} == keys - {"mara"}
+    assert known.names.keys() == keys

@@ -64,7 +64,7 @@ def test_words_that_are_prepared_are_compared_as_others_are(
     monkeypatch.setattr("mnestic.activities.clients.token_vectors._WORDS", 15)
 
     for text in texts:
-        kept.prepare([text])
+        kept.prepare(text)
     held = dict(kept._places)
     first = kept.compare(["boat"], texts[:5])
 
