@@ -308,8 +308,8 @@ class WordEmbedder(Protocol):
         """
         ...
 
-    def prepare_words(self, words: Sequence[str]) -> None:
-        """Has words at hand that may be compared later, while there is place for them."""
+    def prepare_words(self, said: tuple[str, ...]) -> None:
+        """Has the words of a text at hand that may be compared later, while there is place for them."""
         ...
 
     def embed_foreign(

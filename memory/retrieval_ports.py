@@ -13,7 +13,7 @@ from mnestic.memory.notes import FoundNotes, NoteSelection
 from mnestic.memory.retrieval import Retrieval
 from mnestic.memory.search import Fresh, Hits, Judgement, Known, Search, Tied, Vocabulary
 
-Prepare = Callable[[Sequence[str]], None]  # is told the words of an entry
+Prepare = Callable[[tuple[str, ...]], None]  # is told the words of an entry
 
 
 class SearchStore(Protocol):

@@ -26,7 +26,7 @@ _SHORT = 2000  # characters that are embedded at once, in a tenth of a milliseco
 _FEW = 100  # texts that are not worth waking the tokenizer's threads, which may wait for a core
 _WORDS = 30_000  # whose vectors are kept, 1 KB each
 _SAID = 500_000  # words of texts, whose places are kept, some 30 bytes each
-_AHEAD = 2 / 3  # of the words, those that are prepared ahead; what is asked for has the rest
+_AHEAD = 2 / 3  # of both, what is prepared ahead; what is asked for has the rest
 # Cosine with what tokens of other languages share from which a question is in one: 99 % of LoCoMo's are below.
 _FOREIGN = 0.16
 _SHARED = 3  # directions, a hundredth of the width. Source: Mu and Viswanath, All-but-the-Top, 2018
@@ -58,9 +58,9 @@ class TokenVectorEmbedder:
         """See `mnestic.memory.ports.WordEmbedder`."""
         return _KEPT.compare(asked, said)
 
-    def prepare_words(self, words: Sequence[str]) -> None:
+    def prepare_words(self, said: tuple[str, ...]) -> None:
         """See `mnestic.memory.ports.WordEmbedder`."""
-        _KEPT.prepare(words)
+        _KEPT.prepare(said)
 
     def embed_foreign(
         self, text: str, *, telling: str, is_sure: bool = False
@@ -76,12 +76,13 @@ class TokenVectorEmbedder:
 class _KeptWords:
     """The vectors of words that were asked for or prepared, in one matrix; forgotten all at once when it is full.
 
-    The places of a text's words are kept too, once it was compared, as it will be with many a question.
+    The places of a text's words are kept too, as texts are compared with many a question; by the hash of the words, so
+    that what a text said does not stay here once the text is gone.
     """
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
-        self._texts: dict[tuple[str, ...], NDArray[np.int32]] = {}
+        self._texts: dict[int, NDArray[np.int32]] = {}
         self._said = 0
         self._matrix = np.zeros((0, DIMENSIONS), dtype=np.float32)
         self._comparing = threading.Lock()
@@ -102,17 +103,18 @@ class _KeptWords:
         starts = np.cumsum([0, *map(len, texts[:-1])])
         return np.maximum.reduceat(cosines, starts, axis=0).T
 
-    def prepare(self, words: Sequence[str]) -> None:
+    def prepare(self, said: tuple[str, ...]) -> None:
         """See `WordEmbedder.prepare_words`."""
         with self._comparing:
-            if len(self._places) + len(words) <= _AHEAD * _WORDS:
-                self._add(words, ())
+            words, places = len(self._places) + len(said), self._said + len(said)
+            if words <= _AHEAD * _WORDS and places <= _AHEAD * _SAID:
+                self._add((), [said])
 
     def _add(
         self, asked: Sequence[str], said: Sequence[tuple[str, ...]]
     ) -> list[NDArray[np.int32]]:
         """Has all of these words and texts kept; returns the places of each text's words."""
-        kept = [self._texts.get(terms) for terms in said]  # once each: it looks at all words
+        kept = [self._texts.get(hash(terms)) for terms in said]  # once each: it looks at all words
         texts = [terms for terms, places in zip(said, kept, strict=True) if places is None]
         words = dict.fromkeys((*asked, *(word for terms in texts for word in terms)))
         new = [word for word in words if word not in self._places]
@@ -137,7 +139,7 @@ class _KeptWords:
 
     def _keep(self, terms: tuple[str, ...]) -> NDArray[np.int32]:
         places = np.array([self._places[word] for word in terms], dtype=np.int32)
-        self._texts[terms] = places
+        self._texts[hash(terms)] = places
         self._said += len(terms)
         return places
 

@@ -6,7 +6,8 @@ changed, so that the others stay; where one is late or lost, all that is kept of
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -15,7 +16,7 @@ from mnestic.memory.caches import CacheCount, CacheCounts
 from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept_answers import KeptAnswers
-from mnestic.stores.postgres.kept_places import KeptPlaces, Place, Tied
+from mnestic.stores.postgres.kept_places import Claimed, KeptPlaces, Place, Source, Tied
 from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors, bytes_to_grow
 from mnestic.stores.postgres.recent import Recent
 from mnestic.stores.postgres.unit import Change, Owner
@@ -105,6 +106,17 @@ class Reading:
     def ties(self, numbers: Sequence[int]) -> dict[int, Tied]:
         """What is tied to entries, and how; of those of which that is known."""
         return self.kept.ties(self, numbers)
+
+    def keep_claims(self, claims: Mapping[Source, Sequence[Claimed]]) -> None:
+        """Keeps what was claimed in all messages."""
+        self.kept.keep_claims(self, claims)
+
+    def over(
+        self, numbers: Iterable[int], respects: AbstractSet[str], *, now: float
+    ) -> dict[int, bool]:
+        """Of entries, whether nothing of what was claimed there holds now; of those of which that is known."""
+        places = self.kept.places(self.generation)
+        return {} if places is None else places.over(numbers, respects, now=now)
 
     def may_read_ahead(self, entries: int) -> bool:
         """Whether questions have missed so many of the rows of all entries that it is worth reading all."""
@@ -272,6 +284,19 @@ class Kept:
         places.unseen.difference_update(numbers)
         self._keep_places(reading, places)
 
+    def lacks_claims(self, owner: Owner) -> bool:
+        """Whether it is known where all entries of an agent are, but not what was claimed there."""
+        state = self._states.get(owner)
+        places = None if state is None else self.places(state.generation)
+        return places is not None and places.is_whole and places.lacks_claims
+
+    def keep_claims(self, reading: Reading, claims: Mapping[Source, Sequence[Claimed]]) -> None:
+        """See `Reading.keep_claims`."""
+        places = self.places(reading.generation)
+        if places is not None and self.is_current(reading):
+            places.claim(claims)
+            self._keep_places(reading, places)
+
     def _keep_places(self, reading: Reading, places: KeptPlaces) -> None:
         """Keeps them by the memory that they take now; those that are too large are not begun again."""
         self._places.put(reading.generation, None, places, size=places.bytes)
@@ -341,15 +366,21 @@ class Kept:
         self._answers.drop_all(owner)
         for number in numbers:
             self._lines.drop(state.generation, number)
-        if (places := self.places(state.generation)) is not None:
-            places.change(numbers, change.added or ())
-            if change.added is None or places.lacks_most:
-                self._places.drop_all(state.generation)
+        self._change_places(state.generation, change)
         held = self._vectors.values(state.generation)
         for vectors in held:
             vectors.drop((*numbers, *(change.added or ())))
         if change.added is None or any(vectors.lacks_most for vectors in held):
             self._vectors.drop_all(state.generation)
+
+    def _change_places(self, generation: int, change: Change) -> None:
+        if (places := self.places(generation)) is None:
+            return
+        places.change(change.numbers or (), change.added or ())
+        if change.is_of_facts:
+            places.claim(None)
+        if change.added is None or places.lacks_most:
+            self._places.drop_all(generation)
 
     def has_answer(self, owner: Owner, question: str) -> bool:
         """Whether an answer is kept, be it true or not."""

@@ -1,6 +1,7 @@
 """Where an agent's entries are, as a process keeps it: in which conversation, beside what, and what they are related to.
 
-Postgres looks for all of this entry by entry, for twenty to thirty of them a question.
+And whether what was claimed there still holds. Postgres looks for all of this entry by entry, for twenty to thirty of
+them a question.
 """
 
 import json
@@ -15,11 +16,12 @@ from typing import Any, NamedTuple
 from mnestic.memory.candidates import Tie
 from mnestic.stores.postgres.candidates import EntryLine, Patterns, names_one
 
-PLACE_COLUMNS = "e.related::text AS related"  # what places are made of, beside the columns of lines
+PLACE_COLUMNS = "e.related::text AS related, e.source_id"  # what places are made of, beside the columns of lines
 LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
 _MOST_UNSEEN = 1000  # entries; of more it is quicker to read all anew
 # Of an entry's place, beside its text, once its ties have been asked for; by tracemalloc.
 _PLACE_BYTES = 700
+_CLAIM_BYTES = 300  # of a claim, with its message
 _BETWEEN = "\0"  # texts, so that no name begins in one and ends in another
 # In a conversation two turns before and after, the nearest first.
 _BESIDE: Sequence[tuple[int, Tie]] = ((-1, "beside"), (-2, "near"), (1, "beside"), (2, "near"))
@@ -28,6 +30,7 @@ _at = attrgetter("at")
 
 Lines = Callable[[Iterable[int]], dict[int, EntryLine]]  # of entries, those that are kept
 Tied = list[tuple[int, Tie]]
+Source = tuple[str | None, str | None]  # a message: its session, and its own id
 
 
 class Place(NamedTuple):
@@ -43,6 +46,17 @@ class Place(NamedTuple):
     is_turn: bool
     related: tuple[str, ...]
     length: int
+    source_id: str | None = None
+
+
+class Claimed(NamedTuple):
+    """What a message claimed: by which predicate, and until when that holds.
+
+    In seconds since 1970: infinity where no end is known, and minus that where it does not hold.
+    """
+
+    predicate: str
+    until: float
 
 
 class KeptPlaces:
@@ -62,11 +76,22 @@ class KeptPlaces:
         self._told: dict[str, tuple[AbstractSet[str], str]] = {}
         self._ordered: dict[str, tuple[Sequence[int | None], Mapping[int, int]]] = {}
         self._length = 0
+        self._claims: Mapping[Source, Sequence[Claimed]] | None = None
 
     @property
     def bytes(self) -> int:
         """About how much memory it takes, once all sessions have been asked for."""
-        return _PLACE_BYTES * len(self._places) + 2 * self._length
+        claims = _CLAIM_BYTES * len(self._claims or ())
+        return _PLACE_BYTES * len(self._places) + 2 * self._length + claims
+
+    @property
+    def lacks_claims(self) -> bool:
+        """Whether it is not known what was claimed."""
+        return self._claims is None
+
+    def claim(self, claims: Mapping[Source, Sequence[Claimed]] | None) -> None:
+        """Notes all that was claimed, by message; None: that is not known any more."""
+        self._claims = claims
 
     @property
     def lacks_most(self) -> bool:
@@ -124,6 +149,25 @@ class KeptPlaces:
         for place in self._known(numbers):
             if (beside := self._beside(place)) is not None:
                 found[place.number] = beside + self._related(place)
+        return found
+
+    def over(
+        self, numbers: Iterable[int], respects: AbstractSet[str], *, now: float
+    ) -> dict[int, bool]:
+        """Of entries, whether nothing of what was claimed there holds now, as far as that is known.
+
+        Args:
+            numbers: The entries.
+            respects: Predicates that are asked about, which alone count where something was claimed by them.
+            now: Seconds since 1970.
+        """
+        if self._claims is None:
+            return {}
+        found: dict[int, bool] = {}
+        for place in self._known(numbers):
+            claims = self._claims.get((place.session_id, place.source_id), ())
+            counted = [one for one in claims if one.predicate in respects] or claims
+            found[place.number] = bool(claims) and all(one.until <= now for one in counted)
         return found
 
     def tell_all(self, lines: Lines) -> Iterator[None]:
@@ -204,7 +248,8 @@ def place_of(row: Any) -> Place:
     """A place out of the columns of its row; of one whose content was too long to be read, too."""
     turn = (row.session_id, row.at.timestamp(), row.entry_type == "interaction")
     length = len(row.content or "")
-    return Place(row.number, sys.intern(row.id), *turn, _related(row.related), length)
+    related = _related(row.related)
+    return Place(row.number, sys.intern(row.id), *turn, related, length, row.source_id)
 
 
 def _related(stored: str) -> tuple[str, ...]:

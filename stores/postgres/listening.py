@@ -6,6 +6,8 @@ What it hears only spares reading again what has not changed; nothing that is ke
 import asyncio
 import json
 import logging
+from collections.abc import Sequence
+from typing import Any
 
 import psycopg
 
@@ -67,8 +69,18 @@ class Listener:
     def _hear(self, told: str) -> None:
         try:
             tenant_id, agent_id, knowledge, numbers, *others = json.loads(told)
-            added = others[0] if others else None  # versions up to 0.2 do not tell what is new
-            named = [None if one is None else [int(n) for n in one] for one in (numbers, added)]
-            self._kept.changed(Change((tenant_id, agent_id), int(knowledge), *named))
+            added, is_of_facts = others or (None, True)  # versions up to 0.2 tell neither
+            change = Change(
+                (tenant_id, agent_id),
+                int(knowledge),
+                numbers=_numbers(numbers),
+                added=_numbers(added),
+                is_of_facts=bool(is_of_facts),
+            )
+            self._kept.changed(change)
         except (TypeError, ValueError):  # of another version, or of somebody else
             log.warning("a change is told that cannot be read", extra={"told": told[:200]})
+
+
+def _numbers(told: Sequence[Any] | None) -> list[int] | None:
+    return None if told is None else [int(number) for number in told]

@@ -6,8 +6,10 @@ round trip, and what they would work out of each. Where entries are is known of 
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import Collection, Sequence
+from itertools import starmap
 from typing import Any
 
 from sqlalchemy import text
@@ -24,7 +26,7 @@ from mnestic.stores.postgres.candidates import (
 from mnestic.stores.postgres.connections import Asked, array_of, read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
 from mnestic.stores.postgres.kept import Kept, Reading
-from mnestic.stores.postgres.kept_places import PLACE_COLUMNS, place_of
+from mnestic.stores.postgres.kept_places import PLACE_COLUMNS, Claimed, Source, place_of
 from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.unit import Owner
 
@@ -41,6 +43,21 @@ SELECT {COLUMNS_BESIDE}, {PLACE_COLUMNS}, CASE WHEN octet_length(e.content) <= {
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id"""  # noqa: S608 - constants of this module
 _NEXT = text(f"{_ROWS} AND e.number < :before ORDER BY e.number DESC LIMIT {_PIECE}")
 _THESE = text(f"{_ROWS} AND e.number = ANY(CAST(:numbers AS bigint[]))")
+# What messages claimed, and until when it holds that way; see `holding`, which says it of one entry.
+_CLAIMS = text("""
+WITH held AS MATERIALIZED (
+    SELECT said.id, max(COALESCE(extract(epoch FROM f.valid_to)::double precision, 'Infinity')) AS until
+      FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS said (id)
+     WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.status = 'active'
+     GROUP BY said.id
+)
+SELECT c.session_id, c.source_id, array_agg(c.predicate) AS predicates,
+       array_agg(COALESCE(held.until, '-Infinity')) AS untils
+  FROM mnestic.claim AS c LEFT JOIN held USING (id)
+ WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id AND c.kind IN ('affirmed', 'corrected')
+   AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
+ GROUP BY c.session_id, c.source_id
+""")
 log = logging.getLogger("mnestic.caches")
 
 
@@ -95,6 +112,7 @@ class ReadingAhead:
                 for _ in range(_TRIES):  # who asks meanwhile has begun nothing
                     if unseen := self._kept.unseen(owner):
                         await self._see(owner, unseen)
+                await self._claim(owner)
             except Exception as error:  # noqa: BLE001 - nobody else is there to be told; questions tell who asks
                 log.warning("entries are not read ahead", extra={"why": why_of(error)})
             finally:
@@ -133,6 +151,21 @@ class ReadingAhead:
         reading.keep_ahead(await _lines_of(reading, rows, self._owners[owner]))
         reading.see(unseen, map(place_of, rows))
 
+    async def _claim(self, owner: Owner) -> None:
+        """Reads what was claimed, where all else is known."""
+        if not self._kept.lacks_claims(owner):
+            return
+        reading, rows = await self._rows_of(owner, (_CLAIMS, {}))
+        claims: dict[Source, Sequence[Claimed]] = {}
+        began = time.monotonic()
+        for row in rows:
+            told = zip(map(sys.intern, row.predicates), row.untils, strict=True)
+            claims[row.session_id, row.source_id] = tuple(starmap(Claimed, told))
+            if time.monotonic() - began > _TURN:
+                await asyncio.sleep(0)  # a turn for others, no wait
+                began = time.monotonic()
+        reading.keep_claims(claims)
+
     async def _rows_of(self, owner: Owner, asked: Asked) -> tuple[Reading, Sequence[Any]]:
         """Rows, and the right to keep them: to the count of changes that was read before they were."""
         tenant_id, agent_id = owner
@@ -159,8 +192,8 @@ async def _lines_of(
         if line is None:
             lines.append(line := line_of(row))
         line.prepare()
-        if prepare is not None:
-            prepare(line.terms())
+        if prepare is not None and (terms := line.terms()):
+            prepare(terms)
         if time.monotonic() - began > _TURN:
             await asyncio.sleep(0)  # a turn for others, no wait
             began = time.monotonic()

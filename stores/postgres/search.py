@@ -166,7 +166,8 @@ class PostgresSearchStore:
         known = await self._words.recognise(keys, words, tags=tags, model=model)
         if not self._unit.may_write:
             reading = self._kept.read_at(self._owner, known.knowledge)
-            if reading.unseen or reading.may_read_ahead(known.entries):
+            lacks = reading.unseen or self._kept.lacks_claims(self._owner)
+            if lacks or reading.may_read_ahead(known.entries):
                 self._ahead.begin(self._owner, prepare)
         return known
 
@@ -258,12 +259,14 @@ class PostgresSearchStore:
         reading = self._reading(search)
         known = reading.ties(numbers) if reading is not None else {}
         unknown = [number for number in numbers if number not in known]
+        is_over = self._known_over(known, search)
         rows, gone = await self._unit.rows_of(
             self._of_what_holds(_TIES, unknown, search) if unknown else NOTHING,
-            self._over(known, search),
+            self._over([number for number in known if number not in is_over], search),
             is_noted=True,
         )
         over = {row.number for row in gone}
+        over |= {number for number, is_one in is_over.items() if is_one}
         over |= {row.lender for row in rows if row.is_over and _asks_what_holds(search)}
         return Tied({**known, **{row.lender: _ties(row) for row in rows}}, frozenset(over))
 
@@ -282,15 +285,20 @@ class PostgresSearchStore:
         reading = self._reading(search)
         is_apart = reading.apart(apart, search.names) if reading is not None else {}
         likely = [number for number in numbers if not is_apart.get(number)]
+        doubted = [number for number in likely if number not in sound]
+        is_over = self._known_over(doubted, search)
         other, over, unheard, rows = await self._unit.rows_of(
             KnownFacts(self._unit).others(numbers, search.believed, search.respects),
-            self._over([number for number in likely if number not in sound], search),
+            self._over([number for number in doubted if number not in is_over], search),
             KnownSessions(self._unit).apart([one for one in apart if one not in is_apart], search),
-            self._whole(likely[: told + _SPARE]),
+            self._whole([one for one in likely if not is_over.get(one)][: told + _SPARE]),
+            is_noted=True,
         )
         wrong = {row.number for each in (other, over) for row in each}
         wrong |= spoke_not(unheard, search.names)
-        wrong.update(number for number, is_wrong in is_apart.items() if is_wrong)
+        wrong.update(
+            one for known in (is_apart, is_over) for one, is_wrong in known.items() if is_wrong
+        )
         right = [row for row in rows if row.number not in wrong]
         return Judgement(frozenset(wrong), {row.number: stored_entry(row) for row in right})
 
@@ -307,6 +315,13 @@ class PostgresSearchStore:
 
     def _whole(self, numbers: Sequence[int]) -> Asked:
         return _WHOLE, {**self._unit.owner, "numbers": array_of(numbers)}
+
+    def _known_over(self, numbers: Collection[int], search: Search) -> dict[int, bool]:
+        """Whether nothing of what was claimed holds, of those of which the process knows it."""
+        reading = self._reading(search)
+        if reading is None or search.held is not None or not _asks_what_holds(search):
+            return {}
+        return reading.over(numbers, search.respects, now=search.now.timestamp())
 
     def _over(self, numbers: Collection[int], search: Search) -> Asked:
         """Those of which nothing that was claimed holds."""

@@ -40,7 +40,8 @@ class Teller:
 
     def tell(self, change: Change) -> None:
         """Has a change told; returns at once."""
-        told = json.dumps([*change.owner, change.knowledge, change.numbers, change.added])
+        what = change.numbers, change.added, change.is_of_facts
+        told = json.dumps([*change.owner, change.knowledge, *what])
         if len(told) < _LONGEST:
             self._pending.append(told)
         if self._telling is None or self._telling.done():

@@ -76,6 +76,7 @@ SELECT :tenant_id, :agent_id, before + place, kind, target, ids, subject, predic
 """)
 # The first part of a write's action, where it changes what searches read.
 _KNOWLEDGE = frozenset({"entry", "claim", "fact", "predicate", "setting"})
+_OF_OTHERS = frozenset({"entry", "setting", "learning", "resource"})  # than claims and facts
 # After the revision, whose lock it has.
 _COUNT_KNOWLEDGE = """
 UPDATE mnestic.agent_revision SET knowledge = knowledge + 1
@@ -90,13 +91,14 @@ _SIGNALS = TypeAdapter(list[Signal])
 class Change:
     """A change of what an agent knows: its number, which entries are others now, and which are new.
 
-    None: any may be.
+    None: any may be. `is_of_facts`: claims or facts may be others.
     """
 
     owner: Owner
     knowledge: int
     numbers: Sequence[int] | None
     added: Sequence[int] | None
+    is_of_facts: bool = True
 
 
 class Unit:
@@ -114,7 +116,7 @@ class Unit:
         self._opening: Asked | None = opening(tenant_id, write=write)
         self._is_over = False
         self._wrote = False
-        self._knows_more = False
+        self._knows_more = self._is_of_facts = False
         self._changed: set[int] | None = set()
         self._added: set[int] = set()
         self._trail: list[tuple[str, str, str | None]] = []
@@ -183,7 +185,9 @@ class Unit:
         """Notes a write for the audit log, and that the agent's memory has a new revision."""
         assert self.may_write, f"{action} in a transaction that only reads"
         self._wrote = True
-        self._knows_more |= action.partition(".")[0] in _KNOWLEDGE
+        of = action.partition(".")[0]
+        self._knows_more |= of in _KNOWLEDGE
+        self._is_of_facts |= of not in _OF_OTHERS
         self._trail.append((action, target, reason))
 
     def changed(self, numbers: Iterable[int] | None) -> None:
@@ -248,8 +252,13 @@ class Unit:
         counted = await counting.fetchone() if self._knows_more else None
         if counted is None:
             return None
-        named = (_named(numbers) for numbers in (self._changed, self._added))
-        return Change((self.tenant_id, self.agent_id), counted[0], *named)
+        return Change(
+            (self.tenant_id, self.agent_id),
+            counted[0],
+            numbers=_named(self._changed),
+            added=_named(self._added),
+            is_of_facts=self._is_of_facts,
+        )
 
     def _told_signals(self) -> Rows:
         told = _SIGNALS.dump_json(self._signals).decode()

@@ -4,8 +4,8 @@ import asyncio
 import random
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
-from typing import cast
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -281,3 +281,104 @@ async def test_answers_are_those_of_who_keeps_nothing_whatever_is_added(
     after = await told(0.004)
     assert {"e5", "e7", "e8", "e9"}.isdisjoint(before)
     assert not {"e5", "e7", "e8", "e9"}.isdisjoint(after)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_what_was_claimed_holds_as_postgres_tells_it(
+    begin: Begin, reading_engine: AsyncEngine, settings: Settings, seed: int
+) -> None:
+    chance, owner = random.Random(seed), (settings.tenant_id, "ada")
+    now = datetime.now(UTC)
+    said, claims = [], []
+    for number in range(120):
+        source = {"session_id": f"s{number // 5}", "source_id": f"m{number}"}
+        said.append(entry(f"e{number}", "Hm.", at=now - timedelta(days=130 - number), **source))
+        for place in range(chance.choice((0, 1, 1, 2))):
+            told: dict[str, Any] = {
+                "subject": chance.choice(("Mara", "Bo")),
+                "predicate": chance.choice(("lives_in", "likes", "works_at")),
+                "object": chance.choice(("Ghent", "tea", "Acme")),
+                "kind": chance.choice(("affirmed", "affirmed", "corrected", "ended", "retracted")),
+                "valid_to": chance.choice((None, None, now - timedelta(1), now + timedelta(1))),
+            }
+            claims.append(
+                Claim(
+                    id=f"c{number}.{place}",
+                    **told,
+                    said_at=said[-1].at,
+                    source=ClaimSource(extractor="test", **source),
+                )
+            )
+    async with begin() as transaction:
+        await transaction.entries.add(said)
+        await transaction.facts.claim(claims)
+    kept = Kept(max_bytes=10**8)
+    async with begin(write=False) as transaction:
+        known = await transaction.search.recognise((), (), model="")
+    kept.read_at(owner, known.knowledge)
+    await read_ahead(ReadingAhead(reading_engine, kept), owner)
+    reading = kept.reading(owner, known.knowledge)
+    numbers = [one.number for one in kept._lines]
+
+    told_over = 0
+    for respects in (frozenset[str](), frozenset({"likes"}), frozenset({"lives_in", "works_at"})):
+        asked = search(respects=respects, now=known.now)
+        async with begin(write=False) as transaction:
+            store = cast("PostgresSearchStore", transaction.search)
+            (rows,) = await store._unit.rows_of(store._over(numbers, asked))
+        over = {row.number for row in rows}
+        found = reading.over(numbers, respects, now=known.now.timestamp())
+        assert found.keys() == {*numbers}
+        assert {number for number, is_over in found.items() if is_over} == over
+        told_over += len(over)
+    assert told_over > 30
+
+
+async def test_what_was_claimed_is_read_again_once_facts_have_changed(
+    begin: Begin, memory: PostgresMemory, forgetful: PostgresMemory, settings: Settings
+) -> None:
+    owner = (settings.tenant_id, "ada")
+    here, there = (
+        MemoryClient(one, tenant_id=owner[0], agent_id="ada") for one in (memory, forgetful)
+    )
+
+    async def tell(number: int, town: str) -> None:
+        source = {"session_id": f"s{number}", "source_id": "m"}
+        at = NOON + timedelta(days=number)
+        told = {"subject": "Mara", "predicate": "lives_in", "object": town, "said_at": at}
+        claim = Claim(id=f"c{number}", **told, source=ClaimSource(extractor="test", **source))
+        async with begin() as transaction:
+            text = f"Mara lives in {town}."
+            await transaction.entries.add(
+                [entry(f"e{number}", text, **source, speaker="Mara", subjects=("Mara",), at=at)]
+            )
+            await transaction.facts.claim([claim])
+
+    async def found() -> list[str]:
+        """What both tell, one of whom keeps what it reads."""
+        first, second = [
+            [each.entry.content for each in (await one.retrieve("Where does Mara live?")).found]
+            for one in (here, there)
+        ]
+        assert first == second
+        return first
+
+    await tell(1, "Ghent")
+    assert await found() == ["Mara lives in Ghent."]
+    await read_ahead(memory._ahead, owner)
+    (places,) = memory._kept._places
+    assert not places.lacks_claims
+
+    await tell(2, "Deinze")
+    await heard(memory, settings, await knowledge(forgetful, settings))
+    assert places.lacks_claims
+    assert await found() == ["Mara lives in Deinze."]
+    assert memory._ahead._working is not None
+    await asyncio.wait_for(memory._ahead._working, 30)
+    assert not places.lacks_claims
+    assert await found() == ["Mara lives in Deinze."]
+
+    async with begin() as transaction:
+        await transaction.entries.add([entry("e3", "Tea.", session_id="s3")])
+    await heard(memory, settings, await knowledge(forgetful, settings))
+    assert not places.lacks_claims

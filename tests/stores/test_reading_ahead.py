@@ -111,10 +111,10 @@ async def test_all_rows_are_prepared_for_questions_and_their_words_told(
     for line in others:
         kept._lines.drop(reading.generation, line.number)
 
-    ahead.begin(ada, told.extend)
+    ahead.begin(ada, told.append)
     await asyncio.wait_for(ahead._working, 30)
 
-    assert sorted(told) == ["ferry", "lamp", "leave", "nine"]
+    assert sorted(told) == [("ferry", "leave", "nine"), ("lamp",)]
     assert first._terms == ("lamp",)
     assert places is not None
     assert {session: text.split("\0")[0] for session, (_, text) in places._told.items()} == {
