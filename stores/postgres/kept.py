@@ -7,7 +7,6 @@ changed, so that the others stay; where one is late or lost, all that is kept of
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -17,7 +16,8 @@ from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept_answers import KeptAnswers
 from mnestic.stores.postgres.kept_places import Claimed, KeptPlaces, Place, Source, Tied
-from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors, bytes_to_grow
+from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors
+from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.recent import Recent
 from mnestic.stores.postgres.unit import Change, Owner
 
@@ -47,105 +47,6 @@ class _State:
     missed: int = field(default=0, compare=False)
     times: int = field(default=0, compare=False)
     are_places_too_large: bool = field(default=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One search's right to what is kept: of an agent, at a count of changes."""
-
-    kept: "Kept"
-    owner: Owner
-    knowledge: int
-    generation: int
-
-    def lines(self, numbers: Iterable[int]) -> dict[int, EntryLine]:
-        """The rows of entries, of those that are kept."""
-        return self.kept.lines(self.generation, numbers)
-
-    def held(self, numbers: Iterable[int]) -> dict[int, EntryLine]:
-        """As `lines`, without counting hits and misses."""
-        return self.kept.held(self.generation, numbers)
-
-    def keep(self, lines: Iterable[EntryLine]) -> None:
-        """Keeps rows that a question read after the count, unless it is another by now."""
-        self.kept.keep(self, lines)
-
-    def keep_ahead(self, lines: Sequence[EntryLine]) -> bool:
-        """Keeps rows that were read ahead of questions, if no others have to make place; returns whether they are kept."""
-        return self.kept.keep_ahead(self, lines)
-
-    def begin_places(self) -> None:
-        """From now on changes of places are heard of; none is told until the last one is placed."""
-        self.kept.begin_places(self)
-
-    def place(self, places: Iterable[Place], *, is_last: bool) -> None:
-        """Keeps where some entries are, unless they were too many or had to make place for others."""
-        self.kept.place(self, places, is_last=is_last)
-
-    def tell_sessions(self) -> Iterator[None]:
-        """Puts together what all sessions say, one at each step, once it is known where all entries are."""
-        return self.kept.tell_sessions(self)
-
-    def end_places(self) -> None:
-        """Forgets places that were begun, if they are not whole by now."""
-        self.kept.end_places(self)
-
-    @property
-    def unseen(self) -> frozenset[int]:
-        """Entries of which it is not known where they are, while it is known of the others."""
-        return self.kept.unseen(self.owner)
-
-    def see(self, numbers: Iterable[int], places: Iterable[Place]) -> None:
-        """Keeps the places of entries that were looked for; the others are gone."""
-        self.kept.see(self, numbers, places)
-
-    def apart(self, numbers: Iterable[int], names: frozenset[str]) -> dict[int, bool]:
-        """Of entries, whether nobody of the names was where they were said; of those of which that is known."""
-        return self.kept.apart(self.generation, numbers, names)
-
-    def ties(self, numbers: Sequence[int]) -> dict[int, Tied]:
-        """What is tied to entries, and how; of those of which that is known."""
-        return self.kept.ties(self, numbers)
-
-    def keep_claims(self, claims: Mapping[Source, Sequence[Claimed]]) -> None:
-        """Keeps what was claimed in all messages."""
-        self.kept.keep_claims(self, claims)
-
-    def over(
-        self, numbers: Iterable[int], respects: AbstractSet[str], *, now: float
-    ) -> dict[int, bool]:
-        """Of entries, whether nothing of what was claimed there holds now; of those of which that is known."""
-        places = self.kept.places(self.generation)
-        return {} if places is None else places.over(numbers, respects, now=now)
-
-    def may_read_ahead(self, entries: int) -> bool:
-        """Whether questions have missed so many of the rows of all entries that it is worth reading all."""
-        return self.kept.may_read_ahead(self, entries)
-
-    @property
-    def is_current(self) -> bool:
-        """Whether no change has been heard of since."""
-        return self.kept.is_current(self)
-
-    def vectors(self, model: str) -> KeptVectors | None:
-        """Those of the entries of a model, if they are kept."""
-        return self.kept.vectors(self.generation, model)
-
-    def count_search(self, *, found: bool) -> None:
-        """Counts a search by meaning, and whether all vectors were found here."""
-        self.kept.count_search(found=found)
-
-    def may_keep_vectors(self, number: int, dimensions: int) -> bool:
-        """Whether so many are worth keeping: they have a place, and the agent has been asked before."""
-        return self.kept.may_keep_vectors(self, bytes_to_grow(number, dimensions))
-
-    def new_vectors(self, number: int, dimensions: int) -> KeptVectors:
-        """Place for so many, which are read piece by piece."""
-        return KeptVectors(dimensions, places=number, piece=self.kept.piece)
-
-    def keep_vectors(self, model: str, vectors: KeptVectors) -> None:
-        """Keeps those of a model, while the count is the same."""
-        self.kept.keep_vectors(self, model, vectors)
 
 
 class Kept:

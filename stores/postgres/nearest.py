@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from mnestic.memory.search import Search
 from mnestic.stores.postgres.connections import Asked, array_of, written
-from mnestic.stores.postgres.kept import Reading
 from mnestic.stores.postgres.kept_vectors import KeptVectors, Read
+from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.search_filters import Filter, statement_of
 from mnestic.stores.postgres.unit import NOTHING, Unit
 from mnestic.stores.postgres.vector_indexes import (

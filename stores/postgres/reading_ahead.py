@@ -25,9 +25,10 @@ from mnestic.stores.postgres.candidates import (
 )
 from mnestic.stores.postgres.connections import Asked, array_of, read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
-from mnestic.stores.postgres.kept import Kept, Reading
+from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.kept_places import PLACE_COLUMNS, Claimed, Source, place_of
 from mnestic.stores.postgres.opening import opening
+from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.unit import Owner
 
 _PIECE = 100  # rows that are read at once

@@ -31,11 +31,12 @@ from mnestic.stores.postgres.connections import Asked, array_of
 from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.fresh_entries import COUNT, list_fresh
 from mnestic.stores.postgres.holding import is_over
-from mnestic.stores.postgres.kept import Kept, Reading
+from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions, spoke_not
 from mnestic.stores.postgres.known_words import KnownWords
 from mnestic.stores.postgres.nearest import Nearest
+from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.search_filters import Filter, statement_of
 from mnestic.stores.postgres.unit import NOTHING, Unit
@@ -259,14 +260,13 @@ class PostgresSearchStore:
         reading = self._reading(search)
         known = reading.ties(numbers) if reading is not None else {}
         unknown = [number for number in numbers if number not in known]
-        is_over = self._known_over(known, search)
+        over, asking = self._over(known, search)
         rows, gone = await self._unit.rows_of(
             self._of_what_holds(_TIES, unknown, search) if unknown else NOTHING,
-            self._over([number for number in known if number not in is_over], search),
+            asking,
             is_noted=True,
         )
-        over = {row.number for row in gone}
-        over |= {number for number, is_one in is_over.items() if is_one}
+        over.update(row.number for row in gone)
         over |= {row.lender for row in rows if row.is_over and _asks_what_holds(search)}
         return Tied({**known, **{row.lender: _ties(row) for row in rows}}, frozenset(over))
 
@@ -285,20 +285,17 @@ class PostgresSearchStore:
         reading = self._reading(search)
         is_apart = reading.apart(apart, search.names) if reading is not None else {}
         likely = [number for number in numbers if not is_apart.get(number)]
-        doubted = [number for number in likely if number not in sound]
-        is_over = self._known_over(doubted, search)
-        other, over, unheard, rows = await self._unit.rows_of(
+        over, asking = self._over([number for number in likely if number not in sound], search)
+        other, gone, unheard, rows = await self._unit.rows_of(
             KnownFacts(self._unit).others(numbers, search.believed, search.respects),
-            self._over([number for number in doubted if number not in is_over], search),
+            asking,
             KnownSessions(self._unit).apart([one for one in apart if one not in is_apart], search),
-            self._whole([one for one in likely if not is_over.get(one)][: told + _SPARE]),
+            self._whole([number for number in likely if number not in over][: told + _SPARE]),
             is_noted=True,
         )
-        wrong = {row.number for each in (other, over) for row in each}
+        wrong = over.union(row.number for each in (other, gone) for row in each)
         wrong |= spoke_not(unheard, search.names)
-        wrong.update(
-            one for known in (is_apart, is_over) for one, is_wrong in known.items() if is_wrong
-        )
+        wrong.update(number for number, is_wrong in is_apart.items() if is_wrong)
         right = [row for row in rows if row.number not in wrong]
         return Judgement(frozenset(wrong), {row.number: stored_entry(row) for row in right})
 
@@ -316,18 +313,16 @@ class PostgresSearchStore:
     def _whole(self, numbers: Sequence[int]) -> Asked:
         return _WHOLE, {**self._unit.owner, "numbers": array_of(numbers)}
 
-    def _known_over(self, numbers: Collection[int], search: Search) -> dict[int, bool]:
-        """Whether nothing of what was claimed holds, of those of which the process knows it."""
-        reading = self._reading(search)
-        if reading is None or search.held is not None or not _asks_what_holds(search):
-            return {}
-        return reading.over(numbers, search.respects, now=search.now.timestamp())
-
-    def _over(self, numbers: Collection[int], search: Search) -> Asked:
-        """Those of which nothing that was claimed holds."""
-        if not numbers or not _asks_what_holds(search):
-            return NOTHING
-        return self._of_what_holds(_OVER, numbers, search)
+    def _over(self, numbers: Collection[int], search: Search) -> tuple[set[int], Asked]:
+        """Those of which nothing that was claimed holds, as far as the process knows it, and what asks for the others."""
+        if not _asks_what_holds(search):
+            return set(), NOTHING
+        reading, known = self._reading(search), dict[int, bool]()
+        if reading is not None and search.held is None:
+            known = reading.over(numbers, search.respects, now=search.now.timestamp())
+        unknown = [number for number in numbers if number not in known]
+        asking = self._of_what_holds(_OVER, unknown, search) if unknown else NOTHING
+        return {number for number, is_over in known.items() if is_over}, asking
 
     def _of_what_holds(self, statement: str, numbers: Collection[int], search: Search) -> Asked:
         over, values = is_over("t", respects=search.respects, held=search.held)

@@ -325,7 +325,7 @@ async def test_what_was_claimed_holds_as_postgres_tells_it(
         asked = search(respects=respects, now=known.now)
         async with begin(write=False) as transaction:
             store = cast("PostgresSearchStore", transaction.search)
-            (rows,) = await store._unit.rows_of(store._over(numbers, asked))
+            (rows,) = await store._unit.rows_of(store._over(numbers, asked)[1])
         over = {row.number for row in rows}
         found = reading.over(numbers, respects, now=known.now.timestamp())
         assert found.keys() == {*numbers}

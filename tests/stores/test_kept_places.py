@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
-from mnestic.stores.postgres.kept import Kept, Reading
+from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.kept_places import LONG, KeptPlaces, Place
+from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.unit import Change
 from tests.stores.test_kept import line
 
