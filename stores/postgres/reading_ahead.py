@@ -104,12 +104,8 @@ class ReadingAhead:
         while self._owners:
             owner = next(iter(self._owners))
             try:
-                if (
-                    not self._kept.unseen(owner)
-                    and (reading := await self._read(owner)) is not None
-                ):
-                    for _ in reading.tell_sessions():
-                        await asyncio.sleep(0)  # a turn for others, no wait
+                if not (self._kept.unseen(owner) or self._kept.lacks_claims(owner)):
+                    await self._read_all(owner)
                 for _ in range(_TRIES):  # who asks meanwhile has begun nothing
                     if unseen := self._kept.unseen(owner):
                         await self._see(owner, unseen)
@@ -118,6 +114,12 @@ class ReadingAhead:
                 log.warning("entries are not read ahead", extra={"why": why_of(error)})
             finally:
                 del self._owners[owner]
+
+    async def _read_all(self, owner: Owner) -> None:
+        """Reads all entries of an agent, and tells what its sessions say."""
+        if (reading := await self._read(owner)) is not None:
+            for _ in reading.tell_sessions():
+                await asyncio.sleep(0)  # a turn for others, no wait
 
     async def _read(self, owner: Owner) -> Reading | None:
         """Reads those of an agent, until nothing is left; None where there is no place, or what has changed is not heard of."""

@@ -335,23 +335,32 @@ async def test_what_was_claimed_holds_as_postgres_tells_it(
 
 
 async def test_what_was_claimed_is_read_again_once_facts_have_changed(
-    begin: Begin, memory: PostgresMemory, forgetful: PostgresMemory, settings: Settings
+    begin: Begin,
+    memory: PostgresMemory,
+    forgetful: PostgresMemory,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     owner = (settings.tenant_id, "ada")
     here, there = (
         MemoryClient(one, tenant_id=owner[0], agent_id="ada") for one in (memory, forgetful)
     )
 
-    async def tell(number: int, town: str) -> None:
+    async def tell(number: int, town: str, *, is_kept: bool = True) -> None:
         source = {"session_id": f"s{number}", "source_id": "m"}
         at = NOON + timedelta(days=number)
         told = {"subject": "Mara", "predicate": "lives_in", "object": town, "said_at": at}
         claim = Claim(id=f"c{number}", **told, source=ClaimSource(extractor="test", **source))
+        said = entry(
+            f"e{number}",
+            f"Mara lives in {town}.",
+            **source,
+            speaker="Mara",
+            subjects=("Mara",),
+            at=at,
+        )
         async with begin() as transaction:
-            text = f"Mara lives in {town}."
-            await transaction.entries.add(
-                [entry(f"e{number}", text, **source, speaker="Mara", subjects=("Mara",), at=at)]
-            )
+            await transaction.entries.add([said] if is_kept else [])
             await transaction.facts.claim([claim])
 
     async def found() -> list[str]:
@@ -369,16 +378,19 @@ async def test_what_was_claimed_is_read_again_once_facts_have_changed(
     (places,) = memory._kept._places
     assert not places.lacks_claims
 
-    await tell(2, "Deinze")
-    await heard(memory, settings, await knowledge(forgetful, settings))
-    assert places.lacks_claims
-    assert await found() == ["Mara lives in Deinze."]
-    assert memory._ahead._working is not None
-    await asyncio.wait_for(memory._ahead._working, 30)
-    assert not places.lacks_claims
-    assert await found() == ["Mara lives in Deinze."]
+    monkeypatch.setattr(memory._ahead, "_read_all", None)  # it cannot read all entries again
+
+    for number, is_kept, known in ((2, True, ["Mara lives in Deinze."]), (3, False, [])):
+        await tell(number, "Deinze" if is_kept else "Bruges", is_kept=is_kept)
+        await heard(memory, settings, await knowledge(forgetful, settings))
+        assert places.lacks_claims
+        assert await found() == known
+        assert memory._ahead._working is not None
+        await asyncio.wait_for(memory._ahead._working, 30)
+        assert not places.lacks_claims
+        assert await found() == known
 
     async with begin() as transaction:
-        await transaction.entries.add([entry("e3", "Tea.", session_id="s3")])
+        await transaction.entries.add([entry("e4", "Tea.", session_id="s4")])
     await heard(memory, settings, await knowledge(forgetful, settings))
     assert not places.lacks_claims
