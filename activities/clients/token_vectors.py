@@ -46,7 +46,7 @@ class TokenVectorEmbedder:
         """See the port. The same text always has the same vector."""
         cut = [text[:_LONGEST] for text in texts]
         # A question takes less time than the way to a thread and back.
-        is_short = sum(map(len, cut)) <= _SHORT and _model.cache_info().currsize
+        is_short = sum(map(len, cut)) <= _SHORT and _loaded.cache_info().currsize
         vectors = _embed(cut) if is_short else await asyncio.to_thread(_embed, cut)
         none = TokenUsage(input_tokens=0, output_tokens=0)
         told = tuple(vector.tobytes() for vector in vectors)
@@ -77,7 +77,7 @@ class _KeptWords:
     """The vectors of words that were asked for or prepared, in one matrix; forgotten all at once when it is full.
 
     The places of a text's words are kept too, as texts are compared with many a question; by the hash of the words, so
-    that what a text said does not stay here once the text is gone.
+    that no whole text stays here once it is gone.
     """
 
     def __init__(self) -> None:
@@ -145,6 +145,7 @@ class _KeptWords:
 
 
 _KEPT = _KeptWords()
+_LOADING = threading.Lock()
 
 
 def token_vectors(texts: Sequence[str]) -> list[np.ndarray[Any, np.dtype[np.float32]]]:
@@ -161,8 +162,14 @@ class _Model(NamedTuple):
     shared: NDArray[np.float32]
 
 
-@cache
 def _model() -> _Model:
+    """The model; whoever comes while it is loaded waits for that."""
+    with _LOADING:
+        return _loaded()
+
+
+@cache
+def _loaded() -> _Model:
     """The model, loaded once, in half a second; what some question needs is worked out then, so that none waits for it later."""
     import wordllama  # noqa: PLC0415 - a third of a second, which only who embeds pays
 

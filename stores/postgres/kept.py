@@ -27,6 +27,7 @@ _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 # times what has been spent so far.
 _FEWEST_MISSED, _MISSED = 100, 0.25
 _MOST_TIMES = 10
+_MOST_UNCLAIMED = 100  # questions until what was claimed is read again
 _LINE_BYTES = 2200  # about what a line takes, of some 150 characters
 _ANSWERS, _VECTORS, _PLACES = 6, 2, 12  # parts of all bytes; rows have the rest
 
@@ -37,7 +38,8 @@ class _State:
 
     `asked` is how often it was asked for what is near in meaning since its vectors were read, `before` how often
     it must have been before they are read again. `missed` is how many lines and ties questions had to read since all
-    lines were, which they have been so many `times`.
+    lines were, which they have been so many `times`. `unclaimed` is how many have been asked without knowing what was
+    claimed, since facts changed, and `claim_after` how many are to be before that is read again.
     """
 
     generation: int
@@ -47,6 +49,9 @@ class _State:
     missed: int = field(default=0, compare=False)
     times: int = field(default=0, compare=False)
     are_places_too_large: bool = field(default=False, compare=False)
+    are_claims_too_large: bool = field(default=False, compare=False)
+    unclaimed: int = field(default=0, compare=False)
+    claim_after: int = field(default=0, compare=False)
 
 
 class Kept:
@@ -185,18 +190,31 @@ class Kept:
         places.unseen.difference_update(numbers)
         self._keep_places(reading, places)
 
+    def miss_claims(self, owner: Owner) -> bool:
+        """Notes that a question is asked; returns whether it is worth reading what was claimed."""
+        if (state := self._states.get(owner)) is not None:
+            state.unclaimed += 1
+        return self.lacks_claims(owner)
+
     def lacks_claims(self, owner: Owner) -> bool:
-        """Whether it is known where all entries of an agent are, but not what was claimed there."""
+        """Whether it is known where all entries of an agent are, but not what was claimed there, and that is worth reading."""
         state = self._states.get(owner)
         places = None if state is None else self.places(state.generation)
-        return places is not None and places.is_whole and places.lacks_claims
+        if state is None or places is None or not places.is_whole or not places.lacks_claims:
+            return False
+        # Who changes facts again and again is not read again each time.
+        return state.unclaimed >= state.claim_after and not state.are_claims_too_large
 
     def keep_claims(self, reading: Reading, claims: Mapping[Source, Sequence[Claimed]]) -> None:
         """See `Reading.keep_claims`."""
         places = self.places(reading.generation)
-        if places is not None and self.is_current(reading):
-            places.claim(claims)
-            self._keep_places(reading, places)
+        if places is None or not self.is_current(reading):
+            return
+        places.claim(claims)
+        if places.bytes > self._places.largest:
+            places.claim(None)
+            self._states[reading.owner].are_claims_too_large = True
+        self._keep_places(reading, places)
 
     def _keep_places(self, reading: Reading, places: KeptPlaces) -> None:
         """Keeps them by the memory that they take now; those that are too large are not begun again."""
@@ -267,21 +285,23 @@ class Kept:
         self._answers.drop_all(owner)
         for number in numbers:
             self._lines.drop(state.generation, number)
-        self._change_places(state.generation, change)
+        self._change_places(state, change)
         held = self._vectors.values(state.generation)
         for vectors in held:
             vectors.drop((*numbers, *(change.added or ())))
         if change.added is None or any(vectors.lacks_most for vectors in held):
             self._vectors.drop_all(state.generation)
 
-    def _change_places(self, generation: int, change: Change) -> None:
-        if (places := self.places(generation)) is None:
+    def _change_places(self, state: _State, change: Change) -> None:
+        if (places := self.places(state.generation)) is None:
             return
         places.change(change.numbers or (), change.added or ())
-        if change.is_of_facts:
+        if change.is_of_facts and not places.lacks_claims:
             places.claim(None)
+            state.unclaimed = 0
+            state.claim_after = min(2 * state.claim_after or 1, _MOST_UNCLAIMED)
         if change.added is None or places.lacks_most:
-            self._places.drop_all(generation)
+            self._places.drop_all(state.generation)
 
     def has_answer(self, owner: Owner, question: str) -> bool:
         """Whether an answer is kept, be it true or not."""

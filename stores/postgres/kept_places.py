@@ -20,8 +20,8 @@ PLACE_COLUMNS = "e.related::text AS related, e.source_id"  # what places are mad
 LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
 _MOST_UNSEEN = 1000  # entries; of more it is quicker to read all anew
 # Of an entry's place, beside its text, once its ties have been asked for; by tracemalloc.
-_PLACE_BYTES = 700
-_CLAIM_BYTES = 300  # of a claim, with its message
+_PLACE_BYTES = 750
+_CLAIMED_BYTES, _CLAIM_BYTES = 300, 100  # of a message that claimed something, and of each claim
 _BETWEEN = "\0"  # texts, so that no name begins in one and ends in another
 # In a conversation two turns before and after, the nearest first.
 _BESIDE: Sequence[tuple[int, Tie]] = ((-1, "beside"), (-2, "near"), (1, "beside"), (2, "near"))
@@ -77,12 +77,12 @@ class KeptPlaces:
         self._ordered: dict[str, tuple[Sequence[int | None], Mapping[int, int]]] = {}
         self._length = 0
         self._claims: Mapping[Source, Sequence[Claimed]] | None = None
+        self._claimed = 0  # bytes
 
     @property
     def bytes(self) -> int:
         """About how much memory it takes, once all sessions have been asked for."""
-        claims = _CLAIM_BYTES * len(self._claims or ())
-        return _PLACE_BYTES * len(self._places) + 2 * self._length + claims
+        return _PLACE_BYTES * len(self._places) + 2 * self._length + self._claimed
 
     @property
     def lacks_claims(self) -> bool:
@@ -92,6 +92,8 @@ class KeptPlaces:
     def claim(self, claims: Mapping[Source, Sequence[Claimed]] | None) -> None:
         """Notes all that was claimed, by message; None: that is not known any more."""
         self._claims = claims
+        each = map(len, (claims or {}).values())
+        self._claimed = _CLAIMED_BYTES * len(claims or ()) + _CLAIM_BYTES * sum(each)
 
     @property
     def lacks_most(self) -> bool:

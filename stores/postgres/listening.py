@@ -69,7 +69,8 @@ class Listener:
     def _hear(self, told: str) -> None:
         try:
             tenant_id, agent_id, knowledge, numbers, *others = json.loads(told)
-            added, is_of_facts = others or (None, True)  # versions up to 0.2 tell neither
+            added = others[0] if others else None  # versions up to 0.2 do not tell what is new
+            is_of_facts = others[1] if len(others) > 1 else True
             change = Change(
                 (tenant_id, agent_id),
                 int(knowledge),

@@ -167,8 +167,8 @@ class PostgresSearchStore:
         known = await self._words.recognise(keys, words, tags=tags, model=model)
         if not self._unit.may_write:
             reading = self._kept.read_at(self._owner, known.knowledge)
-            lacks = reading.unseen or self._kept.lacks_claims(self._owner)
-            if lacks or reading.may_read_ahead(known.entries):
+            lacks_claims = self._kept.miss_claims(self._owner)
+            if lacks_claims or reading.unseen or reading.may_read_ahead(known.entries):
                 self._ahead.begin(self._owner, prepare)
         return known
 

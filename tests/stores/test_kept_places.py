@@ -1,5 +1,6 @@
 """Places that a process keeps: who was there, and what is tied to what, is as Postgres tells it, or not known."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.kept_places import LONG, KeptPlaces, Place
+from mnestic.stores.postgres.kept_places import LONG, Claimed, KeptPlaces, Place
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.unit import Change
 from tests.stores.test_kept import line
@@ -204,3 +205,36 @@ def test_places_that_are_too_large_are_not_read_again() -> None:
     for _ in range(1000):
         assert reading.ties(range(10)) == {}
     assert not reading.may_read_ahead(100)
+
+
+def test_claims_that_are_too_large_leave_places_as_they_are() -> None:
+    kept, owner = Kept(max_bytes=120_000), ("t", "ada")
+    reading = placed(kept, "ada")
+    assert kept.lacks_claims(owner)
+    reading.keep_claims({("s", str(number)): (Claimed("likes", 1.0),) for number in range(10)})
+
+    assert not kept.lacks_claims(owner)
+    assert reading.over([1], frozenset(), now=0.0) == {}
+    assert reading.ties([1]) == {1: []}
+
+
+def test_claims_that_change_are_read_again_more_and_more_rarely() -> None:
+    kept, owner = Kept(max_bytes=10**6), ("t", "ada")
+    placed(kept, "ada")
+
+    def asked_until_read(knowledge: int) -> int:
+        """How many questions it takes once facts have changed."""
+        kept.changed(Change(owner, knowledge, [], []))
+        asked = 1
+        while not kept.miss_claims(owner):
+            asked += 1
+        kept.reading(owner, knowledge).keep_claims({("a", None): (Claimed("likes", math.inf),)})
+        return asked
+
+    kept.reading(owner, 0).keep_claims({})
+    assert [asked_until_read(knowledge) for knowledge in range(1, 10)] == [
+        *(1, 2, 4, 8, 16, 32, 64, 100, 100)
+    ]
+    assert kept.reading(owner, 9).over([1], frozenset(), now=0.0) == {1: False}
+    kept.changed(Change(owner, 10, [], [], is_of_facts=False))
+    assert kept.reading(owner, 10).over([1], frozenset(), now=0.0) == {1: False}
