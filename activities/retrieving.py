@@ -38,9 +38,7 @@ _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entrie
 _Meant = tuple[Meanings | None, dict[str, str]]  # what a question means, or why that is not known
 _AtHand = tuple[dict[int, float], Candidates]  # what is nearest in meaning, and what it says
 _NO_LETTERS = re.compile(r"\W+")
-_FEWEST_LASTING = (
-    0.25  # of the best at least are taken to last, where it is settled how many to look at
-)
+_FEWEST_LASTING = 0.25  # the least share of the best that is taken to last
 _OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
 
 

@@ -35,9 +35,7 @@ COLUMNS_BESIDE = """
 COLUMNS = f"{COLUMNS_BESIDE}, e.content"
 SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
-_PREPARED = (
-    300  # characters of a content whose changes are worked out ahead; of 1,000 that takes some 5 ms
-)
+_PREPARED = 300  # characters of a content whose changes are worked out ahead; 1,000 take 5 ms
 # Of a line of some twenty words, beside its content, and for each character of one that tells of changes; by tracemalloc.
 _ROW_BYTES, _CHANGE_BYTES = 1500, 30
 # Of a row, all that depends on the question: from `is_said` on.

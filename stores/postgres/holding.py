@@ -1,10 +1,12 @@
-"""Whether a fact holds, and whether anything that an entry claimed does, as conditions of SQL.
+"""Whether a fact holds, and whether anything that an entry claimed does, as SQL tells it.
 
 It stands apart because one rule serves all who ask for what holds, leave out what is over, or ask for just that.
 """
 
 from collections.abc import Collection
 from typing import Any, get_args
+
+from sqlalchemy import text
 
 from mnestic.memory.claims import Cardinality
 from mnestic.memory.facts import Stretch
@@ -62,6 +64,21 @@ _IS_AMONG_OVER = f"""
   WHERE {_CLAIMED} AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
   GROUP BY c.session_id, c.source_id
  HAVING {_NOTHING.format(holds="(SELECT claims FROM held) ? c.id")})"""  # noqa: S608
+# What all messages claimed, each with until when that holds, in seconds since 1970: infinity where no end is known, and
+# minus that where it does not hold.
+CLAIMED_UNTIL = text(f"""
+WITH held AS MATERIALIZED (
+    SELECT said.id, max(COALESCE(extract(epoch FROM f.valid_to)::double precision, 'Infinity')) AS until
+      FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS said (id)
+     WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.status = 'active'
+     GROUP BY said.id
+)
+SELECT c.session_id, c.source_id, array_agg(c.predicate) AS predicates,
+       array_agg(COALESCE(held.until, '-Infinity')) AS untils
+  FROM mnestic.claim AS c LEFT JOIN held USING (id)
+ WHERE {_CLAIMED} AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
+ GROUP BY c.session_id, c.source_id
+""")  # noqa: S608 - a constant of this module
 
 
 def holds(held: Stretch | None) -> tuple[str, dict[str, Any]]:

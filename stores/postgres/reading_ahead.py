@@ -8,9 +8,9 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from itertools import starmap
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -25,6 +25,7 @@ from mnestic.stores.postgres.candidates import (
 )
 from mnestic.stores.postgres.connections import Asked, array_of, read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
+from mnestic.stores.postgres.holding import CLAIMED_UNTIL
 from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.kept_places import PLACE_COLUMNS, Claimed, Source, place_of
 from mnestic.stores.postgres.opening import opening
@@ -32,9 +33,7 @@ from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.unit import Owner
 
 _PIECE = 100  # rows that are read at once
-_TURN = (
-    0.002  # seconds for which rows are made lines of, and prepared, before others have their turn
-)
+_TURN = 0.002  # seconds of work before others have their turn
 _TRIES = 5  # at a piece, while others write
 _NEWEST = 2**63 - 1
 # No content that is not kept; a character has four bytes at most.
@@ -44,21 +43,7 @@ SELECT {COLUMNS_BESIDE}, {PLACE_COLUMNS}, CASE WHEN octet_length(e.content) <= {
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id"""  # noqa: S608 - constants of this module
 _NEXT = text(f"{_ROWS} AND e.number < :before ORDER BY e.number DESC LIMIT {_PIECE}")
 _THESE = text(f"{_ROWS} AND e.number = ANY(CAST(:numbers AS bigint[]))")
-# What messages claimed, and until when it holds that way; see `holding`, which says it of one entry.
-_CLAIMS = text("""
-WITH held AS MATERIALIZED (
-    SELECT said.id, max(COALESCE(extract(epoch FROM f.valid_to)::double precision, 'Infinity')) AS until
-      FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS said (id)
-     WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.status = 'active'
-     GROUP BY said.id
-)
-SELECT c.session_id, c.source_id, array_agg(c.predicate) AS predicates,
-       array_agg(COALESCE(held.until, '-Infinity')) AS untils
-  FROM mnestic.claim AS c LEFT JOIN held USING (id)
- WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id AND c.kind IN ('affirmed', 'corrected')
-   AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
- GROUP BY c.session_id, c.source_id
-""")
+Item = TypeVar("Item")
 log = logging.getLogger("mnestic.caches")
 
 
@@ -118,8 +103,8 @@ class ReadingAhead:
     async def _read_all(self, owner: Owner) -> None:
         """Reads all entries of an agent, and tells what its sessions say."""
         if (reading := await self._read(owner)) is not None:
-            for _ in reading.tell_sessions():
-                await asyncio.sleep(0)  # a turn for others, no wait
+            async for _ in _in_turns(reading.tell_sessions()):
+                pass
 
     async def _read(self, owner: Owner) -> Reading | None:
         """Reads those of an agent, until nothing is left; None where there is no place, or what has changed is not heard of."""
@@ -158,15 +143,11 @@ class ReadingAhead:
         """Reads what was claimed, where all else is known."""
         if not self._kept.lacks_claims(owner):
             return
-        reading, rows = await self._rows_of(owner, (_CLAIMS, {}))
+        reading, rows = await self._rows_of(owner, (CLAIMED_UNTIL, {}))
         claims: dict[Source, Sequence[Claimed]] = {}
-        began = time.monotonic()
-        for row in rows:
+        async for row in _in_turns(rows):
             told = zip(map(sys.intern, row.predicates), row.untils, strict=True)
             claims[row.session_id, row.source_id] = tuple(starmap(Claimed, told))
-            if time.monotonic() - began > _TURN:
-                await asyncio.sleep(0)  # a turn for others, no wait
-                began = time.monotonic()
         reading.keep_claims(claims)
 
     async def _rows_of(self, owner: Owner, asked: Asked) -> tuple[Reading, Sequence[Any]]:
@@ -189,15 +170,21 @@ async def _lines_of(
     """Lines of those rows that are worth keeping and are not kept yet; these and those that are, prepared for questions."""
     found = [row for row in rows if row.content is not None]
     held, lines = reading.held(row.number for row in found), []
-    began = time.monotonic()
-    for row in found:
+    async for row in _in_turns(found):
         line = held.get(row.number)
         if line is None:
             lines.append(line := line_of(row))
         line.prepare()
         if prepare is not None and (terms := line.terms()):
             prepare(terms)
-        if time.monotonic() - began > _TURN:
-            await asyncio.sleep(0)  # a turn for others, no wait
-            began = time.monotonic()
     return lines
+
+
+async def _in_turns(items: Iterable[Item]) -> AsyncIterator[Item]:
+    """Each of them, between which others have their turn."""
+    began = time.monotonic()
+    for item in items:
+        yield item
+        if time.monotonic() - began > _TURN:
+            await asyncio.sleep(0)  # no wait, and for no time
+            began = time.monotonic()

@@ -19,6 +19,7 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.known_sessions import KnownSessions, spoke_not
 from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.search import PostgresSearchStore
 from tests.stores.conftest import Begin
@@ -44,8 +45,22 @@ WORDS = (
     ",",
 )
 NAMES = ({"mara"}, {"tom"}, {"tom hale"}, {"mara", "ana"}, {"ana", "tom hale"}, {"élodie"})
+QUESTION = "Where does Mara live?"
 STRANGE = ("Weiß", "İpek", "The Doctor")
 FOLDED = ({"weiss"}, {"doctor"}, {"i\u0307pek", "mara"})  # otherwise than SQL folds them
+
+
+async def all_kept(
+    begin: Begin, engine: AsyncEngine, settings: Settings
+) -> tuple[Reading, list[int], datetime]:
+    """A reading of an agent of which all is kept, the numbers of its entries, and the time."""
+    kept, owner = Kept(max_bytes=10**8), (settings.tenant_id, "ada")
+    async with begin(write=False) as transaction:
+        known = await transaction.search.recognise((), (), model="")
+    kept.read_at(owner, known.knowledge)
+    await read_ahead(ReadingAhead(engine, kept), owner)
+    numbers = [one.number for one in kept._lines]
+    return kept.reading(owner, known.knowledge), numbers, known.now
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -67,13 +82,7 @@ async def test_it_is_as_postgres_tells_it(
     ]
     async with begin() as transaction:
         await transaction.entries.add(said)
-    kept, owner = Kept(max_bytes=10**8), (settings.tenant_id, "ada")
-    async with begin(write=False) as transaction:
-        known = await transaction.search.recognise((), (), model="")
-    kept.read_at(owner, known.knowledge)
-    await read_ahead(ReadingAhead(reading_engine, kept), owner)
-    reading = kept.reading(owner, known.knowledge)
-    numbers = [one.number for one in kept._lines]
+    reading, numbers, _ = await all_kept(begin, reading_engine, settings)
     assert len(numbers) == len(said)
 
     for names in map(frozenset, (*NAMES, *FOLDED)):
@@ -287,8 +296,7 @@ async def test_answers_are_those_of_who_keeps_nothing_whatever_is_added(
 async def test_what_was_claimed_holds_as_postgres_tells_it(
     begin: Begin, reading_engine: AsyncEngine, settings: Settings, seed: int
 ) -> None:
-    chance, owner = random.Random(seed), (settings.tenant_id, "ada")
-    now = datetime.now(UTC)
+    chance, now = random.Random(seed), datetime.now(UTC)
     said, claims = [], []
     for number in range(120):
         source = {"session_id": f"s{number // 5}", "source_id": f"m{number}"}
@@ -312,22 +320,16 @@ async def test_what_was_claimed_holds_as_postgres_tells_it(
     async with begin() as transaction:
         await transaction.entries.add(said)
         await transaction.facts.claim(claims)
-    kept = Kept(max_bytes=10**8)
-    async with begin(write=False) as transaction:
-        known = await transaction.search.recognise((), (), model="")
-    kept.read_at(owner, known.knowledge)
-    await read_ahead(ReadingAhead(reading_engine, kept), owner)
-    reading = kept.reading(owner, known.knowledge)
-    numbers = [one.number for one in kept._lines]
+    reading, numbers, now = await all_kept(begin, reading_engine, settings)
 
     told_over = 0
     for respects in (frozenset[str](), frozenset({"likes"}), frozenset({"lives_in", "works_at"})):
-        asked = search(respects=respects, now=known.now)
+        asked = search(respects=respects, now=now)
         async with begin(write=False) as transaction:
             store = cast("PostgresSearchStore", transaction.search)
             (rows,) = await store._unit.rows_of(store._over(numbers, asked)[1])
         over = {row.number for row in rows}
-        found = reading.over(numbers, respects, now=known.now.timestamp())
+        found = reading.over(numbers, respects, now=now.timestamp())
         assert found.keys() == {*numbers}
         assert {number for number, is_over in found.items() if is_over} == over
         told_over += len(over)
@@ -339,7 +341,6 @@ async def test_what_was_claimed_is_read_again_once_facts_have_changed(
     memory: PostgresMemory,
     forgetful: PostgresMemory,
     settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     owner = (settings.tenant_id, "ada")
     here, there = (
@@ -366,19 +367,24 @@ async def test_what_was_claimed_is_read_again_once_facts_have_changed(
     async def found() -> list[str]:
         """What both tell, one of whom keeps what it reads."""
         first, second = [
-            [each.entry.content for each in (await one.retrieve("Where does Mara live?")).found]
+            [told.entry.content for told in (await one.retrieve(QUESTION, mode="text")).found]
             for one in (here, there)
         ]
         assert first == second
         return first
 
+    async with begin() as transaction:
+        await transaction.entries.add([entry("e0", "Tea?", session_id="s0")])
     await tell(1, "Ghent")
     assert await found() == ["Mara lives in Ghent."]
     await read_ahead(memory._ahead, owner)
     (places,) = memory._kept._places
     assert not places.lacks_claims
 
-    monkeypatch.setattr(memory._ahead, "_read_all", None)  # it cannot read all entries again
+    # What no question brings is only there again if all entries are read again.
+    generation, lines = memory._kept._states[owner].generation, memory._kept._lines
+    tea = min(line.number for line in lines)
+    lines.drop(generation, tea)
 
     # After each change it is read later: who changes facts again and again would read them again and again.
     later = ((1, 2, True, ["Mara lives in Deinze."]), (2, 3, False, []))
@@ -393,6 +399,7 @@ async def test_what_was_claimed_is_read_again_once_facts_have_changed(
         await asyncio.wait_for(memory._ahead._working, 30)
         assert not places.lacks_claims
         assert await found() == known
+        assert not lines.has(generation, tea)
 
     async with begin() as transaction:
         await transaction.entries.add([entry("e4", "Tea.", session_id="s4")])
