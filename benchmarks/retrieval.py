@@ -46,8 +46,13 @@ _BASE = "base"  # whose memory is made as users make it
 _CHANNEL = "benchmark"  # of all messages
 _SEED, _ASKING_SEED = 11, 12
 _AT_ONCE = 500  # messages kept in one transaction
-_WARM_UP = 100  # questions that nobody times, and nobody asks again
+_WARM_UPS, _WARM_UP = (
+    2000,
+    100,
+)  # questions that no figure tells of, at most, and until rows are counted again
+_STILL = 0.01  # of the rows that are kept: where fewer have come, all have been read
 _TOP = 10
+_RECALLED = 1000  # questions that recall is of: of 300 it differs by a hundredth from draw to draw
 _DRAWN = 10  # times as many questions as there are different ones
 _ENTRIES = "SELECT count(*) FROM mnestic.entry"
 _INDEX_BYTES = """
@@ -133,21 +138,23 @@ async def measure(extent: Extent, data_dir: Path) -> RetrievalFigures:
                 for share in extent.shares:
                     size = str(extent.entries // share)
                     memory = client.memory(_agent(share))
-                    asked = await _questions(owner, _agent(share), extent.samples + _WARM_UP)
+                    drawn = await _questions(owner, _agent(share), 2 * extent.samples + _WARM_UPS)
+                    asked, others = drawn[: extent.samples], drawn[-extent.samples :]
+                    first = await _warm_up(client, drawn[extent.samples :], memory.retrieve)
+                    print_progress(f"{size} entries, first {len(first)} questions: {tail(first)}")
                     retrieved[size] = tail(await _timed(asked, memory.retrieve))
                     vectors = await _vectors(owner, _agent(share))
-                    brute[size], share_found = await _beside_brute_force(memory, vectors, asked)
+                    brute[size], share_found = await _beside_brute_force(
+                        memory, vectors, drawn[:_RECALLED]
+                    )
                     recall.append(share_found)
                     print_progress(f"{size} entries: {retrieved[size]}, recall {share_found}")
-                others = await _questions(owner, _agent(share), 2 * len(asked))
-                auto = tail(await _timed(others[len(asked) :], partial(_auto_retrieve, memory)))
+                auto = tail(await _timed(others, partial(_auto_retrieve, memory)))
                 print_progress(f"{size} entries, before a message: {auto}")
                 hit_rate = await _hit_rate(client, memory, asked)
                 print_progress(f"{size} entries, asked again and again: {hit_rate:.3f} kept")
             floor = Floor(
-                select_1=tail(
-                    await _timed(["SELECT 1"] * (extent.samples + _WARM_UP), owner.execute)
-                ),
+                select_1=tail(await _timed(["SELECT 1"] * extent.samples, owner.execute)),
                 numpy=brute,
             )
         return RetrievalFigures(
@@ -214,13 +221,25 @@ async def _questions(owner: psycopg.AsyncConnection, agent: str, number: int) ->
 
 
 async def _timed(asked: Sequence[Any], ask: Callable[[Any], Awaitable[Any]]) -> list[float]:
-    """What each question takes, in milliseconds, one after the other; the first only warm up."""
+    """What each question takes, in milliseconds, one after the other."""
     taken = []
     for one in asked:
         began = time.perf_counter()
         await ask(one)
         taken.append((time.perf_counter() - began) * 1000)
-    return taken[_WARM_UP:]
+    return taken
+
+
+async def _warm_up(
+    client: MnesticClient, asked: Sequence[str], ask: Callable[[Any], Awaitable[Any]]
+) -> list[float]:
+    """What questions take until the process has read all rows that it keeps, in milliseconds."""
+    taken: list[float] = []
+    held, before = 0, -1
+    while len(taken) < _WARM_UPS and held - before > _STILL * held:
+        taken += await _timed(asked[len(taken) : len(taken) + _WARM_UP], ask)
+        held, before = client.cache_counts().entries.held, held
+    return taken
 
 
 async def _vectors(owner: psycopg.AsyncConnection, agent: str) -> _Vectors:

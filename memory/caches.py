@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-CACHE_BYTES = 192 * 2**20  # of a process, unless it is told otherwise
+CACHE_BYTES = 256 * 2**20  # of a process, unless it is told otherwise or has much memory
 
 
 class CacheCount(BaseModel):

@@ -13,10 +13,10 @@ import platformdirs
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from mnestic.memory.caches import CACHE_BYTES
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.scope import check_id
 from mnestic.memory.usage import ModelPrices
+from mnestic.starter.machine import cache_bytes
 
 
 class Settings(BaseSettings):
@@ -55,7 +55,7 @@ class Settings(BaseSettings):
         None, description="Role that owns the schema, for migrations; default: database_url"
     )
     cache_bytes: int = Field(
-        CACHE_BYTES,
+        default_factory=cache_bytes,
         ge=0,
         description="What a process keeps of entries, vectors and answers; 0: nothing",
     )

@@ -26,6 +26,7 @@ from mnestic.memory.errors import DatabaseUnavailableError
 from mnestic.starter.embedded.crew import Crew, Part, PartSpec
 from mnestic.starter.embedded.postgres_account import find_owner
 from mnestic.starter.embedded.process_mark import ProcessMark
+from mnestic.starter.machine import memory_bytes
 
 MAJOR_VERSION = "18"
 DATABASE = "mnestic"
@@ -186,13 +187,12 @@ def _socket_dir(data_dir: Path, owner: tuple[int, int] | None) -> Path:
 
 
 def _options(socket_dir: Path) -> tuple[str, ...]:
-    memory = psutil.virtual_memory().total
     settings = {
         "listen_addresses": "",
         "port": str(PORT),
         "unix_socket_directories": str(socket_dir),
         "unix_socket_permissions": "0700",
-        "shared_buffers": f"{min(memory // 4, MAX_SHARED_BUFFERS_BYTES) // 1024}kB",
+        "shared_buffers": f"{min(memory_bytes() // 4, MAX_SHARED_BUFFERS_BYTES) // 1024}kB",
         "max_connections": "200",
         "timezone": "UTC",
         "log_timezone": "UTC",

@@ -28,8 +28,9 @@ _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 _FEWEST_MISSED, _MISSED = 100, 0.25
 _MOST_TIMES = 10
 _MOST_UNCLAIMED = 100  # questions until what was claimed is read again
-_LINE_BYTES = 2200  # about what a line takes, of some 150 characters
-_ANSWERS, _VECTORS, _PLACES = 6, 2, 12  # parts of all bytes; rows have the rest
+_LINE_BYTES = 2800  # about what a line takes, of some 120 characters
+# Parts of all bytes, in which about as many entries have their vectors and places as their rows, which have the rest.
+_ANSWERS, _VECTORS, _PLACES = 10, 5, 5
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class Kept:
         """Prepares it.
 
         Args:
-            max_bytes: Half for vectors, a sixth for answers, a twelfth for places, the rest for rows; 0 keeps nothing.
+            max_bytes: A fifth for vectors, a fifth for places, a tenth for answers, the rest for rows; 0 keeps nothing.
             piece: How many vectors are read at once.
         """
         self.piece = piece

@@ -70,7 +70,7 @@ class IndexedVectors:
 
 def searched(vectors: int) -> int:
     """How many entries of a graph of so many are gone through, for the nearest hundred to be right."""
-    return min(_MOST_SEARCHED, max(_LEAST_SEARCHED, round(1.5 * math.sqrt(vectors))))
+    return min(_MOST_SEARCHED, max(_LEAST_SEARCHED, round(2 * math.sqrt(vectors))))
 
 
 def indexed_distance(dimensions: int) -> str:

@@ -148,7 +148,7 @@ def placed(kept: Kept, agent: str, *, knowledge: int = 0, is_last: bool = True) 
 
 
 def test_no_more_places_are_kept_than_may_be() -> None:
-    kept = Kept(max_bytes=120_000)
+    kept = Kept(max_bytes=50_000)
     first, second = (placed(kept, agent) for agent in ("ada", "bea"))
 
     assert second.apart([1], MARA) == {1: True}
@@ -199,7 +199,7 @@ def test_places_that_are_lost_are_read_again_more_and_more_rarely() -> None:
 
 
 def test_places_that_are_too_large_are_not_read_again() -> None:
-    kept = Kept(max_bytes=48_000)
+    kept = Kept(max_bytes=20_000)
     reading = placed(kept, "ada")
 
     for _ in range(1000):
@@ -208,7 +208,7 @@ def test_places_that_are_too_large_are_not_read_again() -> None:
 
 
 def test_claims_that_are_too_large_leave_places_as_they_are() -> None:
-    kept, owner = Kept(max_bytes=120_000), ("t", "ada")
+    kept, owner = Kept(max_bytes=50_000), ("t", "ada")
     reading = placed(kept, "ada")
     assert kept.lacks_claims(owner)
     reading.keep_claims({("s", str(number)): (Claimed("likes", 1.0),) for number in range(10)})

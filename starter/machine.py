@@ -1,0 +1,58 @@
+"""How much memory this process may take: the machine's, or what its container is let have of it.
+
+It stands alone, since both the embedded Postgres and what a process keeps are measured by it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import psutil
+
+from mnestic.memory.caches import CACHE_BYTES
+
+_SHARE = 32  # of all memory, in which a process keeps what it read
+_MOST_CACHE_BYTES = 2**30
+_PROCESS_GROUPS = Path("/proc/self/cgroup")
+_GROUPS = Path("/sys/fs/cgroup")
+
+
+def memory_bytes(*, process_groups: Path = _PROCESS_GROUPS, groups: Path = _GROUPS) -> int:
+    """All memory of the machine in bytes, or the least limit of a control group that the process is in.
+
+    Args:
+        process_groups: Where Linux tells which groups those are.
+        groups: Where it tells their limits.
+
+    Source: cgroups(7), of both versions.
+    """
+    return min((psutil.virtual_memory().total, *_limits(process_groups, groups)))
+
+
+def cache_bytes() -> int:
+    """What a process keeps by default, in bytes."""
+    return min(max(CACHE_BYTES, memory_bytes() // _SHARE), _MOST_CACHE_BYTES)
+
+
+def _limits(process_groups: Path, groups: Path) -> Iterator[int]:
+    """The limits that can be read: within a container the paths may be those outside of it, which are not there."""
+    for line in _read(process_groups).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            root, name = groups, "memory.max"
+        elif "memory" in controllers.split(","):
+            root, name = groups / "memory", "memory.limit_in_bytes"
+        else:
+            continue
+        within = PurePosixPath(path).relative_to("/")
+        for group in (within, *within.parents):
+            limit = _read(root / group / name).strip()
+            if limit.isdigit():  # else there is none: "max"
+                yield int(limit)
+
+
+def _read(file: Path) -> str:
+    """What a file says; nothing where there is none, as on another system."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError:
+        return ""
