@@ -276,7 +276,7 @@ async def _recognise(
         and not _is_known(word.text, known)
         and (asking.may_be_misspelt(word.text) or (word.is_capital and is_english_asked))
     ]
-    mended = await search.near_names(strange) if strange and known.entries else {}
+    mended = await search.near_names(strange, known) if strange and known.entries else {}
     if not mended:
         return question, keys, known, {}
     mended_words = tuple(

@@ -55,7 +55,7 @@ class SearchStore(Protocol):
         """
         ...
 
-    async def near_names(self, words: Collection[str]) -> Mapping[str, str]:
+    async def near_names(self, words: Collection[str], known: Known) -> Mapping[str, str]:
         """The names of which words that are none may be misspellings: word -> the key of the name."""
         ...
 

@@ -24,6 +24,8 @@ from mnestic.stores.postgres.opening import refusal
 # A statement that reads, and its values. As text it is written as psycopg takes it.
 Asked = tuple[TextClause | str, Mapping[str, Any]]
 _DIALECT = psycopg.dialect()  # type: ignore[no-untyped-call]
+_MOST_STATEMENTS = 1000  # that are remembered
+_MAKERS: dict[tuple[str, int], Any] = {}  # of rows, by statement and number of columns
 
 
 def drop_closed(engine: AsyncEngine) -> None:
@@ -87,25 +89,20 @@ async def read_together(
     cursors: list[AsyncCursor[Any]] = []
     try:
         async with _driver_of(connection) as driver:
-            cursors += (driver.cursor(row_factory=_named) for _ in statements)
+            texts = [one if isinstance(one, str) else written(one) for one, _ in statements]
+            cursors += (driver.cursor(row_factory=partial(_named, one)) for one in texts)
             if len(statements) == len(asked) == 1:  # a pipeline takes twice as long
-                await _execute(cursors[0], *statements[0])
+                await cursors[0].execute(texts[0], statements[0][1])
             else:
                 async with driver.pipeline():
-                    for cursor, (statement, values) in zip(cursors, statements, strict=True):
-                        await _execute(cursor, statement, values)
+                    for cursor, one, (_, values) in zip(cursors, texts, statements, strict=True):
+                        await cursor.execute(one, values)
             with_rows = cursors[len(before) : len(before) + len(asked)]
             return [await cursor.fetchall() for cursor in with_rows]
     except (ProgrammingError, DataError) as error:
         if opening is not None and not (cursors and cursors[0].rowcount == 1):
             raise refusal(error) from error
         raise
-
-
-async def _execute(
-    cursor: AsyncCursor[Any], statement: TextClause | str, values: Mapping[str, Any]
-) -> None:
-    await cursor.execute(statement if isinstance(statement, str) else written(statement), values)
 
 
 @asynccontextmanager
@@ -124,11 +121,20 @@ async def _driver_of(connection: AsyncConnection) -> AsyncIterator[DriverConnect
             await driver.rollback()
 
 
-def _named(cursor: Any) -> Any:
-    """Makes rows named tuples without counting the columns of each, which takes half of the time."""
-    make: Any = namedtuple_row(cursor)
-    new: Any = tuple.__new__
-    return partial(new, make.__self__) if isinstance(make, MethodType) else make
+def _named(statement: str, cursor: Any) -> Any:
+    """Makes rows named tuples without counting the columns of each, which takes half of the time.
+
+    Nor are columns named again for each result of a statement, unless it has others by now.
+    """
+    key = statement, cursor.pgresult.nfields if cursor.pgresult else 0
+    if (made := _MAKERS.get(key)) is None:
+        make: Any = namedtuple_row(cursor)
+        new: Any = tuple.__new__
+        made = partial(new, make.__self__) if isinstance(make, MethodType) else make
+        if len(_MAKERS) >= _MOST_STATEMENTS:
+            _MAKERS.clear()
+        _MAKERS[key] = made
+    return made
 
 
 def array_of(numbers: Iterable[float]) -> str:
@@ -136,7 +142,7 @@ def array_of(numbers: Iterable[float]) -> str:
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
-@lru_cache(1000)
+@lru_cache(_MOST_STATEMENTS)
 def written(statement: TextClause) -> str:
     """A statement as psycopg takes it."""
     return str(statement.compile(dialect=_DIALECT))

@@ -6,7 +6,7 @@ changed, so that the others stay; where one is late or lost, all that is kept of
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -15,8 +15,9 @@ from mnestic.memory.caches import CacheCount, CacheCounts
 from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept_answers import KeptAnswers
-from mnestic.stores.postgres.kept_places import Claimed, KeptPlaces, Place, Source, Tied
+from mnestic.stores.postgres.kept_places import KeptClaims, KeptPlaces, Place, Tied
 from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors
+from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.recent import Recent
 from mnestic.stores.postgres.unit import Change, Owner
@@ -27,10 +28,31 @@ _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 # times what has been spent so far.
 _FEWEST_MISSED, _MISSED = 100, 0.25
 _MOST_TIMES = 10
-_MOST_UNCLAIMED = 100  # questions until what was claimed is read again
+_MOST_WITHOUT = 100  # questions until what was claimed, or all words, are read again
 _LINE_BYTES = 2800  # about what a line takes, of some 120 characters
 # Parts of all bytes, in which about as many entries have their vectors and places as their rows, which have the rest.
 _ANSWERS, _VECTORS, _PLACES = 10, 5, 5
+
+
+@dataclass(slots=True)
+class _Again:
+    """When what is read as a whole, and only true until something changes, is read again: more and more rarely.
+
+    `without` is how many questions have been asked since it changed, `after` how many are to be.
+    """
+
+    without: int = 0
+    after: int = 0
+    is_too_large: bool = False
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is worth reading."""
+        return self.without >= self.after and not self.is_too_large
+
+    def change(self) -> None:
+        """It is not known any more."""
+        self.without, self.after = 0, min(2 * self.after or 1, _MOST_WITHOUT)
 
 
 @dataclass(slots=True)
@@ -39,8 +61,7 @@ class _State:
 
     `asked` is how often it was asked for what is near in meaning since its vectors were read, `before` how often
     it must have been before they are read again. `missed` is how many lines and ties questions had to read since all
-    lines were, which they have been so many `times`. `unclaimed` is how many have been asked without knowing what was
-    claimed, since facts changed, and `claim_after` how many are to be before that is read again.
+    lines were, which they have been so many `times`.
     """
 
     generation: int
@@ -50,9 +71,8 @@ class _State:
     missed: int = field(default=0, compare=False)
     times: int = field(default=0, compare=False)
     are_places_too_large: bool = field(default=False, compare=False)
-    are_claims_too_large: bool = field(default=False, compare=False)
-    unclaimed: int = field(default=0, compare=False)
-    claim_after: int = field(default=0, compare=False)
+    claims: _Again = field(default_factory=_Again, compare=False)
+    words: _Again = field(default_factory=_Again, compare=False)
 
 
 class Kept:
@@ -155,13 +175,11 @@ class Kept:
 
     def place(self, reading: Reading, found: Iterable[Place], *, is_last: bool) -> None:
         """See `Reading.place`."""
-        places = self.places(reading.generation)
-        if places is None or not self.is_current(reading):
-            return
-        for place in found:
-            places.place(place)
-        places.is_whole |= is_last
-        self._keep_places(reading, places)
+        if (places := self._current_places(reading)) is not None:
+            for place in found:
+                places.place(place)
+            places.is_whole |= is_last
+            self._keep_places(reading, places)
 
     def tell_sessions(self, reading: Reading) -> Iterator[None]:
         """See `Reading.tell_sessions`."""
@@ -183,39 +201,57 @@ class Kept:
 
     def see(self, reading: Reading, numbers: Iterable[int], found: Iterable[Place]) -> None:
         """See `Reading.see`."""
-        places = self.places(reading.generation)
-        if places is None or not self.is_current(reading):
-            return
-        for place in found:
-            places.place(place)
-        places.unseen.difference_update(numbers)
-        self._keep_places(reading, places)
+        if (places := self._current_places(reading)) is not None:
+            for place in found:
+                places.place(place)
+            places.unseen.difference_update(numbers)
+            self._keep_places(reading, places)
 
-    def miss_claims(self, owner: Owner) -> bool:
-        """Notes that a question is asked; returns whether it is worth reading what was claimed."""
+    def ask(self, owner: Owner) -> bool:
+        """Notes that a question is asked; returns whether it is worth reading what was claimed, or all words."""
         if (state := self._states.get(owner)) is not None:
-            state.unclaimed += 1
-        return self.lacks_claims(owner)
+            state.claims.without += 1
+            state.words.without += 1
+        return self.lacks_claims(owner) or self.lacks_words(owner)
 
     def lacks_claims(self, owner: Owner) -> bool:
         """Whether it is known where all entries of an agent are, but not what was claimed there, and that is worth reading."""
-        state = self._states.get(owner)
-        places = None if state is None else self.places(state.generation)
-        if state is None or places is None or not places.is_whole or not places.lacks_claims:
-            return False
-        # Who changes facts again and again is not read again each time.
-        return state.unclaimed >= state.claim_after and not state.are_claims_too_large
+        state, places = self._whole_places(owner)
+        return places is not None and places.claims is None and state.claims.is_due
 
-    def keep_claims(self, reading: Reading, claims: Mapping[Source, Sequence[Claimed]]) -> None:
+    def lacks_words(self, owner: Owner) -> bool:
+        """Whether it is known where all entries of an agent are, but not which words they have, and that is worth reading."""
+        state, places = self._whole_places(owner)
+        return places is not None and places.words is None and state.words.is_due
+
+    def keep_claims(self, reading: Reading, claims: KeptClaims) -> None:
         """See `Reading.keep_claims`."""
-        places = self.places(reading.generation)
-        if places is None or not self.is_current(reading):
-            return
-        places.claim(claims)
-        if places.bytes > self._places.largest:
-            places.claim(None)
-            self._states[reading.owner].are_claims_too_large = True
-        self._keep_places(reading, places)
+        if (places := self._current_places(reading)) is not None:
+            places.claims = claims
+            if places.bytes > self._places.largest:
+                places.claims = None
+                self._states[reading.owner].claims.is_too_large = True
+            self._keep_places(reading, places)
+
+    def keep_words(self, reading: Reading, words: KeptWords) -> None:
+        """See `Reading.keep_words`."""
+        if (places := self._current_places(reading)) is not None:
+            places.words = words
+            if places.bytes > self._places.largest:
+                places.words = None
+                self._states[reading.owner].words.is_too_large = True
+            self._keep_places(reading, places)
+
+    def _current_places(self, reading: Reading) -> KeptPlaces | None:
+        """Those of an agent, if they may be written to."""
+        return self.places(reading.generation) if self.is_current(reading) else None
+
+    def _whole_places(self, owner: Owner) -> tuple[_State, KeptPlaces | None]:
+        """Those of an agent, if all are known."""
+        if (state := self._states.get(owner)) is None:
+            return _State(0, 0), None
+        places = self.places(state.generation)
+        return state, places if places is not None and places.is_whole else None
 
     def _keep_places(self, reading: Reading, places: KeptPlaces) -> None:
         """Keeps them by the memory that they take now; those that are too large are not begun again."""
@@ -297,10 +333,12 @@ class Kept:
         if (places := self.places(state.generation)) is None:
             return
         places.change(change.numbers or (), change.added or ())
-        if change.is_of_facts and not places.lacks_claims:
-            places.claim(None)
-            state.unclaimed = 0
-            state.claim_after = min(2 * state.claim_after or 1, _MOST_UNCLAIMED)
+        if change.is_of_facts and places.claims is not None:
+            places.claims = None
+            state.claims.change()
+        if (change.numbers or change.added) and places.words is not None:
+            places.words = None
+            state.words.change()
         if change.added is None or places.lacks_most:
             self._places.drop_all(state.generation)
 

@@ -1,6 +1,6 @@
 """Where an agent's entries are, as a process keeps it: in which conversation, beside what, and what they are related to.
 
-And whether what was claimed there still holds. Postgres looks for all of this entry by entry, for twenty to thirty of
+Beside that whether what was claimed there still holds, and which names and words there are. Postgres looks for all of this entry by entry, for twenty to thirty of
 them a question.
 """
 
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from mnestic.memory.candidates import Tie
 from mnestic.stores.postgres.candidates import EntryLine, Patterns, names_one
+from mnestic.stores.postgres.kept_words import KeptWords
 
 PLACE_COLUMNS = "e.related::text AS related, e.source_id"  # what places are made of, beside the columns of lines
 LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
@@ -59,11 +60,27 @@ class Claimed(NamedTuple):
     until: float
 
 
+class KeptClaims:
+    """What all messages claimed."""
+
+    def __init__(self, claims: Mapping[Source, Sequence[Claimed]]) -> None:
+        self._claims = claims
+        each = map(len, claims.values())
+        self.bytes = _CLAIMED_BYTES * len(claims) + _CLAIM_BYTES * sum(each)
+
+    def is_over(self, place: Place, respects: AbstractSet[str], *, now: float) -> bool:
+        """See `KeptPlaces.over`."""
+        claims = self._claims.get((place.session_id, place.source_id), ())
+        counted = [one for one in claims if one.predicate in respects] or claims
+        return bool(claims) and all(one.until <= now for one in counted)
+
+
 class KeptPlaces:
     """The places of one agent's entries, once `is_whole`; `unseen` are entries of which it is not known where they are.
 
     As long as there are any, nothing is known of the others either: they may be beside any of them. What a session
-    says is put together ahead, or when it is first asked for, as is its order.
+    says is put together ahead, or when it is first asked for, as is its order. `claims` are what was claimed there, and
+    `words` what all of them have, while that is known.
     """
 
     def __init__(self) -> None:
@@ -76,24 +93,14 @@ class KeptPlaces:
         self._told: dict[str, tuple[AbstractSet[str], str]] = {}
         self._ordered: dict[str, tuple[Sequence[int | None], Mapping[int, int]]] = {}
         self._length = 0
-        self._claims: Mapping[Source, Sequence[Claimed]] | None = None
-        self._claimed = 0  # bytes
+        self.claims: KeptClaims | None = None
+        self.words: KeptWords | None = None
 
     @property
     def bytes(self) -> int:
         """About how much memory it takes, once all sessions have been asked for."""
-        return _PLACE_BYTES * len(self._places) + 2 * self._length + self._claimed
-
-    @property
-    def lacks_claims(self) -> bool:
-        """Whether it is not known what was claimed."""
-        return self._claims is None
-
-    def claim(self, claims: Mapping[Source, Sequence[Claimed]] | None) -> None:
-        """Notes all that was claimed, by message; None: that is not known any more."""
-        self._claims = claims
-        each = map(len, (claims or {}).values())
-        self._claimed = _CLAIMED_BYTES * len(claims or ()) + _CLAIM_BYTES * sum(each)
+        beside = sum(one.bytes for one in (self.claims, self.words) if one is not None)
+        return _PLACE_BYTES * len(self._places) + 2 * self._length + beside
 
     @property
     def lacks_most(self) -> bool:
@@ -163,14 +170,10 @@ class KeptPlaces:
             respects: Predicates that are asked about, which alone count where something was claimed by them.
             now: Seconds since 1970.
         """
-        if self._claims is None:
+        if (claims := self.claims) is None:
             return {}
-        found: dict[int, bool] = {}
-        for place in self._known(numbers):
-            claims = self._claims.get((place.session_id, place.source_id), ())
-            counted = [one for one in claims if one.predicate in respects] or claims
-            found[place.number] = bool(claims) and all(one.until <= now for one in counted)
-        return found
+        known = self._known(numbers)
+        return {place.number: claims.is_over(place, respects, now=now) for place in known}
 
     def tell_all(self, lines: Lines) -> Iterator[None]:
         """Puts together what all sessions say, one at each step, before somebody asks."""

@@ -20,6 +20,7 @@ from mnestic.memory.search import AskedLexeme, Known, KnownLexeme, KnownName, Vo
 from mnestic.memory.slips import may_be_another, most_slips
 from mnestic.memory.terms import STOP_WORDS
 from mnestic.stores.postgres.connections import Asked
+from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.unit import Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
@@ -124,7 +125,7 @@ _ALIKE = f"""
 WITH begun AS MATERIALIZED (
     SELECT lexeme, entries FROM mnestic.lexeme
      WHERE {_MINE} AND {{between}} entries > 0 AND starts_with(lexeme, :word)
-     ORDER BY length(lexeme), lexeme LIMIT {_MOST_BEGUN}
+     ORDER BY length(lexeme), lexeme COLLATE "C" LIMIT {_MOST_BEGUN}
 )
 SELECT array_agg(lexeme) AS lexemes, array_agg(entries) AS entries FROM (
     SELECT lexeme, entries FROM begun
@@ -143,6 +144,12 @@ _ALIKE_BETWEEN = text(_ALIKE.format(between="lexeme >= :first AND lexeme < :next
 _ALIKE_FROM = text(_ALIKE.format(between=f"lexeme >= :first AND {_BELOW.format('lexeme')} AND"))
 _NAMES_BETWEEN = text(_NAMED.format(below="AND term < :next"))
 _NAMES_FROM = text(_NAMED.format(below=f"AND {_BELOW.format('term')}"))
+# All of them, for a process to keep.
+ALL_WORDS = text(f"""
+SELECT ARRAY(SELECT DISTINCT term FROM mnestic.entry_term WHERE {_MINE} AND kind IN ('subject', 'alias')) AS names,
+       COALESCE(array_agg(lexeme), '{{}}') AS lexemes, COALESCE(array_agg(entries), '{{}}') AS entries
+  FROM mnestic.lexeme WHERE {_MINE} AND entries > 0
+""")  # noqa: S608 - a constant of this module
 
 
 class KnownWords:
@@ -195,23 +202,34 @@ class KnownWords:
             ends_at=state.ends_at,
         )
 
-    async def near_names(self, words: Collection[str]) -> dict[str, str]:
-        """See `mnestic.memory.ports.SearchStore`."""
+    async def near_names(self, words: Collection[str], *, kept: KeptWords | None) -> dict[str, str]:
+        """See `mnestic.memory.ports.SearchStore`; what is kept spares asking for all names."""
         asked = {word: name_key(word) for word in words if len(word) >= _SHORTEST_MISSPELT}
         some = dict([*asked.items()][:_MOST_SLIPS])
         letters = sorted({key[0] for key in some.values()})
-        longest = max((len(key) + most_slips(key) for key in some.values()), default=0)
-        found = await self._unit.rows_of(*(self._named(each, longest) for each in letters))
-        names = {letter: row.terms or () for letter, (row,) in zip(letters, found, strict=True)}
-        near = {
-            word: _nearest_slip(key, dict.fromkeys(names[key[0]], 1)) for word, key in some.items()
-        }
+        names: dict[str, Mapping[str, int]]
+        if kept is not None:
+            names = {letter: kept.names(letter) for letter in letters}
+        else:
+            longest = max((len(key) + most_slips(key) for key in some.values()), default=0)
+            found = await self._unit.rows_of(*(self._named(each, longest) for each in letters))
+            names = {
+                letter: dict.fromkeys(row.terms or (), 1)
+                for letter, (row,) in zip(letters, found, strict=True)
+            }
+        near = {word: _nearest_slip(key, names[key[0]]) for word, key in some.items()}
         return {word: name for word, name in near.items() if name is not None}
 
     async def look_up(
-        self, words: Sequence[str], known: Known, *, slips: Collection[str], quiet: Collection[str]
+        self,
+        words: Sequence[str],
+        known: Known,
+        *,
+        slips: Collection[str],
+        quiet: Collection[str],
+        kept: KeptWords | None,
     ) -> Vocabulary:
-        """See `mnestic.memory.ports.SearchStore`."""
+        """See `mnestic.memory.ports.SearchStore`; what is kept spares asking for all words."""
         if not known.entries:
             return Vocabulary()
         asked: list[AskedLexeme] = []
@@ -223,7 +241,7 @@ class KnownWords:
             if word in slips and not any(found.values())
         }
         some = [each for found in [*unknown.values()][:_MOST_SLIPS] for each in found]
-        slipped = await self._alike(some)
+        slipped = await self._alike(some, kept)
         functions = {
             word
             for word, found in unknown.items()
@@ -262,9 +280,13 @@ class KnownWords:
             average_length=average,
         )
 
-    async def _alike(self, unknown: Collection[str]) -> dict[str, dict[str, int]]:
+    async def _alike(
+        self, unknown: Collection[str], kept: KeptWords | None
+    ) -> dict[str, dict[str, int]]:
         """The lexemes that each may be meant as: those it begins, else the one a slip or two away."""
         asked = {each for each in unknown if len(each) >= _SHORTEST_MISSPELT}
+        if kept is not None:
+            return {lexeme: _alike(lexeme, kept) for lexeme in asked}
         rows = await self._unit.rows_of(*(self._like(lexeme) for lexeme in asked))
         return {
             lexeme: _nearest(lexeme, dict(zip(row.lexemes or (), row.entries or (), strict=True)))
@@ -295,6 +317,14 @@ def _after(letter: str) -> str:
     number = ord(letter) + 1
     following = chr(0xE000 if number == _SURROGATES else min(number, sys.maxunicode))
     return _BETWEEN.get(letter, following)
+
+
+def _alike(lexeme: str, kept: KeptWords) -> dict[str, int]:
+    """As `KnownWords._alike`, of one."""
+    if begun := kept.begun(lexeme, most=_MOST_BEGUN):
+        return begun
+    slips = most_slips(lexeme)
+    return _nearest(lexeme, kept.about_as_long(lexeme, shortest=_SHORTEST_MISSPELT, slips=slips))
 
 
 def _nearest(lexeme: str, entries: Mapping[str, int]) -> dict[str, int]:

@@ -3,14 +3,15 @@
 It stands apart from what is kept, since it is all that who searches, or reads ahead, has to do with that.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnestic.stores.postgres.candidates import EntryLine
-from mnestic.stores.postgres.kept_places import Claimed, Place, Source, Tied
+from mnestic.stores.postgres.kept_places import KeptClaims, Place, Tied
 from mnestic.stores.postgres.kept_vectors import KeptVectors, bytes_to_grow
+from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.unit import Owner
 
 if TYPE_CHECKING:
@@ -75,9 +76,19 @@ class Reading:
         """What is tied to entries, and how; of those of which that is known."""
         return self.kept.ties(self, numbers)
 
-    def keep_claims(self, claims: Mapping[Source, Sequence[Claimed]]) -> None:
+    def keep_claims(self, claims: KeptClaims) -> None:
         """Keeps what was claimed in all messages."""
         self.kept.keep_claims(self, claims)
+
+    @property
+    def words(self) -> KeptWords | None:
+        """The names and words of all entries, while they are kept."""
+        places = self.kept.places(self.generation)
+        return None if places is None else places.words
+
+    def keep_words(self, words: KeptWords) -> None:
+        """Keeps the names and words of all entries."""
+        self.kept.keep_words(self, words)
 
     def over(
         self, numbers: Iterable[int], respects: AbstractSet[str], *, now: float

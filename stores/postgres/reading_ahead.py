@@ -27,7 +27,15 @@ from mnestic.stores.postgres.connections import Asked, array_of, read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
 from mnestic.stores.postgres.holding import CLAIMED_UNTIL
 from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.kept_places import PLACE_COLUMNS, Claimed, Source, place_of
+from mnestic.stores.postgres.kept_places import (
+    PLACE_COLUMNS,
+    Claimed,
+    KeptClaims,
+    Source,
+    place_of,
+)
+from mnestic.stores.postgres.kept_words import KeptWords
+from mnestic.stores.postgres.known_words import ALL_WORDS
 from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.unit import Owner
@@ -89,16 +97,21 @@ class ReadingAhead:
         while self._owners:
             owner = next(iter(self._owners))
             try:
-                if not (self._kept.unseen(owner) or self._kept.lacks_claims(owner)):
+                if not (self._kept.unseen(owner) or self._lacks_some(owner)):
                     await self._read_all(owner)
                 for _ in range(_TRIES):  # who asks meanwhile has begun nothing
                     if unseen := self._kept.unseen(owner):
                         await self._see(owner, unseen)
                 await self._claim(owner)
+                await self._know_words(owner)
             except Exception as error:  # noqa: BLE001 - nobody else is there to be told; questions tell who asks
                 log.warning("entries are not read ahead", extra={"why": why_of(error)})
             finally:
                 del self._owners[owner]
+
+    def _lacks_some(self, owner: Owner) -> bool:
+        """Whether something beside the rows is to be read."""
+        return self._kept.lacks_claims(owner) or self._kept.lacks_words(owner)
 
     async def _read_all(self, owner: Owner) -> None:
         """Reads all entries of an agent, and tells what its sessions say."""
@@ -148,7 +161,18 @@ class ReadingAhead:
         async for row in _in_turns(rows):
             told = zip(map(sys.intern, row.predicates), row.untils, strict=True)
             claims[row.session_id, row.source_id] = tuple(starmap(Claimed, told))
-        reading.keep_claims(claims)
+        reading.keep_claims(KeptClaims(claims))
+
+    async def _know_words(self, owner: Owner) -> None:
+        """Reads which names and words there are, where all else is known."""
+        if not self._kept.lacks_words(owner):
+            return
+        reading, (all_words,) = await self._rows_of(owner, (ALL_WORDS, {}))
+        known = KeptWords()
+        words = zip(all_words.lexemes, all_words.entries, strict=True)
+        async for _ in _in_turns(known.read(all_words.names, words)):
+            pass
+        reading.keep_words(known)
 
     async def _rows_of(self, owner: Owner, asked: Asked) -> tuple[Reading, Sequence[Any]]:
         """Rows, and the right to keep them: to the count of changes that was read before they were."""

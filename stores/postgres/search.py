@@ -32,6 +32,7 @@ from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.fresh_entries import COUNT, list_fresh
 from mnestic.stores.postgres.holding import is_over
 from mnestic.stores.postgres.kept import Kept
+from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions, spoke_not
 from mnestic.stores.postgres.known_words import KnownWords
@@ -129,9 +130,8 @@ class PostgresSearchStore:
         if self._unit.may_write or not self._kept.has_answer(self._owner, question):
             return None
         ((moment,),) = await self._unit.rows_of((COUNT, self._unit.owner))
-        told = self._kept.answer(
-            self._owner, question, knowledge=moment.knowledge, now=moment.now.timestamp()
-        )
+        now = moment.now.timestamp()
+        told = self._kept.answer(self._owner, question, knowledge=moment.knowledge, now=now)
         if told is not None:
             self._unit.read(*_SEARCH)
         return told
@@ -143,13 +143,8 @@ class PostgresSearchStore:
         until = known.now + _TRUE_FOR
         if known.ends_at is not None:
             until = min(until, known.ends_at)
-        self._kept.keep_answer(
-            self._owner,
-            question,
-            told,
-            knowledge=known.knowledge,
-            until=until.timestamp(),
-        )
+        ends = until.timestamp()
+        self._kept.keep_answer(self._owner, question, told, knowledge=known.knowledge, until=ends)
 
     async def recognise(
         self,
@@ -167,14 +162,14 @@ class PostgresSearchStore:
         known = await self._words.recognise(keys, words, tags=tags, model=model)
         if not self._unit.may_write:
             reading = self._kept.read_at(self._owner, known.knowledge)
-            lacks_claims = self._kept.miss_claims(self._owner)
-            if lacks_claims or reading.unseen or reading.may_read_ahead(known.entries):
+            lacks_some = self._kept.ask(self._owner)
+            if lacks_some or reading.unseen or reading.may_read_ahead(known.entries):
                 self._ahead.begin(self._owner, prepare)
         return known
 
-    async def near_names(self, words: Collection[str]) -> Mapping[str, str]:
+    async def near_names(self, words: Collection[str], known: Known) -> Mapping[str, str]:
         """See the port."""
-        return await self._words.near_names(words)
+        return await self._words.near_names(words, kept=self._kept_words(known))
 
     async def list_related(
         self, names: Collection[str], predicates: Collection[str]
@@ -191,7 +186,8 @@ class PostgresSearchStore:
         quiet: Collection[str] = (),
     ) -> Vocabulary:
         """See the port."""
-        return await self._words.look_up(words, known, slips=slips, quiet=quiet)
+        kept = self._kept_words(known)
+        return await self._words.look_up(words, known, slips=slips, quiet=quiet, kept=kept)
 
     async def list_fresh(self, model: str, known: Known, *, limit: int) -> Fresh:
         """See the port."""
@@ -292,6 +288,7 @@ class PostgresSearchStore:
             KnownSessions(self._unit).apart([one for one in apart if one not in is_apart], search),
             self._whole([number for number in likely if number not in over][: told + _SPARE]),
             is_noted=True,
+            is_last=True,
         )
         wrong = over.union(row.number for each in (other, gone) for row in each)
         wrong |= spoke_not(unheard, search.names)
@@ -304,11 +301,15 @@ class PostgresSearchStore:
         (rows,) = await self._unit.rows_of(self._whole(numbers) if numbers else NOTHING)
         return {row.number: stored_entry(row) for row in rows}
 
-    def _reading(self, search: Search) -> Reading | None:
+    def _reading(self, at: Search | Known) -> Reading | None:
         """What the process keeps of the agent; nothing where a transaction may see what it wrote itself."""
         if self._unit.may_write:
             return None
-        return self._kept.reading(self._owner, search.knowledge)
+        return self._kept.reading(self._owner, at.knowledge)
+
+    def _kept_words(self, known: Known) -> KeptWords | None:
+        reading = self._reading(known)
+        return None if reading is None else reading.words
 
     def _whole(self, numbers: Sequence[int]) -> Asked:
         return _WHOLE, {**self._unit.owner, "numbers": array_of(numbers)}

@@ -84,6 +84,7 @@ UPDATE mnestic.agent_revision SET knowledge = knowledge + 1
 RETURNING knowledge
 """
 _MOST_NAMED = 300  # entries
+_COMMIT: Asked = ("COMMIT", {})
 _SIGNALS = TypeAdapter(list[Signal])
 
 
@@ -114,7 +115,7 @@ class Unit:
         self.actor = actor
         self.may_write = write
         self._opening: Asked | None = opening(tenant_id, write=write)
-        self._is_over = False
+        self._is_over = self._has_ended = False
         self._wrote = False
         self._knows_more = self._is_of_facts = False
         self._changed: set[int] | None = set()
@@ -148,13 +149,17 @@ class Unit:
         """Runs a statement and returns its first row, or None."""
         return (await self._execute(statement, values)).first()
 
-    async def rows_of(self, *asked: Asked, is_noted: bool = False) -> list[Sequence[Any]]:
+    async def rows_of(
+        self, *asked: Asked, is_noted: bool = False, is_last: bool = False
+    ) -> list[Sequence[Any]]:
         """Runs statements that do not wait for each other, in one round trip; returns the rows of each.
 
         Args:
             asked: The statements, with their values.
             is_noted: Whether the audit log is written behind them, and not at the end: who has work until they are
                 answered does not wait for it.
+            is_last: Whether nothing else is likely to be asked. A transaction that only reads is then committed behind
+                them, and another one begun if something is.
 
         Raises:
             InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
@@ -164,12 +169,17 @@ class Unit:
         if not statements:
             return [() for _ in asked]
         with self._asking():
-            noted = [self._audited()] if is_noted and self._trail else []
+            noted: list[Asked] = [self._audited()] if is_noted and self._trail else []
+            ends = is_last and not (self.may_write or self.connection.in_transaction())
+            if ends:
+                noted.append(_COMMIT)
             found = iter(
                 await read_together(
                     self.connection, statements, opening=self._take_opening(), noted=noted
                 )
             )
+        if ends:
+            self._opening, self._has_ended = opening(self.tenant_id, write=False), True
         return [() if one is NOTHING else next(found) for one in asked]
 
     async def run(self, statement: Executable, rows: Rows | None = None) -> int:
@@ -230,12 +240,10 @@ class Unit:
 
         Returns what others are to hear of, now that it is committed.
         """
+        if self._has_ended and self._opening is not None and not self._trail:
+            return None
         await self._open()
-        last = [*self._at_end]
-        if self._wrote and self._revision is None:
-            last.append((_RAISE_REVISION, self.owner))
-        if self._signals:
-            last.append((_SEND, self._told_signals()))
+        last = self._last()
         with self._asking():
             if not (last or self._trail or self._knows_more):
                 await commit(self.connection)
@@ -259,6 +267,15 @@ class Unit:
             added=_named(self._added),
             is_of_facts=self._is_of_facts,
         )
+
+    def _last(self) -> list[tuple[Executable, Rows]]:
+        """What is left to be written, beside the audit log."""
+        last = [*self._at_end]
+        if self._wrote and self._revision is None:
+            last.append((_RAISE_REVISION, self.owner))
+        if self._signals:
+            last.append((_SEND, self._told_signals()))
+        return last
 
     def _told_signals(self) -> Rows:
         told = _SIGNALS.dump_json(self._signals).decode()

@@ -8,7 +8,8 @@ import pytest
 
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.kept_places import LONG, Claimed, KeptPlaces, Place
+from mnestic.stores.postgres.kept_places import LONG, Claimed, KeptClaims, KeptPlaces, Place
+from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.unit import Change
 from tests.stores.test_kept import line
@@ -211,7 +212,8 @@ def test_claims_that_are_too_large_leave_places_as_they_are() -> None:
     kept, owner = Kept(max_bytes=50_000), ("t", "ada")
     reading = placed(kept, "ada")
     assert kept.lacks_claims(owner)
-    reading.keep_claims({("s", str(number)): (Claimed("likes", 1.0),) for number in range(10)})
+    some = {("s", str(number)): (Claimed("likes", 1.0),) for number in range(10)}
+    reading.keep_claims(KeptClaims(some))
 
     assert not kept.lacks_claims(owner)
     assert reading.over([1], frozenset(), now=0.0) == {}
@@ -226,12 +228,14 @@ def test_claims_that_change_are_read_again_more_and_more_rarely() -> None:
         """How many questions it takes once facts have changed."""
         kept.changed(Change(owner, knowledge, [], []))
         asked = 1
-        while not kept.miss_claims(owner):
+        while not kept.ask(owner):
             asked += 1
-        kept.reading(owner, knowledge).keep_claims({("a", None): (Claimed("likes", math.inf),)})
+        kept.reading(owner, knowledge).keep_claims(claimed)
         return asked
 
-    kept.reading(owner, 0).keep_claims({})
+    claimed = KeptClaims({("a", None): (Claimed("likes", math.inf),)})
+    kept.reading(owner, 0).keep_claims(KeptClaims({}))
+    kept.reading(owner, 0).keep_words(KeptWords())
     assert [asked_until_read(knowledge) for knowledge in range(1, 10)] == [
         *(1, 2, 4, 8, 16, 32, 64, 100, 100)
     ]
