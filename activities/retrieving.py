@@ -319,7 +319,7 @@ async def _judged(
             break
         first, size = first + size, 2 * size
     unread = [one.number for one in right[:limit] if one.number not in entries]
-    return right, entries | await transaction.search.read(unread)
+    return right, entries | await transaction.search.read(unread, search)
 
 
 def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:

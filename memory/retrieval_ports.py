@@ -150,7 +150,7 @@ class SearchStore(Protocol):
         """
         ...
 
-    async def read(self, numbers: Sequence[int]) -> dict[int, Entry]:
+    async def read(self, numbers: Sequence[int], search: Search) -> dict[int, Entry]:
         """These entries, by number."""
         ...
 

@@ -17,14 +17,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import from_json
 
 from mnestic.memory.candidates import CONCERNS, PACKED, ROW, Candidates
 from mnestic.memory.claims import name_key
+from mnestic.memory.entries import Entry
 from mnestic.memory.replacements import Told
 from mnestic.memory.revisions import Change, changes_of, is_revision
 from mnestic.memory.search import Search
 from mnestic.memory.terms import terms_of
 from mnestic.memory.time_mentions import tells_when
+from mnestic.stores.postgres.stored import read_stored
 
 # What lines are made of; names of columns are the fields of `EntryLine`.
 COLUMNS_BESIDE = """
@@ -33,6 +36,11 @@ COLUMNS_BESIDE = """
        e.status, e.expires_at
 """  # the content
 COLUMNS = f"{COLUMNS_BESIDE}, e.content"
+_STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
+# All else of an entry, as JSON: what is told of it without asking again.
+STORED_COLUMN = (
+    f"CAST(jsonb_build_array({', '.join(f'e.{name}' for name in _STORED)}) AS text) AS stored"
+)
 SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
 _PREPARED = 300  # characters of a content whose changes are worked out ahead; 1,000 take 5 ms
@@ -62,7 +70,8 @@ class Whose:
 class EntryLine:
     """An entry as far as searches need it, whatever they ask.
 
-    `marks` are tags and aliases; `row` is one of `ROW`, in which all is 0 that depends on the question.
+    `marks` are tags and aliases; `row` is one of `ROW`, in which all is 0 that depends on the question. `stored` is the
+    rest of what is told of it, if that was read, and `accesses` how often it has been told since, and when.
     """
 
     number: int
@@ -75,6 +84,8 @@ class EntryLine:
     times: tuple[tuple[datetime, datetime], ...]
     content: str
     row: bytes
+    stored: str | None = None
+    accesses: tuple[int, datetime] | None = None
     _folded: str | None = None
     _terms: tuple[str, ...] | None = None
     _changes: tuple[Change, ...] | None = None
@@ -90,7 +101,8 @@ class EntryLine:
         """About how much memory it takes, once its words have been looked at."""
         length = len(self.content)
         changes = _CHANGE_BYTES * length * self.revises
-        return _ROW_BYTES + 2 * sys.getsizeof(self.content) + 2 * min(length, _BEGINNING) + changes
+        texts = 2 * sys.getsizeof(self.content) + 2 * min(length, _BEGINNING)
+        return _ROW_BYTES + texts + changes + (sys.getsizeof(self.stored) if self.stored else 0)
 
     @property
     def speaker(self) -> str:
@@ -128,6 +140,14 @@ class EntryLine:
         if self._told is None:
             self._told = Told(self.content)
         return self._told
+
+    def entry(self) -> Entry:
+        """The entry, of which all is known."""
+        columns = dict(zip(_STORED, from_json(self.stored or ""), strict=True))
+        columns |= {"id": self.entry_id, "content": self.content, "session_id": self.session_id}
+        if self.accesses is not None:
+            columns["access_count"], columns["last_accessed"] = self.accesses
+        return read_stored(Entry, columns, what=f"entry {self.entry_id}")
 
     def prepare(self) -> None:
         """Works out ahead what questions ask of most lines like it."""

@@ -6,8 +6,9 @@ changed, so that the others stay; where one is late or lost, all that is kept of
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from itertools import count
 
@@ -157,12 +158,20 @@ class Kept:
 
     def keep_ahead(self, reading: Reading, lines: Sequence[EntryLine]) -> bool:
         """See `Reading.keep_ahead`."""
+        generation = reading.generation
         small = [line for line in lines if line.is_small]
-        if not self.is_current(reading) or sum(line.bytes for line in small) > self._lines.place:
+        more = sum(line.bytes - self._lines.size(generation, line.number) for line in small)
+        if not self.is_current(reading) or more > self._lines.place:
             return False
         for line in small:
-            self._lines.put(reading.generation, line.number, line, size=line.bytes)
+            self._lines.put(generation, line.number, line, size=line.bytes)
         return True
+
+    def accessed(self, owner: Owner, accesses: Mapping[int, tuple[int, datetime]]) -> None:
+        """Notes how often entries have been told, and when last."""
+        if (state := self._states.get(owner)) is not None:
+            for number, line in self.held(state.generation, accesses).items():
+                line.accesses = accesses[number]
 
     def places(self, generation: int) -> KeptPlaces | None:
         """Where the entries of an agent are, as far as that is kept."""

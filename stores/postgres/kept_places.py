@@ -103,6 +103,11 @@ class KeptPlaces:
         return _PLACE_BYTES * len(self._places) + 2 * self._length + beside
 
     @property
+    def knows_all(self) -> bool:
+        """Whether nothing of that is unknown, nor what was claimed."""
+        return self.is_whole and not self.unseen and self.claims is not None
+
+    @property
     def lacks_most(self) -> bool:
         """Whether of so many it is not known where they are that it is not worth its place."""
         return len(self.unseen) > _MOST_UNSEEN

@@ -163,6 +163,7 @@ class PostgresMemory:
                 )
                 yield PostgresTransaction(unit, self._kept, self._ahead)
                 self._tell(await unit.finish())
+                self._kept.accessed((tenant_id, agent_id), unit.accesses)
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise unavailable(error, where=self._where) from error
 

@@ -81,6 +81,12 @@ class Reading:
         self.kept.keep_claims(self, claims)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is known where all entries are, and what was claimed there."""
+        places = self.kept.places(self.generation)
+        return places is not None and places.knows_all
+
+    @property
     def words(self) -> KeptWords | None:
         """The names and words of all entries, while they are kept."""
         places = self.kept.places(self.generation)

@@ -20,6 +20,7 @@ from mnestic.stores.postgres.accesses import why_of
 from mnestic.stores.postgres.candidates import (
     COLUMNS_BESIDE,
     SMALL,
+    STORED_COLUMN,
     EntryLine,
     line_of,
 )
@@ -46,7 +47,7 @@ _TRIES = 5  # at a piece, while others write
 _NEWEST = 2**63 - 1
 # No content that is not kept; a character has four bytes at most.
 _ROWS = f"""
-SELECT {COLUMNS_BESIDE}, {PLACE_COLUMNS}, CASE WHEN octet_length(e.content) <= {4 * SMALL} THEN e.content END AS content
+SELECT {COLUMNS_BESIDE}, {PLACE_COLUMNS}, {STORED_COLUMN}, CASE WHEN octet_length(e.content) <= {4 * SMALL} THEN e.content END AS content
   FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id"""  # noqa: S608 - constants of this module
 _NEXT = text(f"{_ROWS} AND e.number < :before ORDER BY e.number DESC LIMIT {_PIECE}")
@@ -191,13 +192,16 @@ class ReadingAhead:
 async def _lines_of(
     reading: Reading, rows: Sequence[Any], prepare: Prepare | None
 ) -> list[EntryLine]:
-    """Lines of those rows that are worth keeping and are not kept yet; these and those that are, prepared for questions."""
+    """Lines of those rows that are worth keeping and not wholly kept yet; these and those that are, prepared for questions."""
     found = [row for row in rows if row.content is not None]
     held, lines = reading.held(row.number for row in found), []
     async for row in _in_turns(found):
         line = held.get(row.number)
         if line is None:
-            lines.append(line := line_of(row))
+            line = line_of(row)
+        if line.stored is None:
+            line.stored = row.stored
+            lines.append(line)
         line.prepare()
         if prepare is not None and (terms := line.terms()):
             prepare(terms)

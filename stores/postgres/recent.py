@@ -60,6 +60,10 @@ class Recent(Generic[Group, Key, Value]):
         """Whether a value is there; it does not count as a use."""
         return key in self._groups.get(group, {})
 
+    def size(self, group: Group, key: Key) -> int:
+        """How many bytes a value was said to have; 0 where it is not there."""
+        return self._groups[group][key][1] if self.has(group, key) else 0
+
     def number(self, group: Group) -> int:
         """How many values a group has."""
         return len(self._groups.get(group, {}))

@@ -28,7 +28,6 @@ from mnestic.memory.search import (
 from mnestic.memory.weighing import SATURATION
 from mnestic.stores.postgres.candidates import COLUMNS, candidates_of, line_of
 from mnestic.stores.postgres.connections import Asked, array_of
-from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.fresh_entries import COUNT, list_fresh
 from mnestic.stores.postgres.holding import is_over
 from mnestic.stores.postgres.kept import Kept
@@ -40,6 +39,7 @@ from mnestic.stores.postgres.nearest import Nearest
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.search_filters import Filter, statement_of
+from mnestic.stores.postgres.told_entries import ToldEntries
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
@@ -109,7 +109,6 @@ SELECT t.number AS lender,
   FROM mnestic.entry AS t
  WHERE {_AMONG}
 """  # noqa: S608
-_WHOLE = text(f"SELECT * FROM mnestic.entry AS t WHERE {_AMONG}")  # noqa: S608
 _SEARCH = ("entry.search", "*")  # of the audit log; the words of a question are nobody's business
 _TRUE_FOR = timedelta(minutes=10)  # of an answer; how recent something is counts a little
 _SPARE = 4  # entries that are read beside those that are told, as some may not answer
@@ -195,13 +194,15 @@ class PostgresSearchStore:
 
     async def find(self, search: Search) -> Hits:
         """See the port."""
-        facts = KnownFacts(self._unit)
+        facts, reading = KnownFacts(self._unit), self._reading(search)
+        is_whole = reading is not None and reading.is_whole  # then hardly anything else is asked
         words, called, named, timed, said = await self._unit.rows_of(
             self._by_words(search, search.vocabulary, limit=search.pool),
             self._by_words(search, search.called, limit=_NAMED),
             self._by_names(search),
             self._by_time(search),
             facts.said(search, limit=_LEARNED),
+            is_last=is_whole,
         )
         return Hits(
             words={number: Hit(score, lexemes) for number, score, lexemes in words},
@@ -282,24 +283,25 @@ class PostgresSearchStore:
         is_apart = reading.apart(apart, search.names) if reading is not None else {}
         likely = [number for number in numbers if not is_apart.get(number)]
         over, asking = self._over([number for number in likely if number not in sound], search)
+        likely = [number for number in likely if number not in over]
+        best = ToldEntries(self._unit, reading, likely[: told + _SPARE])
         other, gone, unheard, rows = await self._unit.rows_of(
             KnownFacts(self._unit).others(numbers, search.believed, search.respects),
             asking,
             KnownSessions(self._unit).apart([one for one in apart if one not in is_apart], search),
-            self._whole([number for number in likely if number not in over][: told + _SPARE]),
-            is_noted=True,
+            best.asking,
             is_last=True,
         )
         wrong = over.union(row.number for each in (other, gone) for row in each)
         wrong |= spoke_not(unheard, search.names)
         wrong.update(number for number, is_wrong in is_apart.items() if is_wrong)
-        right = [row for row in rows if row.number not in wrong]
-        return Judgement(frozenset(wrong), {row.number: stored_entry(row) for row in right})
+        return Judgement(frozenset(wrong), best.entries(rows, but=wrong))
 
-    async def read(self, numbers: Sequence[int]) -> dict[int, Entry]:
+    async def read(self, numbers: Sequence[int], search: Search) -> dict[int, Entry]:
         """See the port."""
-        (rows,) = await self._unit.rows_of(self._whole(numbers) if numbers else NOTHING)
-        return {row.number: stored_entry(row) for row in rows}
+        told = ToldEntries(self._unit, self._reading(search), numbers)
+        (rows,) = await self._unit.rows_of(told.asking)
+        return told.entries(rows)
 
     def _reading(self, at: Search | Known) -> Reading | None:
         """What the process keeps of the agent; nothing where a transaction may see what it wrote itself."""
@@ -310,9 +312,6 @@ class PostgresSearchStore:
     def _kept_words(self, known: Known) -> KeptWords | None:
         reading = self._reading(known)
         return None if reading is None else reading.words
-
-    def _whole(self, numbers: Sequence[int]) -> Asked:
-        return _WHOLE, {**self._unit.owner, "numbers": array_of(numbers)}
 
     def _over(self, numbers: Collection[int], search: Search) -> tuple[set[int], Asked]:
         """Those of which nothing that was claimed holds, as far as the process knows it, and what asks for the others."""

@@ -116,6 +116,7 @@ class Unit:
         self.may_write = write
         self._opening: Asked | None = opening(tenant_id, write=write)
         self._is_over = self._has_ended = False
+        self.accesses: dict[int, tuple[int, datetime]] = {}  # of entries by number, as counted anew
         self._wrote = False
         self._knows_more = self._is_of_facts = False
         self._changed: set[int] | None = set()
@@ -158,8 +159,8 @@ class Unit:
             asked: The statements, with their values.
             is_noted: Whether the audit log is written behind them, and not at the end: who has work until they are
                 answered does not wait for it.
-            is_last: Whether nothing else is likely to be asked. A transaction that only reads is then committed behind
-                them, and another one begun if something is.
+            is_last: Whether nothing else is likely to be asked: then it is written as well, a transaction that only reads is
+                committed, and another one begun if something is asked all the same.
 
         Raises:
             InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
@@ -169,7 +170,7 @@ class Unit:
         if not statements:
             return [() for _ in asked]
         with self._asking():
-            noted: list[Asked] = [self._audited()] if is_noted and self._trail else []
+            noted: list[Asked] = [self._audited()] if (is_noted or is_last) and self._trail else []
             ends = is_last and not (self.may_write or self.connection.in_transaction())
             if ends:
                 noted.append(_COMMIT)
