@@ -46,10 +46,8 @@ _BASE = "base"  # whose memory is made as users make it
 _CHANNEL = "benchmark"  # of all messages
 _SEED, _ASKING_SEED = 11, 12
 _AT_ONCE = 500  # messages kept in one transaction
-_WARM_UPS, _WARM_UP = (
-    2000,
-    100,
-)  # questions that no figure tells of, at most, and until rows are counted again
+_WARM_UPS = 2000  # questions that no figure tells of, at most
+_WARM_UP = 100  # of them, until it is looked at again how many rows are kept
 _STILL = 0.01  # of the rows that are kept: where fewer have come, all have been read
 _TOP = 10
 _RECALLED = 1000  # questions that recall is of: of 300 it differs by a hundredth from draw to draw

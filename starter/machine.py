@@ -3,6 +3,7 @@
 It stands alone, since both the embedded Postgres and what a process keeps are measured by it.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -10,10 +11,14 @@ import psutil
 
 from mnestic.memory.caches import CACHE_BYTES
 
-_SHARE = 32  # of all memory, in which a process keeps what it read
+_SHARE, _MOST_SHARE = (
+    32,
+    4,
+)  # of all memory, in which a process keeps what it read, and of a small one
 _MOST_CACHE_BYTES = 2**30
 _PROCESS_GROUPS = Path("/proc/self/cgroup")
 _GROUPS = Path("/sys/fs/cgroup")
+_LINE = re.compile(r"^\d+:([^:\n]*):(.*)$", re.MULTILINE)
 
 
 def memory_bytes(*, process_groups: Path = _PROCESS_GROUPS, groups: Path = _GROUPS) -> int:
@@ -30,29 +35,29 @@ def memory_bytes(*, process_groups: Path = _PROCESS_GROUPS, groups: Path = _GROU
 
 def cache_bytes() -> int:
     """What a process keeps by default, in bytes."""
-    return min(max(CACHE_BYTES, memory_bytes() // _SHARE), _MOST_CACHE_BYTES)
+    memory = memory_bytes()
+    return min(max(CACHE_BYTES, memory // _SHARE), _MOST_CACHE_BYTES, memory // _MOST_SHARE)
 
 
 def _limits(process_groups: Path, groups: Path) -> Iterator[int]:
     """The limits that can be read: within a container the paths may be those outside of it, which are not there."""
-    for line in _read(process_groups).splitlines():
-        _, controllers, path = line.split(":", 2)
+    for controllers, path in _LINE.findall(_read(process_groups)):
         if not controllers:
             root, name = groups, "memory.max"
         elif "memory" in controllers.split(","):
             root, name = groups / "memory", "memory.limit_in_bytes"
         else:
             continue
-        within = PurePosixPath(path).relative_to("/")
+        within = PurePosixPath(path.lstrip("/"))
         for group in (within, *within.parents):
             limit = _read(root / group / name).strip()
-            if limit.isdigit():  # else there is none: "max"
+            if limit.isdecimal():  # else there is none: "max"
                 yield int(limit)
 
 
 def _read(file: Path) -> str:
-    """What a file says; nothing where there is none, as on another system."""
+    """What a file says; nothing where there is none, as on another system. Names of groups may be any bytes."""
     try:
-        return file.read_text(encoding="utf-8")
-    except OSError:
+        return file.read_text(encoding="utf-8", errors="surrogateescape")
+    except (OSError, ValueError):
         return ""

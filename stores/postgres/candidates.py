@@ -37,10 +37,12 @@ COLUMNS_BESIDE = """
 """  # the content
 COLUMNS = f"{COLUMNS_BESIDE}, e.content"
 _STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
+_INSTANTS = ("at", "created_at", "updated_at", "expires_at", "last_accessed")
+# In UTC, whatever the time zone of the session: in some of these the offsets of a hundred years ago have seconds.
+_INSTANT = "to_char(e.{} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+_PARTS = (_INSTANT.format(name) if name in _INSTANTS else f"e.{name}" for name in _STORED)
 # All else of an entry, as JSON: what is told of it without asking again.
-STORED_COLUMN = (
-    f"CAST(jsonb_build_array({', '.join(f'e.{name}' for name in _STORED)}) AS text) AS stored"
-)
+STORED_COLUMN = f"CAST(jsonb_build_array({', '.join(_PARTS)}) AS text) AS stored"
 SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
 _PREPARED = 300  # characters of a content whose changes are worked out ahead; 1,000 take 5 ms
@@ -143,11 +145,14 @@ class EntryLine:
 
     def entry(self) -> Entry:
         """The entry, of which all is known."""
-        columns = dict(zip(_STORED, from_json(self.stored or ""), strict=True))
-        columns |= {"id": self.entry_id, "content": self.content, "session_id": self.session_id}
-        if self.accesses is not None:
-            columns["access_count"], columns["last_accessed"] = self.accesses
-        return read_stored(Entry, columns, what=f"entry {self.entry_id}")
+        assert self.stored is not None
+        told = entry_of(
+            self.stored, id=self.entry_id, session_id=self.session_id, content=self.content
+        )
+        if self.accesses is None:
+            return told
+        count, last = self.accesses
+        return told.model_copy(update={"access_count": count, "last_accessed": last})
 
     def prepare(self) -> None:
         """Works out ahead what questions ask of most lines like it."""
@@ -155,6 +160,16 @@ class EntryLine:
         if self.revises and len(self.content) <= _PREPARED:
             self.changes()
             self.told().prepare()
+
+
+def entry_of(stored: str, **others: str | None) -> Entry:
+    """An entry out of `STORED_COLUMN` and its other columns.
+
+    Raises:
+        StoredValueError: somebody else has written what makes no entry.
+    """
+    columns = dict(zip(_STORED, from_json(stored), strict=True)) | others
+    return read_stored(Entry, columns, what=f"entry {others['id']}")
 
 
 def line_of(row: Any) -> EntryLine:

@@ -388,8 +388,3 @@ def _conditions(query: EntryQuery) -> list[Any]:
 
 def _entry(row: Row[Any]) -> Entry:
     return read_stored(Entry, dict(row._mapping), what=f"entry {row.id}")  # noqa: SLF001
-
-
-def stored_entry(row: Any) -> Entry:
-    """An entry out of all columns of its row, as a named tuple."""
-    return read_stored(Entry, row._asdict(), what=f"entry {row.id}")

@@ -7,7 +7,6 @@ changed, so that the others stay; where one is late or lost, all that is kept of
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import count
@@ -17,6 +16,7 @@ from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept_answers import KeptAnswers
 from mnestic.stores.postgres.kept_places import KeptClaims, KeptPlaces, Place, Tied
+from mnestic.stores.postgres.kept_state import State
 from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors
 from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.reading import Reading
@@ -29,51 +29,9 @@ _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 # times what has been spent so far.
 _FEWEST_MISSED, _MISSED = 100, 0.25
 _MOST_TIMES = 10
-_MOST_WITHOUT = 100  # questions until what was claimed, or all words, are read again
-_LINE_BYTES = 2800  # about what a line takes, of some 120 characters
+_LINE_BYTES = 3300  # about what a line takes, of some 120 characters
 # Parts of all bytes, in which about as many entries have their vectors and places as their rows, which have the rest.
 _ANSWERS, _VECTORS, _PLACES = 10, 5, 5
-
-
-@dataclass(slots=True)
-class _Again:
-    """When what is read as a whole, and only true until something changes, is read again: more and more rarely.
-
-    `without` is how many questions have been asked since it changed, `after` how many are to be.
-    """
-
-    without: int = 0
-    after: int = 0
-    is_too_large: bool = False
-
-    @property
-    def is_due(self) -> bool:
-        """Whether it is worth reading."""
-        return self.without >= self.after and not self.is_too_large
-
-    def change(self) -> None:
-        """It is not known any more."""
-        self.without, self.after = 0, min(2 * self.after or 1, _MOST_WITHOUT)
-
-
-@dataclass(slots=True)
-class _State:
-    """Of an agent: under what its lines and vectors are kept, and the count of changes that they are true at.
-
-    `asked` is how often it was asked for what is near in meaning since its vectors were read, `before` how often
-    it must have been before they are read again. `missed` is how many lines and ties questions had to read since all
-    lines were, which they have been so many `times`.
-    """
-
-    generation: int
-    knowledge: int
-    asked: int = field(default=0, compare=False)
-    before: int = field(default=1, compare=False)
-    missed: int = field(default=0, compare=False)
-    times: int = field(default=0, compare=False)
-    are_places_too_large: bool = field(default=False, compare=False)
-    claims: _Again = field(default_factory=_Again, compare=False)
-    words: _Again = field(default_factory=_Again, compare=False)
 
 
 class Kept:
@@ -93,7 +51,7 @@ class Kept:
         self._vectors: Recent[int, str, KeptVectors] = Recent(vectors, largest=1.0)
         self._lines: Recent[int, int, EntryLine] = Recent(max_bytes - answers - vectors - places)
         self._places: Recent[int, None, KeptPlaces] = Recent(places, largest=1.0)
-        self._states: OrderedDict[Owner, _State] = OrderedDict()
+        self._states: OrderedDict[Owner, State] = OrderedDict()
         self._generations = count()
         self._entry_hits = self._entry_misses = 0
         self._vector_hits = self._vector_misses = 0
@@ -108,7 +66,7 @@ class Kept:
         state = self._states.get(owner)
         if state is None or state.knowledge != knowledge:  # less: the database is an older one
             self._drop(owner)
-            state = self._states[owner] = _State(next(self._generations), knowledge)
+            state = self._states[owner] = State(next(self._generations), knowledge)
             if len(self._states) > _MOST_AGENTS:
                 self._drop(next(iter(self._states)))
         self._states.move_to_end(owner)
@@ -233,13 +191,27 @@ class Kept:
         state, places = self._whole_places(owner)
         return places is not None and places.words is None and state.words.is_due
 
+    def begin_claims(self, owner: Owner) -> bool:
+        """Whether what was claimed is to be read, which begins now."""
+        if is_due := self.lacks_claims(owner):
+            self._states[owner].claims.begin()
+        return is_due
+
+    def begin_words(self, owner: Owner) -> bool:
+        """Whether names and words are to be read, which begins now."""
+        if is_due := self.lacks_words(owner):
+            self._states[owner].words.begin()
+        return is_due
+
     def keep_claims(self, reading: Reading, claims: KeptClaims) -> None:
         """See `Reading.keep_claims`."""
         if (places := self._current_places(reading)) is not None:
+            state = self._states[reading.owner]
             places.claims = claims
+            if places.bytes > self._places.largest and places.words is not None:
+                places.words, state.words.is_too_large = None, True  # claims are asked for by all
             if places.bytes > self._places.largest:
-                places.claims = None
-                self._states[reading.owner].claims.is_too_large = True
+                places.claims, state.claims.is_too_large = None, True
             self._keep_places(reading, places)
 
     def keep_words(self, reading: Reading, words: KeptWords) -> None:
@@ -247,18 +219,17 @@ class Kept:
         if (places := self._current_places(reading)) is not None:
             places.words = words
             if places.bytes > self._places.largest:
-                places.words = None
-                self._states[reading.owner].words.is_too_large = True
+                places.words, self._states[reading.owner].words.is_too_large = None, True
             self._keep_places(reading, places)
 
     def _current_places(self, reading: Reading) -> KeptPlaces | None:
         """Those of an agent, if they may be written to."""
         return self.places(reading.generation) if self.is_current(reading) else None
 
-    def _whole_places(self, owner: Owner) -> tuple[_State, KeptPlaces | None]:
+    def _whole_places(self, owner: Owner) -> tuple[State, KeptPlaces | None]:
         """Those of an agent, if all are known."""
         if (state := self._states.get(owner)) is None:
-            return _State(0, 0), None
+            return State(0, 0), None
         places = self.places(state.generation)
         return state, places if places is not None and places.is_whole else None
 
@@ -290,7 +261,7 @@ class Kept:
 
     def is_current(self, reading: Reading) -> bool:
         """See `Reading.is_current`."""
-        return self._states.get(reading.owner) == _State(reading.generation, reading.knowledge)
+        return self._states.get(reading.owner) == State(reading.generation, reading.knowledge)
 
     def vectors(self, generation: int, model: str) -> KeptVectors | None:
         """See `Reading.vectors`."""
@@ -338,7 +309,7 @@ class Kept:
         if change.added is None or any(vectors.lacks_most for vectors in held):
             self._vectors.drop_all(state.generation)
 
-    def _change_places(self, state: _State, change: Change) -> None:
+    def _change_places(self, state: State, change: Change) -> None:
         if (places := self.places(state.generation)) is None:
             return
         places.change(change.numbers or (), change.added or ())

@@ -1,7 +1,7 @@
 """Where an agent's entries are, as a process keeps it: in which conversation, beside what, and what they are related to.
 
-Beside that whether what was claimed there still holds, and which names and words there are. Postgres looks for all of this entry by entry, for twenty to thirty of
-them a question.
+With them goes whether what was claimed there still holds, and which names and words there are. Postgres looks for all
+of this entry by entry, for twenty to thirty of them a question.
 """
 
 import json

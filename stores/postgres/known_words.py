@@ -29,6 +29,7 @@ _SHORTEST_MISSPELT = 4  # characters; nothing shorter is taken for misspelt
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _MOST_SLIPS = 20  # words of a question that are taken for misspelt
 _STRIDE = 20  # rows of an index; to look for the next name takes as long as to read some
+_PIECE = 1000  # words that are told at once
 _MOST_BEGUN = 3  # lexemes that the beginning of a word stands for
 _FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST_MISSPELT]
 # Vowels that are written before the consonant that they follow, and with which collations put words in the place of
@@ -144,12 +145,18 @@ _ALIKE_BETWEEN = text(_ALIKE.format(between="lexeme >= :first AND lexeme < :next
 _ALIKE_FROM = text(_ALIKE.format(between=f"lexeme >= :first AND {_BELOW.format('lexeme')} AND"))
 _NAMES_BETWEEN = text(_NAMED.format(below="AND term < :next"))
 _NAMES_FROM = text(_NAMED.format(below=f"AND {_BELOW.format('term')}"))
-# All of them, for a process to keep.
+# All of them, for a process to keep, in pieces of JSON: a driver reads many small values in one go.
 ALL_WORDS = text(f"""
-SELECT ARRAY(SELECT DISTINCT term FROM mnestic.entry_term WHERE {_MINE} AND kind IN ('subject', 'alias')) AS names,
-       COALESCE(array_agg(lexeme), '{{}}') AS lexemes, COALESCE(array_agg(entries), '{{}}') AS entries
-  FROM mnestic.lexeme WHERE {_MINE} AND entries > 0
-""")  # noqa: S608 - a constant of this module
+WITH these AS (
+    SELECT true AS are_names, term AS word, 1 AS entries
+      FROM (SELECT DISTINCT term FROM mnestic.entry_term WHERE {_MINE} AND kind IN ('subject', 'alias')) AS named
+     UNION ALL
+    SELECT false, lexeme, entries FROM mnestic.lexeme WHERE {_MINE} AND entries > 0
+)
+SELECT are_names, CAST(jsonb_agg(jsonb_build_array(word, entries)) AS text) AS words
+  FROM (SELECT *, row_number() OVER (PARTITION BY are_names) / {_PIECE} AS piece FROM these) AS parted
+ GROUP BY are_names, piece
+""")  # noqa: S608 - constants of this module
 
 
 class KnownWords:

@@ -15,12 +15,22 @@ _OPEN = """
 SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', :tenant_id, true) AS tenant"""
 _OPEN_WRITING = text(_OPEN)
 # What a reading transaction leaves behind, who read what, is on disk within a second; nobody waits for that.
-_OPEN_READING = text(f"{_OPEN}, set_config('synchronous_commit', 'off', true) AS waits")
+_READING = f"{_OPEN}, set_config('synchronous_commit', 'off', true) AS waits"
+_OPEN_READING = text(_READING)
+# What a search asks once it has committed; it keeps its plans from its first statement on.
+_OPEN_AGAIN = text(
+    f"{_READING}, set_config('plan_cache_mode', 'force_generic_plan', true) AS planned"
+)
 
 
 def opening(tenant_id: str, *, write: bool) -> tuple[TextClause, dict[str, str]]:
     """What a transaction asks first."""
     return _OPEN_WRITING if write else _OPEN_READING, {"tenant_id": tenant_id}
+
+
+def opening_again(tenant_id: str) -> tuple[TextClause, dict[str, str]]:
+    """What a transaction asks first that goes on with a search."""
+    return _OPEN_AGAIN, {"tenant_id": tenant_id}
 
 
 def refusal(error: ProgrammingError | DataError) -> Exception:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from itertools import starmap
 from typing import Any, TypeVar
 
+from pydantic_core import from_json
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -155,7 +156,7 @@ class ReadingAhead:
 
     async def _claim(self, owner: Owner) -> None:
         """Reads what was claimed, where all else is known."""
-        if not self._kept.lacks_claims(owner):
+        if not self._kept.begin_claims(owner):
             return
         reading, rows = await self._rows_of(owner, (CLAIMED_UNTIL, {}))
         claims: dict[Source, Sequence[Claimed]] = {}
@@ -166,13 +167,12 @@ class ReadingAhead:
 
     async def _know_words(self, owner: Owner) -> None:
         """Reads which names and words there are, where all else is known."""
-        if not self._kept.lacks_words(owner):
+        if not self._kept.begin_words(owner):
             return
-        reading, (all_words,) = await self._rows_of(owner, (ALL_WORDS, {}))
+        reading, pieces = await self._rows_of(owner, (ALL_WORDS, {}))
         known = KeptWords()
-        words = zip(all_words.lexemes, all_words.entries, strict=True)
-        async for _ in _in_turns(known.read(all_words.names, words)):
-            pass
+        async for piece in _in_turns(pieces):
+            (known.name if piece.are_names else known.count)(from_json(piece.words))
         reading.keep_words(known)
 
     async def _rows_of(self, owner: Owner, asked: Asked) -> tuple[Reading, Sequence[Any]]:
@@ -192,16 +192,14 @@ class ReadingAhead:
 async def _lines_of(
     reading: Reading, rows: Sequence[Any], prepare: Prepare | None
 ) -> list[EntryLine]:
-    """Lines of those rows that are worth keeping and not wholly kept yet; these and those that are, prepared for questions."""
+    """Lines of those rows that are worth keeping and not kept whole yet; those that are prepared as well."""
     found = [row for row in rows if row.content is not None]
     held, lines = reading.held(row.number for row in found), []
     async for row in _in_turns(found):
         line = held.get(row.number)
-        if line is None:
-            line = line_of(row)
-        if line.stored is None:
+        if line is None or line.stored is None:  # a question has read that one
+            lines.append(line := line_of(row))
             line.stored = row.stored
-            lines.append(line)
         line.prepare()
         if prepare is not None and (terms := line.terms()):
             prepare(terms)

@@ -9,16 +9,15 @@ from typing import Any
 from sqlalchemy import text
 
 from mnestic.memory.entries import Entry
-from mnestic.stores.postgres.candidates import EntryLine
+from mnestic.stores.postgres.candidates import STORED_COLUMN, EntryLine, entry_of
 from mnestic.stores.postgres.connections import Asked, array_of
-from mnestic.stores.postgres.entries import stored_entry
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
-_WHOLE = text("""
-SELECT * FROM mnestic.entry AS t
- WHERE t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND t.number = ANY(CAST(:numbers AS bigint[]))
-""")
+_WHOLE = text(f"""
+SELECT e.number, e.id, e.session_id, e.content, {STORED_COLUMN} FROM mnestic.entry AS e
+ WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(CAST(:numbers AS bigint[]))
+""")  # noqa: S608 - a constant
 
 
 class ToldEntries:
@@ -43,4 +42,10 @@ class ToldEntries:
     def entries(self, rows: Sequence[Any], *, but: Collection[int] = ()) -> dict[int, Entry]:
         """The entries by number, but for some; `rows` are what was answered."""
         kept = {number: line.entry() for number, line in self._lines.items() if number not in but}
-        return kept | {row.number: stored_entry(row) for row in rows if row.number not in but}
+        others = (row for row in rows if row.number not in but)
+        return kept | {
+            row.number: entry_of(
+                row.stored, id=row.id, session_id=row.session_id, content=row.content
+            )
+            for row in others
+        }

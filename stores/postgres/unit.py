@@ -35,7 +35,7 @@ from mnestic.stores.postgres.connections import (
     read_together,
     written,
 )
-from mnestic.stores.postgres.opening import opening
+from mnestic.stores.postgres.opening import opening, opening_again
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
 
@@ -159,8 +159,9 @@ class Unit:
             asked: The statements, with their values.
             is_noted: Whether the audit log is written behind them, and not at the end: who has work until they are
                 answered does not wait for it.
-            is_last: Whether nothing else is likely to be asked: then it is written as well, a transaction that only reads is
-                committed, and another one begun if something is asked all the same.
+            is_last: Whether nothing else is likely to be asked: then the audit log is written behind them as well, and a
+                transaction that only reads is committed. If something is asked all the same, another one begins; it has
+                none of the settings that statements of the first have made.
 
         Raises:
             InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
@@ -180,7 +181,7 @@ class Unit:
                 )
             )
         if ends:
-            self._opening, self._has_ended = opening(self.tenant_id, write=False), True
+            self._opening, self._has_ended = opening_again(self.tenant_id), True
         return [() if one is NOTHING else next(found) for one in asked]
 
     async def run(self, statement: Executable, rows: Rows | None = None) -> int:
@@ -242,7 +243,7 @@ class Unit:
         Returns what others are to hear of, now that it is committed.
         """
         if self._has_ended and self._opening is not None and not self._trail:
-            return None
+            return None  # nothing was asked since it was committed
         await self._open()
         last = self._last()
         with self._asking():

@@ -1,5 +1,6 @@
 """How much memory a process may take, by the files in which Linux tells it."""
 
+import os
 from pathlib import Path
 
 import psutil
@@ -53,10 +54,21 @@ def test_a_container_may_have_less(tmp_path: Path, said: str, files: dict[str, o
         ("0::/a", {"memory.max": "max", "a/memory.max": "max"}),
         ("2:memory:/", {"memory/memory.limit_in_bytes": NONE}),
         ("0::/a\n1:name=systemd:/a:b", {}),
+        ("0::\n\nmemory\n2:memory\n0::a\0b\n0::/../..", {"memory.max": "²"}),
     ],
-    ids=["max", "version 1", "no files"],
+    ids=["max", "version 1", "no files", "nonsense"],
 )
 def test_without_a_limit_it_is_the_machines(
     tmp_path: Path, said: str, files: dict[str, object]
 ) -> None:
     assert limits(tmp_path, said, files) == psutil.virtual_memory().total
+
+
+def test_names_of_groups_may_be_any_bytes(tmp_path: Path) -> None:
+    said, group = tmp_path / "cgroup", b"\xff"
+    said.write_bytes(b"0::/" + group)
+    limit = tmp_path / os.fsdecode(group) / "memory.max"
+    limit.parent.mkdir()
+    limit.write_text("1024", encoding="ascii")
+
+    assert memory_bytes(process_groups=said, groups=tmp_path) == 1024

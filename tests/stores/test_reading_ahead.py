@@ -1,17 +1,21 @@
 """Reading ahead: an agent that is asked again and again has all of its entries' rows kept, and never one that is stale."""
 
 import asyncio
+from typing import cast
 
 import psycopg
 import pytest
 from psycopg.rows import TupleRow
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.candidates import COLUMNS, line_of
 from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
+from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.unit import Owner
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import entry
@@ -137,6 +141,31 @@ async def test_rows_are_read_while_there_is_place_the_newest_first(
     assert len(all_of_them) == NUMBER
     assert 0 < len(some) < NUMBER
     assert some == all_of_them[-len(some) :]
+
+
+async def test_what_questions_have_read_takes_no_more_where_there_is_no_place_for_the_rest(
+    reading_engine: AsyncEngine, begin: Begin, settings: Settings
+) -> None:
+    owner = (settings.tenant_id, "bea")
+    async with begin(agent="bea") as transaction:
+        await transaction.entries.add(
+            [entry(f"e{number}", "Tea?", summary="x" * 9000) for number in range(20)]
+        )
+    async with begin(agent="bea", write=False) as transaction:
+        known = await transaction.search.recognise((), (), model="")
+        store = cast("PostgresSearchStore", transaction.search)
+        (rows,) = await store._unit.rows_of(
+            (text(f"SELECT {COLUMNS} FROM mnestic.entry AS e WHERE e.agent_id = 'bea'"), {})
+        )
+    kept = Kept(max_bytes=200_000)
+    kept.read_at(owner, known.knowledge).keep(map(line_of, rows))
+    before = kept.counts().entries
+    for _ in range(2):
+        await read_ahead(ReadingAhead(reading_engine, kept), owner)
+
+    assert before.held == 20
+    assert kept.counts().entries == before
+    assert sum(line.bytes for line in kept._lines) == before.bytes
 
 
 async def test_long_texts_are_not_read_but_known_to_be_there(

@@ -93,6 +93,27 @@ async def test_they_are_as_postgres_tells_them(
     ]
 
 
+@pytest.mark.parametrize("zone", ["Africa/Monrovia", "Europe/Berlin"])
+async def test_they_are_told_in_utc_whatever_the_time_zone_of_the_session(
+    begin: Begin, settings: Settings, zone: str
+) -> None:
+    assert settings.database_url is not None
+    url, owner = settings.database_url.get_secret_value(), (settings.tenant_id, "ada")
+    at = datetime(1911, 3, 1, 12, tzinfo=UTC)  # Monrovia was 44 minutes and 30 seconds behind
+    async with begin() as transaction:
+        await transaction.entries.add([entry("a", at=at)])
+    options = f"options=-c%20timezone%3D{zone}"
+    memory = PostgresMemory(f"{url}{'&' if '?' in url else '?'}{options}")
+    client = MemoryClient(memory, tenant_id=owner[0], agent_id="ada")
+    first = await client.retrieve(QUESTION, mode="text")
+    await read_ahead(memory._ahead, owner)
+    again = await client.retrieve(QUESTION, mode="text", limit=9)
+    await memory.close()
+
+    assert [one.entry.at for one in (*first.found, *again.found)] == [at, at]
+    assert first.found[0].model_dump_json() == again.found[0].model_dump_json()
+
+
 async def test_how_often_they_were_told_is_noted_as_it_is_counted(
     begin: Begin, memory: PostgresMemory, settings: Settings
 ) -> None:
