@@ -11,10 +11,8 @@ import psutil
 
 from mnestic.memory.caches import CACHE_BYTES
 
-_SHARE, _MOST_SHARE = (
-    32,
-    4,
-)  # of all memory, in which a process keeps what it read, and of a small one
+_SHARE = 32  # of all memory, in which a process keeps what it read
+_MOST_SHARE = 4  # of a small one
 _MOST_CACHE_BYTES = 2**30
 _PROCESS_GROUPS = Path("/proc/self/cgroup")
 _GROUPS = Path("/sys/fs/cgroup")

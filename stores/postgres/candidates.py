@@ -37,12 +37,10 @@ COLUMNS_BESIDE = """
 """  # the content
 COLUMNS = f"{COLUMNS_BESIDE}, e.content"
 _STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
-_INSTANTS = ("at", "created_at", "updated_at", "expires_at", "last_accessed")
-# In UTC, whatever the time zone of the session: in some of these the offsets of a hundred years ago have seconds.
-_INSTANT = "to_char(e.{} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
-_PARTS = (_INSTANT.format(name) if name in _INSTANTS else f"e.{name}" for name in _STORED)
 # All else of an entry, as JSON: what is told of it without asking again.
-STORED_COLUMN = f"CAST(jsonb_build_array({', '.join(_PARTS)}) AS text) AS stored"
+STORED_COLUMN = (
+    f"CAST(jsonb_build_array({', '.join(f'e.{name}' for name in _STORED)}) AS text) AS stored"
+)
 SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
 _PREPARED = 300  # characters of a content whose changes are worked out ahead; 1,000 take 5 ms

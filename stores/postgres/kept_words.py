@@ -21,9 +21,9 @@ class KeptWords:
         self._words: defaultdict[str, _ByLength] = defaultdict(lambda: defaultdict(dict))
 
     def name(self, names: Iterable[tuple[str, int]]) -> None:
-        """Takes names by key, each with 1."""
-        for name, one in names:
-            self._names[name[:1]][name] = one
+        """Takes names by key, each with 1, so that they are looked through as words are."""
+        for name, number in names:
+            self._names[name[:1]][name] = number
             self.bytes += _WORD_BYTES + sys.getsizeof(name)
 
     def count(self, words: Iterable[tuple[str, int]]) -> None:

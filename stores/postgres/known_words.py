@@ -132,7 +132,7 @@ SELECT array_agg(lexeme) AS lexemes, array_agg(entries) AS entries FROM (
     SELECT lexeme, entries FROM begun
      UNION ALL
     SELECT lexeme, entries FROM mnestic.lexeme
-     WHERE {_MINE} AND {{between}} entries > 0 AND NOT EXISTS (SELECT FROM begun)
+     WHERE {_MINE} AND {{between}} entries > 0 AND NOT EXISTS (SELECT FROM begun) AND starts_with(lexeme, :letter)
        AND length(lexeme) BETWEEN greatest({_SHORTEST_MISSPELT}, length(:word) - :slips) AND length(:word) + :slips
 ) AS found
 """  # noqa: S608
@@ -311,7 +311,8 @@ class KnownWords:
         statement = _ALIKE_BETWEEN if lexeme[0] in _BETWEEN else _ALIKE_FROM
         bounds = {"first": _first(lexeme[0]), "next": _after(lexeme[0])}
         slips = most_slips(lexeme)
-        return statement, {**self._unit.owner, **bounds, "word": lexeme, "slips": slips}
+        asked = {"letter": lexeme[0], "word": lexeme, "slips": slips}
+        return statement, {**self._unit.owner, **bounds, **asked}
 
 
 def _first(letter: str) -> str:

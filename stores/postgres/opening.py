@@ -1,7 +1,8 @@
 """How a transaction begins: as the application's role, for one tenant.
 
-Both are settings of the transaction alone, so they hold behind a connection pooler too. The role owns nothing and
-cannot bypass row-level security, whoever the connection belongs to.
+These are settings of the transaction alone, so they hold behind a connection pooler too. The role owns nothing and
+cannot bypass row-level security, whoever the connection belongs to. Times are told in UTC, whatever the server's own
+zone: in some of these the offsets of a hundred years ago have seconds, which JSON does not know.
 """
 
 from psycopg.errors import InvalidParameterValue
@@ -12,7 +13,8 @@ from mnestic.memory.errors import ConfigurationError, InvalidInputError
 from mnestic.stores.postgres.schema import never_migrated, reason_of
 
 _OPEN = """
-SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', :tenant_id, true) AS tenant"""
+SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', :tenant_id, true) AS tenant,
+       set_config('TimeZone', 'UTC', true) AS zone"""
 _OPEN_WRITING = text(_OPEN)
 # What a reading transaction leaves behind, who read what, is on disk within a second; nobody waits for that.
 _READING = f"{_OPEN}, set_config('synchronous_commit', 'off', true) AS waits"

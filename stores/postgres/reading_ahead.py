@@ -101,7 +101,9 @@ class ReadingAhead:
             try:
                 if not (self._kept.unseen(owner) or self._lacks_some(owner)):
                     await self._read_all(owner)
-                for _ in range(_TRIES):  # who asks meanwhile has begun nothing
+                for _ in range(
+                    _TRIES
+                ):  # a question that comes meanwhile does not begin another run
                     if unseen := self._kept.unseen(owner):
                         await self._see(owner, unseen)
                 await self._claim(owner)

@@ -107,11 +107,19 @@ async def test_they_are_told_in_utc_whatever_the_time_zone_of_the_session(
     client = MemoryClient(memory, tenant_id=owner[0], agent_id="ada")
     first = await client.retrieve(QUESTION, mode="text")
     await read_ahead(memory._ahead, owner)
+    async with memory.transaction(
+        tenant_id=owner[0], agent_id="ada", actor="test", write=False
+    ) as transaction:
+        await transaction.entries.count_accesses({"a": 1})
     again = await client.retrieve(QUESTION, mode="text", limit=9)
+    stored = await client.get_entry("a")
     await memory.close()
 
-    assert [one.entry.at for one in (*first.found, *again.found)] == [at, at]
-    assert first.found[0].model_dump_json() == again.found[0].model_dump_json()
+    (before,), (after,) = first.found, again.found
+    assert before.entry.at == after.entry.at == stored.at == at
+    told = [one.model_dump(mode="json") for one in (before.entry, after.entry, stored)]
+    assert {one["at"] for one in told} == {"1911-03-01T12:00:00Z"}
+    assert all(one["last_accessed"].endswith("Z") for one in told[1:])
 
 
 async def test_how_often_they_were_told_is_noted_as_it_is_counted(
