@@ -75,6 +75,10 @@ class Transaction(Protocol):
         """The database's time at the beginning of the transaction, aware."""
         ...
 
+    async def clock(self) -> datetime:
+        """The database's time at this moment, aware: no earlier than what others committed and was read before it."""
+        ...
+
     async def revision(self) -> int:
         """How many transactions have written this agent's memory, this one included."""
         ...

@@ -13,6 +13,17 @@ _TICK = timedelta(microseconds=1)
 
 async def decided_at(transaction: Transaction, subject: str, predicate: str) -> datetime:
     """Now, or after the last that was said of a subject and a predicate, if that is dated ahead."""
-    now = await transaction.now()
+    _, said_at = await decided_now(transaction, subject, predicate)
+    return said_at
+
+
+async def decided_now(
+    transaction: Transaction, subject: str, predicate: str
+) -> tuple[datetime, datetime]:
+    """The time now, and as `decided_at`.
+
+    It is not when the transaction began: others may have decided since then, and what follows theirs is so after it.
+    """
     said = await transaction.facts.list_claims_about(subject, predicate)
-    return max([now, *(claim.said_at + _TICK for claim in said)])
+    now = await transaction.clock()
+    return now, max([now, *(claim.said_at + _TICK for claim in said)])

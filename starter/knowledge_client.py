@@ -24,7 +24,7 @@ from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.predicates import check_predicate
 from mnestic.memory.signals import KeptSignal, SignalKind
 from mnestic.memory.world import World, world_of
-from mnestic.starter.decisions import decided_at
+from mnestic.starter.decisions import decided_at, decided_now
 from mnestic.starter.job_listing import every
 
 _ACTOR = "client"
@@ -150,8 +150,7 @@ class KnowledgeClient:
         if not 0 <= confidence <= 1:
             raise InvalidInputError(what="confidence", why=f"is {confidence}; it is from 0 to 1")
         async with self._transaction(write=True) as transaction:
-            now = await transaction.now()
-            said_at = await decided_at(transaction, subject, predicate)
+            now, said_at = await decided_now(transaction, subject, predicate)
             said = Claim(
                 id=uuid.uuid4().hex,
                 subject=subject,

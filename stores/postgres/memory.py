@@ -81,6 +81,10 @@ class PostgresTransaction:
         """See the port."""
         return await self._unit.now()
 
+    async def clock(self) -> datetime:
+        """See the port."""
+        return await self._unit.clock()
+
     async def revision(self) -> int:
         """See the port."""
         return await self._unit.revision()

@@ -47,6 +47,7 @@ AUDIT = table(AuditRow)
 
 # Built once: building a statement takes as long as running a small one.
 _NOW = select(func.now())
+_CLOCK = select(func.clock_timestamp())
 _RAISE_REVISION = (
     upsert(REVISION)
     .values(revision=1, updated_at=func.now())
@@ -221,6 +222,11 @@ class Unit:
     async def now(self) -> datetime:
         """The time at which the transaction began, by the database's clock."""
         moment: datetime = (await self._execute(_NOW)).scalar_one()
+        return moment
+
+    async def clock(self) -> datetime:
+        """The time at this moment, by the database's clock."""
+        moment: datetime = (await self._execute(_CLOCK)).scalar_one()
         return moment
 
     async def revision(self) -> int:

@@ -8,6 +8,7 @@ from mnestic.memory.claims import Claim, ClaimSource
 from mnestic.memory.facts import Fact
 from mnestic.memory.ports import Memory
 from mnestic.starter.client import MnesticClient
+from mnestic.starter.decisions import decided_now
 from mnestic.starter.memory_client import MemoryClient
 
 
@@ -51,6 +52,19 @@ async def test_a_person_knows_better_than_a_message_dated_ahead(
 
     (fact,), _ = await ada.list_facts()
     assert (fact.object, fact.supersedes) == ("Bruges", ahead.id)
+
+
+async def test_who_began_before_somebody_else_decided_decides_after_them(
+    client: MnesticClient, memory: Memory, ada: MemoryClient
+) -> None:
+    asked = {"tenant_id": client.settings.tenant_id, "agent_id": "ada", "actor": "test"}
+    async with memory.transaction(**asked, write=True) as slow:
+        began = await slow.now()
+        await ada.add_fact("Mara", "lives_in", "Ghent")
+        now, said_at = await decided_now(slow, "Mara", "lives_in")
+
+    (fact,), _ = await ada.list_facts()
+    assert began < fact.valid_from < now == said_at
 
 
 async def test_history_list_and_why_tell_the_same_of_any_moment(ada: MemoryClient) -> None:
