@@ -175,10 +175,14 @@ class Kept:
             self._keep_places(reading, places)
 
     def ask(self, owner: Owner) -> bool:
-        """Notes that a question is asked; returns whether it is worth reading what was claimed, or all words."""
+        """Notes that a question is asked; returns what `lacks_some` does."""
         if (state := self._states.get(owner)) is not None:
             state.claims.without += 1
             state.words.without += 1
+        return self.lacks_some(owner)
+
+    def lacks_some(self, owner: Owner) -> bool:
+        """Whether it is worth reading what was claimed, or all words."""
         return self.lacks_claims(owner) or self.lacks_words(owner)
 
     def lacks_claims(self, owner: Owner) -> bool:

@@ -99,11 +99,10 @@ class ReadingAhead:
         while self._owners:
             owner = next(iter(self._owners))
             try:
-                if not (self._kept.unseen(owner) or self._lacks_some(owner)):
+                if not (self._kept.unseen(owner) or self._kept.lacks_some(owner)):
                     await self._read_all(owner)
-                for _ in range(
-                    _TRIES
-                ):  # a question that comes meanwhile does not begin another run
+                # a question that comes meanwhile does not begin another run
+                for _ in range(_TRIES):
                     if unseen := self._kept.unseen(owner):
                         await self._see(owner, unseen)
                 await self._claim(owner)
@@ -112,10 +111,6 @@ class ReadingAhead:
                 log.warning("entries are not read ahead", extra={"why": why_of(error)})
             finally:
                 del self._owners[owner]
-
-    def _lacks_some(self, owner: Owner) -> bool:
-        """Whether something beside the rows is to be read."""
-        return self._kept.lacks_claims(owner) or self._kept.lacks_words(owner)
 
     async def _read_all(self, owner: Owner) -> None:
         """Reads all entries of an agent, and tells what its sessions say."""

@@ -28,21 +28,8 @@ from tests.stores.kept_samples import read_ahead
 from tests.stores.search_samples import search
 
 WORDS = (
-    "Mara",
-    "maral",
-    "O'Mara",
-    "mara's",
-    "Tom",
-    "Tom Hale",
-    "hale",
-    "Ana",
-    "Weiß",
-    "WEISS",
-    "the doctor",
-    "boat",
-    "tea",
-    "and",
-    ",",
+    *("Mara", "maral", "O'Mara", "mara's", "Tom", "Tom Hale", "hale", "Ana"),
+    *("Weiß", "WEISS", "the doctor", "boat", "tea", "and", ","),
 )
 NAMES = ({"mara"}, {"tom"}, {"tom hale"}, {"mara", "ana"}, {"ana", "tom hale"}, {"élodie"})
 QUESTION = "Where does Mara live?"
