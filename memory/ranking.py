@@ -15,6 +15,9 @@ from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.weighing import Weighed
 
 _DIGITS = 9  # of what is compared; below that the time tells
+_ROUNDED = (
+    10**-_DIGITS
+)  # a share that is this much too small is not: some stand just where others are left out
 
 
 @dataclass(slots=True)
@@ -82,7 +85,7 @@ def lent_in_vain(
     if most <= weighed.faint:
         return frozenset()
     return frozenset(
-        number for number, given in weighed.gives(ties).items() if given < floor * most
+        number for number, given in weighed.gives(ties).items() if given < floor * most - _ROUNDED
     )
 
 
@@ -129,7 +132,7 @@ def rank(
     if asked.names and not asked.weights:
         order = order[~(weighed.concern["apart"] | weighed.concern["other"])[order]]
     least, floor = _least(policy, min_score, best=score[order].max(initial=0))
-    order = order[(score[order] >= least) & (share[order] >= floor)]
+    order = order[(score[order] >= least) & (share[order] >= floor - _ROUNDED)]
     of_another = weighed.concern["other"] & rows["is_turn"]
     parts = [rows["number"], rows["at"], rows["importance"], rows["is_said"], of_another]
     parts += [share, score, np.arange(len(rows))]
@@ -171,7 +174,7 @@ def sure_enough(
     ranked = [*ranked]
     best = max((one.score for one in ranked), default=0.0)
     least, floor = _least(policy, min_score, best=best)
-    return [one for one in ranked if one.score >= least and one.share >= floor]
+    return [one for one in ranked if one.score >= least and one.share >= floor - _ROUNDED]
 
 
 def _least(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.candidates import Asked
+from mnestic.memory.candidates import Asked, Ties
 from mnestic.memory.dates import Period
 from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest
 from mnestic.memory.retrieval import PRESETS, RetrievalPolicy
@@ -383,3 +383,14 @@ def test_nothing_is_lent_in_vain_where_every_score_is_told() -> None:
 
     assert lent_in_vain(ties, candidates(lenders), asked=asked(), policy=POLICY) == {4}
     assert not lent_in_vain(ties, candidates(lenders), asked=asked(), policy=POLICY, min_score=0)
+
+
+def test_what_says_just_the_least_share_is_told_however_that_is_rounded() -> None:
+    """Turns two away from the best are lent just the share below which others are left out."""
+    assert POLICY.near == POLICY.least_share
+    policy = POLICY.model_copy(update={"least_of_best": 0.0, "min_score": 0.001})
+    for tenth in range(1, 100):
+        best = entry(1, words=(0.5 + tenth / 200) * FULL, cosine=tenth / 100, is_turn=True)
+        ties: Ties = {1: [(2, "near")]}
+        assert not lent_in_vain(ties, candidates([best]), asked=asked(), policy=policy)
+        assert order(ranked(best, entry(2, is_turn=True), ties=ties, policy=policy)) == [1, 2]
