@@ -174,12 +174,10 @@ def line_of(row: Any) -> EntryLine:
     """A line out of the columns of its row."""
     is_turn = row.entry_type == "interaction"
     times = _times(row.times) if row.times != "[]" else ()
-    ends_at = math.inf if row.expires_at is None else row.expires_at.timestamp()
-    holds_until = ends_at if row.status == "active" else -math.inf
     asks = row.content.rstrip().endswith(("?", "\uff1f"))
     revises = is_revision(row.content)
     names_time = bool(times) or tells_when(row.content)
-    numbers = (row.number, row.at.timestamp(), holds_until, row.importance)
+    numbers = (row.number, row.at.timestamp(), held_until(row), row.importance)
     return EntryLine(
         number=row.number,
         entry_id=row.id,
@@ -192,6 +190,12 @@ def line_of(row: Any) -> EntryLine:
         content=row.content,
         row=PACKED.pack(*numbers, is_turn, asks, revises, names_time, *_OPEN_QUESTION),
     )
+
+
+def held_until(row: Any) -> float:
+    """Until when an entry holds; see `mnestic.memory.candidates.ROW`."""
+    ends_at = math.inf if row.expires_at is None else row.expires_at.timestamp()
+    return ends_at if row.status == "active" else -math.inf
 
 
 def candidates_of(

@@ -10,7 +10,9 @@ from sqlalchemy import text
 
 from mnestic.memory.claims import Cardinality
 from mnestic.memory.facts import Stretch
+from mnestic.memory.predicates import NAMING
 
+_PIECE = 500  # messages, or topics of facts, that are told at once
 _NOW = "f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now())"
 # It was not over by the beginning of the stretch, and ever was.
 _LASTED = "({0}.valid_to IS NULL OR {0}.valid_to > GREATEST({0}.valid_from, :held_first))"
@@ -64,21 +66,53 @@ _IS_AMONG_OVER = f"""
   WHERE {_CLAIMED} AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
   GROUP BY c.session_id, c.source_id
  HAVING {_NOTHING.format(holds="(SELECT claims FROM held) ? c.id")})"""  # noqa: S608
-# What all messages claimed, each with until when that holds, in seconds since 1970: infinity where no end is known, and
-# minus that where it does not hold.
-CLAIMED_UNTIL = text(f"""
-WITH held AS MATERIALIZED (
-    SELECT said.id, max(COALESCE(extract(epoch FROM f.valid_to)::double precision, 'Infinity')) AS until
+# What all messages claimed, and what is believed by that, for a process to keep, in pieces of JSON: a driver reads many
+# small values in one go. Times are seconds since 1970: infinity where no end is known, and minus that where a claim does
+# not hold.
+ALL_CLAIMS = text(f"""
+WITH said AS MATERIALIZED (
+    SELECT f.id AS fact_id, f.subject_key, f.predicate, f.cardinality, said.id,
+           extract(epoch FROM f.valid_from)::double precision AS since,
+           COALESCE(extract(epoch FROM f.valid_to)::double precision, 'Infinity') AS until
       FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS said (id)
      WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.status = 'active'
-     GROUP BY said.id
+),
+held AS MATERIALIZED (SELECT id, max(until) AS until FROM said GROUP BY id),
+claimed AS (
+    SELECT c.session_id, c.source_id,
+           json_agg(json_build_array(c.subject_key, c.predicate,
+               CASE WHEN c.kind IN ('affirmed', 'corrected') THEN COALESCE(held.until, '-Infinity') END)) AS claims
+      FROM mnestic.claim AS c LEFT JOIN held USING (id)
+     WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
+       AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
+     GROUP BY c.session_id, c.source_id
+),
+believed AS (
+    SELECT s.subject_key, s.predicate, s.since, s.until, s.fact_id, s.cardinality,
+           json_agg(json_build_array(c.session_id, c.source_id) ORDER BY c.said_at DESC, c.id) AS sources
+      FROM said AS s JOIN mnestic.claim AS c
+        ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id AND c.id = s.id
+       AND c.kind IN ('affirmed', 'corrected') AND c.source_id IS NOT NULL
+     GROUP BY s.subject_key, s.predicate, s.since, s.until, s.fact_id, s.cardinality
 )
-SELECT c.session_id, c.source_id, array_agg(c.predicate) AS predicates,
-       array_agg(COALESCE(held.until, '-Infinity')) AS untils
-  FROM mnestic.claim AS c LEFT JOIN held USING (id)
- WHERE {_CLAIMED} AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
- GROUP BY c.session_id, c.source_id
-""")  # noqa: S608 - a constant of this module
+SELECT 'claims' AS kind, CAST(json_agg(json_build_array(session_id, source_id, claims)) AS text) AS told
+  FROM (SELECT *, row_number() OVER () / {_PIECE} AS piece FROM claimed) AS parted GROUP BY piece
+ UNION ALL
+SELECT 'facts', CAST(json_agg(json_build_array(subject_key, predicate, since, until, fact_id, cardinality, sources)
+                              ORDER BY since DESC, fact_id) AS text)
+  FROM (SELECT *, dense_rank() OVER (ORDER BY subject_key, predicate) / {_PIECE} AS piece FROM believed) AS parted
+ GROUP BY piece
+ UNION ALL
+SELECT 'names', CAST(json_agg(name) AS text)
+  FROM (SELECT name, row_number() OVER () / {_PIECE} AS piece
+          FROM (SELECT subject_key AS name FROM mnestic.fact
+                 WHERE tenant_id = :tenant_id AND agent_id = :agent_id
+                 UNION
+                SELECT object_key FROM mnestic.fact
+                 WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND status = 'active'
+                   AND predicate IN {NAMING}) AS names
+       ) AS parted GROUP BY piece
+""")  # noqa: S608 - constants of this module
 
 
 def holds(held: Stretch | None) -> tuple[str, dict[str, Any]]:

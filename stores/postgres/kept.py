@@ -7,6 +7,7 @@ changed, so that the others stay; where one is late or lost, all that is kept of
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import partial
 from itertools import count
@@ -15,7 +16,9 @@ from mnestic.memory.caches import CacheCount, CacheCounts
 from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept_answers import KeptAnswers
-from mnestic.stores.postgres.kept_places import KeptClaims, KeptPlaces, Place, Tied
+from mnestic.stores.postgres.kept_claims import KeptClaims
+from mnestic.stores.postgres.kept_known import KeptKnown, Told
+from mnestic.stores.postgres.kept_places import KeptPlaces, Place, Tied
 from mnestic.stores.postgres.kept_state import State
 from mnestic.stores.postgres.kept_vectors import PIECE, KeptVectors
 from mnestic.stores.postgres.kept_words import KeptWords
@@ -32,6 +35,7 @@ _MOST_TIMES = 10
 _LINE_BYTES = 3300  # about what a line takes, of some 120 characters
 # Parts of all bytes, in which about as many entries have their vectors and places as their rows, which have the rest.
 _ANSWERS, _VECTORS, _PLACES = 10, 5, 5
+_KNOWN = 50  # likewise, beside them
 
 
 class Kept:
@@ -51,6 +55,7 @@ class Kept:
         self._vectors: Recent[int, str, KeptVectors] = Recent(vectors, largest=1.0)
         self._lines: Recent[int, int, EntryLine] = Recent(max_bytes - answers - vectors - places)
         self._places: Recent[int, None, KeptPlaces] = Recent(places, largest=1.0)
+        self._known: Recent[int, None, KeptKnown] = Recent(max_bytes // _KNOWN, largest=0.5)
         self._states: OrderedDict[Owner, State] = OrderedDict()
         self._generations = count()
         self._entry_hits = self._entry_misses = 0
@@ -131,6 +136,21 @@ class Kept:
             for number, line in self.held(state.generation, accesses).items():
                 line.accesses = accesses[number]
 
+    def told(self, owner: Owner, names: AbstractSet[str], words: AbstractSet[str]) -> Told:
+        """What Postgres would tell of some names and words at the count of changes that it is kept at."""
+        state, places = self._whole_places(owner)
+        if places is None or places.words is None or places.claims is None:
+            return Told(state.knowledge, {}, {})
+        known = self._known.get(state.generation, None) or KeptKnown()
+        return Told(state.knowledge, *known.told(names, words, may_name=places.has_name))
+
+    def keep_told(self, reading: Reading, told: Told) -> None:
+        """See `Reading.keep_told`."""
+        if self.is_current(reading):
+            known = self._known.get(reading.generation, None) or KeptKnown()
+            known.keep(told)
+            self._known.put(reading.generation, None, known, size=known.bytes)
+
     def places(self, generation: int) -> KeptPlaces | None:
         """Where the entries of an agent are, as far as that is kept."""
         return self._places.get(generation, None)
@@ -173,6 +193,11 @@ class Kept:
                 places.place(place)
             places.unseen.difference_update(numbers)
             self._keep_places(reading, places)
+
+    def knows_all(self, owner: Owner) -> bool:
+        """Whether all of what an agent's questions are answered with is kept, unless something has changed unheard."""
+        _, places = self._whole_places(owner)
+        return places is not None and places.knows_all and places.words is not None
 
     def ask(self, owner: Owner) -> bool:
         """Notes that a question is asked; returns what `lacks_some` does."""
@@ -304,6 +329,7 @@ class Kept:
             return
         state.knowledge = change.knowledge
         self._answers.drop_all(owner)
+        self._known.drop_all(state.generation)
         for number in numbers:
             self._lines.drop(state.generation, number)
         self._change_places(state, change)
@@ -350,6 +376,7 @@ class Kept:
             self._lines.drop_all(state.generation)
             self._vectors.drop_all(state.generation)
             self._places.drop_all(state.generation)
+            self._known.drop_all(state.generation)
         self._answers.drop_all(owner)
 
     def counts(self) -> CacheCounts:

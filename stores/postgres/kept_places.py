@@ -5,39 +5,46 @@ of this entry by entry, for twenty to thirty of them a question.
 """
 
 import json
+import math
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
+from heapq import merge
+from itertools import islice, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mnestic.memory.candidates import Tie
-from mnestic.stores.postgres.candidates import EntryLine, Patterns, names_one
+from mnestic.memory.dates import Period
+from mnestic.stores.postgres.candidates import EntryLine, Patterns, held_until, names_one
+from mnestic.stores.postgres.kept_claims import KeptClaims, Source
 from mnestic.stores.postgres.kept_words import KeptWords
 
 PLACE_COLUMNS = "e.related::text AS related, e.source_id"  # what places are made of, beside the columns of lines
 LONG = 300  # entries of a session that is not looked through: whoever is named may well be in it
+_MOST_MOVED = 100  # entries; of more it is quicker to put all in order anew
 _MOST_UNSEEN = 1000  # entries; of more it is quicker to read all anew
 # Of an entry's place, beside its text, once its ties have been asked for; by tracemalloc.
-_PLACE_BYTES = 750
-_CLAIMED_BYTES, _CLAIM_BYTES = 300, 100  # of a message that claimed something, and of each claim
+_PLACE_BYTES = 800
 _BETWEEN = "\0"  # texts, so that no name begins in one and ends in another
 # In a conversation two turns before and after, the nearest first.
 _BESIDE: Sequence[tuple[int, Tie]] = ((-1, "beside"), (-2, "near"), (1, "beside"), (2, "near"))
 _NEAR = 2  # places
 _at = attrgetter("at")
 
+
 Lines = Callable[[Iterable[int]], dict[int, EntryLine]]  # of entries, those that are kept
 Tied = list[tuple[int, Tie]]
-Source = tuple[str | None, str | None]  # a message: its session, and its own id
 
 
 class Place(NamedTuple):
     """Where an entry is: in which session, when (seconds since 1970), and to which others it says that it is related.
 
-    `length` is how many characters it has that are worth keeping.
+    `length` is how many characters it has that are worth keeping, and `holds_until` as of `candidates.ROW`.
     """
 
     number: int
@@ -48,31 +55,12 @@ class Place(NamedTuple):
     related: tuple[str, ...]
     length: int
     source_id: str | None = None
+    holds_until: float = math.inf
 
-
-class Claimed(NamedTuple):
-    """What a message claimed: by which predicate, and until when that holds.
-
-    In seconds since 1970: infinity where no end is known, and minus that where it does not hold.
-    """
-
-    predicate: str
-    until: float
-
-
-class KeptClaims:
-    """What all messages claimed."""
-
-    def __init__(self, claims: Mapping[Source, Sequence[Claimed]]) -> None:
-        self._claims = claims
-        each = map(len, claims.values())
-        self.bytes = _CLAIMED_BYTES * len(claims) + _CLAIM_BYTES * sum(each)
-
-    def is_over(self, place: Place, respects: AbstractSet[str], *, now: float) -> bool:
-        """See `KeptPlaces.over`."""
-        claims = self._claims.get((place.session_id, place.source_id), ())
-        counted = [one for one in claims if one.predicate in respects] or claims
-        return bool(claims) and all(one.until <= now for one in counted)
+    @property
+    def source(self) -> Source:
+        """The message that it became of."""
+        return self.session_id, self.source_id
 
 
 class KeptPlaces:
@@ -92,6 +80,10 @@ class KeptPlaces:
         self._naming: defaultdict[str, set[int]] = defaultdict(set)
         self._told: dict[str, tuple[AbstractSet[str], str]] = {}
         self._ordered: dict[str, tuple[Sequence[int | None], Mapping[int, int]]] = {}
+        self._by_time: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
+        self._moved: set[int] = (
+            set()
+        )  # entries that were put elsewhere since these were put in order
         self._length = 0
         self.claims: KeptClaims | None = None
         self.words: KeptWords | None = None
@@ -107,6 +99,11 @@ class KeptPlaces:
         """Whether nothing of that is unknown, nor what was claimed."""
         return self.is_whole and not self.unseen and self.claims is not None
 
+    def has_name(self, name: str) -> bool:
+        """Whether an entry or a fact has a name, or an entry has it as a tag; it may have where that is not known."""
+        held = (self.words, self.claims)
+        return any(one is None or one.has(name) for one in held)
+
     @property
     def lacks_most(self) -> bool:
         """Whether of so many it is not known where they are that it is not worth its place."""
@@ -117,6 +114,7 @@ class KeptPlaces:
         self.unseen.discard(place.number)
         self._remove(place.number)
         self._places[place.number] = place
+        self._move(place.number)
         self._numbers[place.entry_id] = place.number
         for other in place.related:
             self._naming[other].add(place.number)
@@ -178,7 +176,52 @@ class KeptPlaces:
         if (claims := self.claims) is None:
             return {}
         known = self._known(numbers)
-        return {place.number: claims.is_over(place, respects, now=now) for place in known}
+        return {one.number: claims.is_over(one.source, respects, now=now) for one in known}
+
+    def of_others(
+        self, numbers: Collection[int], names: Collection[str], predicates: Collection[str]
+    ) -> set[int] | None:
+        """Of entries those whose messages claim something by the predicates, but of none of the names; None where that is not known."""
+        if not (names and predicates):
+            return set()
+        known = self._known(numbers)
+        if (claims := self.claims) is None or len(known) < len(numbers):
+            return None
+        return {one.number for one in known if claims.is_of_others(one.source, names, predicates)}
+
+    def numbers_of(self, entry_ids: Iterable[str]) -> dict[str, int] | None:
+        """The numbers of those entries that there are, by id; None where that is not known."""
+        if not self.is_whole or self.unseen:
+            return None
+        return {one: self._numbers[one] for one in entry_ids if one in self._numbers}
+
+    def of_time(self, period: Period, *, now: float, limit: int) -> list[int] | None:
+        """The last entries of a period that hold; None where that is not known.
+
+        That hangs on the ids of entries, too, where some of one time are the last ones that there is place for.
+        """
+        if not self.is_whole or self.unseen:
+            return None
+        at, numbers = self._sorted()
+        bounds = period.start.timestamp(), period.end.timestamp()
+        first, last = np.searchsorted(at, bounds).tolist()
+        stayed = (one for one in reversed(numbers[first:last].tolist()) if one not in self._moved)
+        moved = [self._places[one] for one in self._moved if one in self._places]
+        within = sorted((one for one in moved if bounds[0] <= one.at < bounds[1]), key=_latest)
+        each = merge((self._places[one] for one in stayed), within, key=_latest)
+        found = [*islice((one for one in each if one.holds_until > now), limit + 1)]
+        if len(found) > limit and found[limit - 1].at == found[limit].at:
+            return None
+        return [one.number for one in found[:limit]]
+
+    def _sorted(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The times of entries, and their numbers by them; but for those that have moved since, which are few."""
+        if self._by_time is None or len(self._moved) > _MOST_MOVED:
+            at = np.fromiter((one.at for one in self._places.values()), float)
+            order = np.argsort(at)
+            self._by_time = at[order], np.fromiter(self._places, np.int64)[order]
+            self._moved.clear()
+        return self._by_time
 
     def tell_all(self, lines: Lines) -> Iterator[None]:
         """Puts together what all sessions say, one at each step, before somebody asks."""
@@ -236,6 +279,7 @@ class KeptPlaces:
         place = self._places.pop(number, None)
         if place is None:
             return
+        self._move(number)
         if self._numbers[place.entry_id] == number:  # else it was added anew
             del self._numbers[place.entry_id]
         for other in dict.fromkeys(place.related):
@@ -249,6 +293,10 @@ class KeptPlaces:
                 del self._sessions[place.session_id]
             self._forget(place.session_id)
 
+    def _move(self, number: int) -> None:
+        if self._by_time is not None:
+            self._moved.add(number)
+
     def _forget(self, session: str) -> None:
         self._told.pop(session, None)
         self._ordered.pop(session, None)
@@ -259,7 +307,12 @@ def place_of(row: Any) -> Place:
     turn = (row.session_id, row.at.timestamp(), row.entry_type == "interaction")
     length = len(row.content or "")
     related = _related(row.related)
-    return Place(row.number, sys.intern(row.id), *turn, related, length, row.source_id)
+    until = held_until(row)
+    return Place(row.number, sys.intern(row.id), *turn, related, length, row.source_id, until)
+
+
+def _latest(place: Place) -> float:
+    return -place.at
 
 
 def _related(stored: str) -> tuple[str, ...]:

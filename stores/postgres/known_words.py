@@ -8,6 +8,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -20,8 +21,9 @@ from mnestic.memory.search import AskedLexeme, Known, KnownLexeme, KnownName, Vo
 from mnestic.memory.slips import may_be_another, most_slips
 from mnestic.memory.terms import STOP_WORDS
 from mnestic.stores.postgres.connections import Asked
+from mnestic.stores.postgres.kept_known import Told
 from mnestic.stores.postgres.kept_words import KeptWords
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import NOTHING, Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _LOOKED_AT = 20  # entries about somebody, for whether one of them is theirs
@@ -29,7 +31,8 @@ _SHORTEST_MISSPELT = 4  # characters; nothing shorter is taken for misspelt
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _MOST_SLIPS = 20  # words of a question that are taken for misspelt
 _STRIDE = 20  # rows of an index; to look for the next name takes as long as to read some
-_PIECE = 1000  # words that are told at once
+_PIECE, _NAMES_PIECE = 5000, 500  # entries, or entries of words, and names that are told at once
+MOST_NAMED = 30  # entries that a name brings, the newest
 _MOST_BEGUN = 3  # lexemes that the beginning of a word stands for
 _FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST_MISSPELT]
 # Vowels that are written before the consonant that they follow, and with which collations put words in the place of
@@ -145,17 +148,26 @@ _ALIKE_BETWEEN = text(_ALIKE.format(between="lexeme >= :first AND lexeme < :next
 _ALIKE_FROM = text(_ALIKE.format(between=f"lexeme >= :first AND {_BELOW.format('lexeme')} AND"))
 _NAMES_BETWEEN = text(_NAMED.format(below="AND term < :next"))
 _NAMES_FROM = text(_NAMED.format(below=f"AND {_BELOW.format('term')}"))
-# All of them, for a process to keep, in pieces of JSON: a driver reads many small values in one go.
+# All of them, with all entries and how many words each has, for a process to keep, in pieces of JSON: a driver reads many
+# small values in one go. The entries come first.
 ALL_WORDS = text(f"""
-WITH these AS (
-    SELECT true AS are_names, term AS word, 1 AS entries
-      FROM (SELECT DISTINCT term FROM mnestic.entry_term WHERE {_MINE} AND kind IN ('subject', 'alias')) AS named
-     UNION ALL
-    SELECT false, lexeme, entries FROM mnestic.lexeme WHERE {_MINE} AND entries > 0
-)
-SELECT are_names, CAST(jsonb_agg(jsonb_build_array(word, entries)) AS text) AS words
-  FROM (SELECT *, row_number() OVER (PARTITION BY are_names) / {_PIECE} AS piece FROM these) AS parted
- GROUP BY are_names, piece
+SELECT 'entries' AS kind, CAST(json_agg(json_build_array(number, lexemes)) AS text) AS told
+  FROM (SELECT number, lexemes, row_number() OVER () / {_PIECE} AS piece FROM mnestic.entry WHERE {_MINE}) AS entries
+ GROUP BY piece
+ UNION ALL
+SELECT 'names', CAST(json_agg(json_build_array(kind, term, newest)) AS text)
+  FROM (SELECT *, row_number() OVER () / {_NAMES_PIECE} AS piece
+          FROM (SELECT kind, term, (array_agg(entry_number ORDER BY entry_number DESC))[1:{MOST_NAMED}] AS newest
+                  FROM mnestic.entry_term WHERE {_MINE} AND kind IN ('subject', 'alias', 'tag')
+                 GROUP BY kind, term) AS terms
+       ) AS named GROUP BY piece
+ UNION ALL
+SELECT 'words', CAST(json_agg(json_build_array(lexeme, numbers, frequencies)) AS text)
+  FROM (SELECT *, sum(cardinality(numbers)) OVER (ORDER BY lexeme) / {_PIECE} AS piece
+          FROM (SELECT lexeme, array_agg(entry_number) AS numbers, array_agg(frequency) AS frequencies
+                  FROM mnestic.posting WHERE {_MINE} GROUP BY lexeme) AS words
+       ) AS posted GROUP BY piece
+ ORDER BY kind
 """)  # noqa: S608 - constants of this module
 
 
@@ -165,49 +177,24 @@ class KnownWords:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
 
-    async def recognise(
-        self, keys: Collection[str], words: Collection[str], *, tags: Collection[str], model: str
-    ) -> Known:
-        """See `mnestic.memory.ports.SearchStore`."""
+    async def tell(
+        self, names: Collection[str], words: Collection[str], *, model: str, is_last: bool = False
+    ) -> Told:
+        """What Postgres tells of names by key, and of words; `is_last` as of `Unit.rows_of`."""
         owner = self._unit.owner
         (state,), terms, lexemes = await self._unit.rows_of(
             (_STATE, {**owner, "model": model}),  # first: what is read after it is as true, or more
-            (_NAMES, {**owner, "keys": sorted({*keys, *tags})}),
-            (_WORDS, {**owner, "words": sorted(words)}),
+            (_NAMES, {**owner, "keys": sorted(names)}) if names else NOTHING,
+            (_WORDS, {**owner, "words": sorted(words)}) if words else NOTHING,
+            is_last=is_last,
         )
-        also: dict[str, set[str]] = defaultdict(set)
-        called: dict[str, set[str]] = defaultdict(set)
-        tagging = frozenset(row.asked for row in terms if row.key is None)
-        names = [row for row in terms if row.key is not None and row.asked in keys]
-        for row in names:
-            (called if row.speakers is None else also)[row.asked].add(name_key(row.key))
-            also[row.asked].add(row.asked)
-        for alias, named in called.items():
-            if len(named) == 1:  # else it is nobody's own
-                also[alias] |= named
-        speaks = {row.asked for row in names if row.asked in map(name_key, row.speakers or ())}
-        parts: dict[tuple[str, int], dict[str, KnownLexeme]] = defaultdict(dict)
+        of_names: dict[str, list[Any]] = {name: [] for name in names}
+        of_words: dict[str, list[Any]] = {word: [] for word in words}
+        for row in terms:
+            of_names[row.asked].append(row)
         for row in lexemes:
-            parts[row.word, row.part][row.language] = KnownLexeme(row.lexeme, row.entries)
-        of_word: dict[str, list[dict[str, KnownLexeme]]] = defaultdict(list)
-        for (word, _), part in parts.items():
-            of_word[word].append(part)
-        return Known(
-            names={
-                asked: KnownName(keys=frozenset(found), speaks=asked in speaks)
-                for asked, found in also.items()
-            },
-            words=of_word,
-            tags=tagging.intersection(tags),
-            settings=state.settings or {},
-            languages=state.languages or (),
-            entries=state.entries or 0,
-            lexemes=state.lexemes or 0,
-            bare=state.bare or 0,
-            now=state.now,
-            knowledge=state.knowledge,
-            ends_at=state.ends_at,
-        )
+            of_words[row.word].append(row)
+        return Told(state.knowledge, of_names, of_words, state)
 
     async def near_names(self, words: Collection[str], *, kept: KeptWords | None) -> dict[str, str]:
         """See `mnestic.memory.ports.SearchStore`; what is kept spares asking for all names."""
@@ -313,6 +300,46 @@ class KnownWords:
         slips = most_slips(lexeme)
         asked = {"letter": lexeme[0], "word": lexeme, "slips": slips}
         return statement, {**self._unit.owner, **bounds, **asked}
+
+
+def known_of(told: Told, keys: Collection[str], tags: Collection[str]) -> Known:
+    """See `mnestic.memory.ports.SearchStore.recognise`."""
+    also: dict[str, set[str]] = defaultdict(set)
+    called: dict[str, set[str]] = defaultdict(set)
+    terms = [row for name in sorted(told.names) for row in told.names[name]]
+    tagging = frozenset(row.asked for row in terms if row.key is None)
+    names = [row for row in terms if row.key is not None and row.asked in keys]
+    for row in names:
+        (called if row.speakers is None else also)[row.asked].add(name_key(row.key))
+        also[row.asked].add(row.asked)
+    for alias, named in called.items():
+        if len(named) == 1:  # else it is nobody's own
+            also[alias] |= named
+    speaks = {row.asked for row in names if row.asked in map(name_key, row.speakers or ())}
+    of_words: dict[str, list[dict[str, KnownLexeme]]] = {}
+    for word in sorted(told.words):
+        parts: dict[int, dict[str, KnownLexeme]] = defaultdict(dict)
+        for row in told.words[word]:
+            parts[row.part][row.language] = KnownLexeme(row.lexeme, row.entries)
+        if parts:
+            of_words[word] = [*parts.values()]
+    state = told.state
+    return Known(
+        names={
+            asked: KnownName(keys=frozenset(found), speaks=asked in speaks)
+            for asked, found in also.items()
+        },
+        words=of_words,
+        tags=tagging.intersection(tags),
+        settings=state.settings or {},
+        languages=state.languages or (),
+        entries=state.entries or 0,
+        lexemes=state.lexemes or 0,
+        bare=state.bare or 0,
+        now=state.now,
+        knowledge=state.knowledge,
+        ends_at=state.ends_at,
+    )
 
 
 def _first(letter: str) -> str:

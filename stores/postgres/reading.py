@@ -3,13 +3,15 @@
 It stands apart from what is kept, since it is all that who searches, or reads ahead, has to do with that.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnestic.stores.postgres.candidates import EntryLine
-from mnestic.stores.postgres.kept_places import KeptClaims, Place, Tied
+from mnestic.stores.postgres.kept_claims import KeptClaims
+from mnestic.stores.postgres.kept_known import Told
+from mnestic.stores.postgres.kept_places import KeptPlaces, Place, Tied
 from mnestic.stores.postgres.kept_vectors import KeptVectors, bytes_to_grow
 from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.unit import Owner
@@ -26,6 +28,10 @@ class Reading:
     owner: Owner
     knowledge: int
     generation: int
+
+    def keep_told(self, told: Told) -> None:
+        """Keeps what Postgres told of names and words, while the count is the same."""
+        self.kept.keep_told(self, told)
 
     def lines(self, numbers: Iterable[int]) -> dict[int, EntryLine]:
         """The rows of entries, of those that are kept."""
@@ -87,10 +93,19 @@ class Reading:
         return places is not None and places.knows_all
 
     @property
+    def places(self) -> KeptPlaces | None:
+        """Where the entries are, as far as that is kept."""
+        return self.kept.places(self.generation)
+
+    @property
+    def claims(self) -> KeptClaims | None:
+        """What all messages claimed and what is believed, while that is kept."""
+        return None if self.places is None else self.places.claims
+
+    @property
     def words(self) -> KeptWords | None:
         """The names and words of all entries, while they are kept."""
-        places = self.kept.places(self.generation)
-        return None if places is None else places.words
+        return None if self.places is None else self.places.words
 
     def keep_words(self, words: KeptWords) -> None:
         """Keeps the names and words of all entries."""
@@ -102,6 +117,12 @@ class Reading:
         """Of entries, whether nothing of what was claimed there holds now; of those of which that is known."""
         places = self.kept.places(self.generation)
         return {} if places is None else places.over(numbers, respects, now=now)
+
+    def of_others(
+        self, numbers: Collection[int], names: Collection[str], predicates: Collection[str]
+    ) -> set[int] | None:
+        """See `KeptPlaces.of_others`."""
+        return None if self.places is None else self.places.of_others(numbers, names, predicates)
 
     def may_read_ahead(self, entries: int) -> bool:
         """Whether questions have missed so many of the rows of all entries that it is worth reading all."""

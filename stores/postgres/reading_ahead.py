@@ -6,10 +6,8 @@ round trip, and what they would work out of each. Where entries are is known of 
 
 import asyncio
 import logging
-import sys
 import time
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
-from itertools import starmap
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic_core import from_json
@@ -27,15 +25,10 @@ from mnestic.stores.postgres.candidates import (
 )
 from mnestic.stores.postgres.connections import Asked, array_of, read_together
 from mnestic.stores.postgres.fresh_entries import COUNT
-from mnestic.stores.postgres.holding import CLAIMED_UNTIL
+from mnestic.stores.postgres.holding import ALL_CLAIMS
 from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.kept_places import (
-    PLACE_COLUMNS,
-    Claimed,
-    KeptClaims,
-    Source,
-    place_of,
-)
+from mnestic.stores.postgres.kept_claims import KeptClaims
+from mnestic.stores.postgres.kept_places import PLACE_COLUMNS, place_of
 from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.known_words import ALL_WORDS
 from mnestic.stores.postgres.opening import opening
@@ -54,6 +47,7 @@ SELECT {COLUMNS_BESIDE}, {PLACE_COLUMNS}, {STORED_COLUMN}, CASE WHEN octet_lengt
 _NEXT = text(f"{_ROWS} AND e.number < :before ORDER BY e.number DESC LIMIT {_PIECE}")
 _THESE = text(f"{_ROWS} AND e.number = ANY(CAST(:numbers AS bigint[]))")
 Item = TypeVar("Item")
+_Takes = Mapping[str, Callable[[Any], None]]  # what takes a piece of each kind
 log = logging.getLogger("mnestic.caches")
 
 
@@ -155,12 +149,12 @@ class ReadingAhead:
         """Reads what was claimed, where all else is known."""
         if not self._kept.begin_claims(owner):
             return
-        reading, rows = await self._rows_of(owner, (CLAIMED_UNTIL, {}))
-        claims: dict[Source, Sequence[Claimed]] = {}
-        async for row in _in_turns(rows):
-            told = zip(map(sys.intern, row.predicates), row.untils, strict=True)
-            claims[row.session_id, row.source_id] = tuple(starmap(Claimed, told))
-        reading.keep_claims(KeptClaims(claims))
+        reading, pieces = await self._rows_of(owner, (ALL_CLAIMS, {}))
+        known = KeptClaims()
+        take: _Takes = {"claims": known.claim, "facts": known.believe, "names": known.name}
+        async for piece in _in_turns(pieces):
+            take[piece.kind](from_json(piece.told))
+        reading.keep_claims(known)
 
     async def _know_words(self, owner: Owner) -> None:
         """Reads which names and words there are, where all else is known."""
@@ -168,8 +162,9 @@ class ReadingAhead:
             return
         reading, pieces = await self._rows_of(owner, (ALL_WORDS, {}))
         known = KeptWords()
+        take: _Takes = {"entries": known.enter, "names": known.name, "words": known.post}
         async for piece in _in_turns(pieces):
-            (known.name if piece.are_names else known.count)(from_json(piece.words))
+            take[piece.kind](from_json(piece.told))
         reading.keep_words(known)
 
     async def _rows_of(self, owner: Owner, asked: Asked) -> tuple[Reading, Sequence[Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from mnestic.memory.candidates import Candidates, Hit, Tie
+from mnestic.memory.candidates import Candidates, Tie
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
 from mnestic.memory.retrieval import Retrieval
@@ -25,61 +25,28 @@ from mnestic.memory.search import (
     Tied,
     Vocabulary,
 )
-from mnestic.memory.weighing import SATURATION
 from mnestic.stores.postgres.candidates import COLUMNS, candidates_of, line_of
 from mnestic.stores.postgres.connections import Asked, array_of
 from mnestic.stores.postgres.fresh_entries import COUNT, list_fresh
 from mnestic.stores.postgres.holding import is_over
 from mnestic.stores.postgres.kept import Kept
+from mnestic.stores.postgres.kept_known import Told
 from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions, spoke_not
-from mnestic.stores.postgres.known_words import KnownWords
+from mnestic.stores.postgres.known_words import MOST_NAMED, KnownWords, known_of
 from mnestic.stores.postgres.nearest import Nearest
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.search_filters import Filter, statement_of
+from mnestic.stores.postgres.sources import Sources
 from mnestic.stores.postgres.told_entries import ToldEntries
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _AMONG = """
 t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND t.number = ANY(CAST(:numbers AS bigint[]))"""
-_NAMED, _TIMED, _LEARNED = 30, 100, 50  # entries that a name, a period and facts bring
-_LENGTH = 0.75  # how much an entry's length counts, BM25's b
 
-_BY_WORDS = """
-WITH {allowed} asked AS MATERIALIZED (
-    SELECT * FROM unnest(CAST(:lexemes AS text[]), CAST(:weights AS real[]), CAST(:bits AS bigint[]))
-        AS _ (lexeme, weight, bit)
-)
-SELECT p.entry_number AS number,
-       sum(a.weight * (p.frequency * {more} / (p.frequency + {saturation}
-           * ({short} + {length} * p.length / CAST(:average AS real)))))::real AS score,
-       bit_or(a.bit) AS lexemes
-  FROM asked AS a
-  JOIN mnestic.posting AS p
-    ON p.tenant_id = :tenant_id AND p.agent_id = :agent_id AND p.lexeme = a.lexeme
- {where}
- GROUP BY p.entry_number ORDER BY score DESC, number DESC LIMIT :limit
-"""
-_BY_NAME = f"""
-WITH {{allowed}} k AS (
-    SELECT * FROM unnest(CAST(:kinds AS text[]), CAST(:terms AS text[])) AS _ (kind, term)
-)
-SELECT found.number FROM k
- CROSS JOIN LATERAL (
-    SELECT entry_number AS number FROM mnestic.entry_term
-     WHERE {_MINE} AND kind = k.kind AND term = k.term {{within}}
-     ORDER BY entry_number DESC LIMIT {_NAMED}
- ) AS found
-"""  # noqa: S608 - constants of this module
-_BY_TIME = f"""
-SELECT e.number FROM mnestic.entry AS e
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.at >= :since_then AND e.at < :until_then
-       {{conditions}}
- ORDER BY e.at DESC, e.id DESC LIMIT {_TIMED}
-"""  # noqa: S608
 _THESE = """
  FROM mnestic.entry AS e
 WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id
@@ -123,6 +90,9 @@ class PostgresSearchStore:
         self._owner = (unit.tenant_id, unit.agent_id)
         self._words = KnownWords(unit)
         self._is_noted = False
+        self._trusted: str | None = (
+            None  # the model of what was told by what is kept, until that is confirmed
+        )
 
     async def find_answer(self, question: str) -> Retrieval | None:
         """See the port."""
@@ -158,9 +128,11 @@ class PostgresSearchStore:
         if not self._is_noted:  # a question is recognised again where one of its names was misspelt
             self._unit.read(*_SEARCH)
             self._is_noted = True
-        known = await self._words.recognise(keys, words, tags=tags, model=model)
+        told = await self._tell({*keys, *tags}, {*words}, model)
+        known = known_of(told, keys, tags)
         if not self._unit.may_write:
             reading = self._kept.read_at(self._owner, known.knowledge)
+            reading.keep_told(told)
             lacks_some = self._kept.ask(self._owner)
             if lacks_some or reading.unseen or reading.may_read_ahead(known.entries):
                 self._ahead.begin(self._owner, prepare)
@@ -194,22 +166,31 @@ class PostgresSearchStore:
 
     async def find(self, search: Search) -> Hits:
         """See the port."""
-        facts, reading = KnownFacts(self._unit), self._reading(search)
-        is_whole = reading is not None and reading.is_whole  # then hardly anything else is asked
-        words, called, named, timed, said = await self._unit.rows_of(
-            self._by_words(search, search.vocabulary, limit=search.pool),
-            self._by_words(search, search.called, limit=_NAMED),
-            self._by_names(search),
-            self._by_time(search),
-            facts.said(search, limit=_LEARNED),
-            is_last=is_whole,
+        reading = self._reading(search)
+        sources, facts = Sources(self._unit, reading, search), KnownFacts(self._unit)
+        words, called, named = sources.words(), sources.called(), sources.named()
+        timed, said = sources.timed(), sources.said()
+        of_words, of_call, of_names, of_time, of_facts = await self._unit.rows_of(
+            words.asking,
+            called.asking,
+            named.asking,
+            timed.asking,
+            said.asking,
+            is_last=reading is not None and reading.is_whole,  # then hardly anything else is asked
         )
+        by_name, told = named.told(of_names), said.told(of_facts)
+        learned, ids = facts.learned(told, search.predicates), None
+        if reading is not None and reading.places is not None:
+            ids = reading.places.numbers_of(learned)
+        if ids is not None:  # of the others none is there any more
+            learned = {one: learned[one] for one in ids}
+        others = frozenset(called.told(of_call)).union(by_name, timed.told(of_time))
         return Hits(
-            words={number: Hit(score, lexemes) for number, score, lexemes in words},
-            others=frozenset(row.number for rows in (called, named, timed) for row in rows),
-            learned=facts.learned(said, search.predicates),
-            successions=facts.successions(said),
-            may_lack_tagged=len(named) >= _NAMED,
+            words=words.told(of_words),
+            others=others.union((ids or {}).values()),
+            learned=learned,
+            successions=facts.successions(told),
+            may_lack_tagged=len(by_name) >= MOST_NAMED,
         )
 
     def recall_near(self, search: Search) -> dict[int, float] | None:
@@ -285,14 +266,19 @@ class PostgresSearchStore:
         over, asking = self._over([number for number in likely if number not in sound], search)
         likely = [number for number in likely if number not in over]
         best = ToldEntries(self._unit, reading, likely[: told + _SPARE])
+        facts, known = KnownFacts(self._unit), None
+        if reading is not None:
+            known = reading.of_others(numbers, search.believed, search.respects)
+        asks_others = known is None
         other, gone, unheard, rows = await self._unit.rows_of(
-            KnownFacts(self._unit).others(numbers, search.believed, search.respects),
+            facts.others(numbers, search.believed, search.respects) if asks_others else NOTHING,
             asking,
             KnownSessions(self._unit).apart([one for one in apart if one not in is_apart], search),
             best.asking,
             is_last=True,
         )
         wrong = over.union(row.number for each in (other, gone) for row in each)
+        wrong |= known or set()
         wrong |= spoke_not(unheard, search.names)
         wrong.update(number for number, is_wrong in is_apart.items() if is_wrong)
         return Judgement(frozenset(wrong), best.entries(rows, but=wrong))
@@ -302,6 +288,20 @@ class PostgresSearchStore:
         told = ToldEntries(self._unit, self._reading(search), numbers)
         (rows,) = await self._unit.rows_of(told.asking)
         return told.entries(rows)
+
+    async def _tell(self, names: set[str], words: set[str], model: str) -> Told:
+        """What Postgres tells of names and words; of those of which the process knows that, if nothing has changed."""
+        if self._unit.may_write:
+            return await self._words.tell(names, words, model=model)
+        kept = self._kept.told(self._owner, names, words)
+        # Where all is kept hardly anything else is asked of Postgres.
+        is_last = self._kept.knows_all(self._owner)
+        told = await self._words.tell(
+            names - kept.names.keys(), words - kept.words.keys(), model=model, is_last=is_last
+        )
+        if told.knowledge == kept.knowledge or not (kept.names or kept.words):
+            return told.joined(kept)
+        return await self._words.tell(names, words, model=model)
 
     def _reading(self, at: Search | Known) -> Reading | None:
         """What the process keeps of the agent; nothing where a transaction may see what it wrote itself."""
@@ -328,63 +328,6 @@ class PostgresSearchStore:
         over, values = is_over("t", respects=search.respects, held=search.held)
         values |= {**self._unit.owner, "numbers": array_of(numbers)}
         return statement_of(statement.format(is_over=over)), values
-
-    def _by_words(self, search: Search, vocabulary: Vocabulary, *, limit: int) -> Asked:
-        """The entries with the highest BM25."""
-        asked = [
-            (lexeme, one.weight, 1 << place)
-            for place, one in enumerate(vocabulary.asked)
-            if one.is_known
-            for lexeme in one.lexemes
-        ]
-        if not asked or (search.query.mode == "semantic" and vocabulary is search.vocabulary):
-            return NOTHING
-        lexemes, weights, bits = zip(*asked, strict=True)
-        narrow = Filter.of(search)
-        statement = statement_of(
-            _BY_WORDS.format(
-                allowed=narrow.allowed,
-                where=narrow.within("WHERE p.entry_number"),
-                more=_double(SATURATION + 1),
-                saturation=_double(SATURATION),
-                short=_double(1 - _LENGTH),
-                length=_double(_LENGTH),
-            )
-        )
-        values: dict[str, Any] = {"limit": limit, "average": vocabulary.average_length}
-        values |= {"lexemes": [*lexemes], "weights": array_of(weights), "bits": array_of(bits)}
-        return statement, {**self._unit.owner, **narrow.values, **values}
-
-    def _by_names(self, search: Search) -> Asked:
-        """The newest entries about each of the names, if nothing else is asked; those with the tags or aliases."""
-        asks_more = any(one.is_known for one in search.vocabulary.asked)
-        names = () if asks_more else sorted(search.names)
-        asked = [(kind, name) for kind in ("subject", "alias") for name in names]
-        asked += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(search.tags)]
-        if not asked:
-            return NOTHING
-        kinds, terms = (list(part) for part in zip(*asked, strict=True))
-        narrow = Filter.of(search)
-        statement = statement_of(
-            _BY_NAME.format(allowed=narrow.allowed, within=narrow.within("AND entry_number"))
-        )
-        values = {"kinds": kinds, "terms": terms}
-        return statement, {**self._unit.owner, **narrow.values, **values}
-
-    def _by_time(self, search: Search) -> Asked:
-        """The last entries of the period."""
-        period = search.period
-        if period is None:
-            return NOTHING
-        narrow = Filter.of(search)
-        statement = statement_of(_BY_TIME.format(conditions=narrow.conditions))
-        values = {"since_then": period.start, "until_then": period.end}
-        return statement, {**self._unit.owner, **narrow.values, **values}
-
-
-def _double(number: float) -> str:
-    """A number as Postgres reckons fast: without a type it is a decimal, with which a search by words takes up to twice as long."""
-    return f"CAST({number} AS double precision)"
 
 
 def _asks_what_holds(search: Search) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 
 import numpy as np
 
+from mnestic.stores.postgres.kept_claims import KeptClaims
 from mnestic.stores.postgres.kept_vectors import KeptVectors
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.unit import Owner
@@ -15,6 +16,13 @@ def whole(dimensions: int) -> KeptVectors:
     none = np.zeros(0, np.int64), np.zeros((0, dimensions), np.float16)
     held.complete(None, none, bare=())
     return held
+
+
+def claimed(number: int, until: float = 1.0, session_id: str = "s") -> KeptClaims:
+    """So many messages of a session, each of which claimed what Mara likes."""
+    kept = KeptClaims()
+    kept.claim((session_id, str(one), [("mara", "likes", until)]) for one in range(number))
+    return kept
 
 
 async def read_ahead(ahead: ReadingAhead, owner: Owner) -> None:

@@ -1,16 +1,21 @@
 """Places that a process keeps: who was there, and what is tied to what, is as Postgres tells it, or not known."""
 
 import math
+import random
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from mnestic.memory.dates import Period
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.kept_places import LONG, Claimed, KeptClaims, KeptPlaces, Place
+from mnestic.stores.postgres.kept_claims import KeptClaims
+from mnestic.stores.postgres.kept_places import LONG, KeptPlaces, Place
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.unit import Change
+from tests.stores.kept_samples import claimed
 from tests.stores.test_kept import line
 
 MARA = frozenset({"mara"})
@@ -37,6 +42,11 @@ def kept(texts: dict[int, EntryLine]) -> KeptPlaces:
     places.place(place(4))
     places.is_whole = True
     return places
+
+
+def period(start: float, end: float) -> Period:
+    """Of seconds since 1970."""
+    return Period(datetime.fromtimestamp(start, UTC), datetime.fromtimestamp(end, UTC), "day")
 
 
 def apart(places: KeptPlaces, texts: dict[int, EntryLine], *numbers: int) -> dict[int, bool]:
@@ -211,8 +221,7 @@ def test_claims_that_are_too_large_leave_places_as_they_are() -> None:
     kept, owner = Kept(max_bytes=50_000), ("t", "ada")
     reading = placed(kept, "ada")
     assert kept.lacks_claims(owner)
-    some = {("s", str(number)): (Claimed("likes", 1.0),) for number in range(10)}
-    reading.keep_claims(KeptClaims(some))
+    reading.keep_claims(claimed(10))
 
     assert not kept.lacks_claims(owner)
     assert reading.over([1], frozenset(), now=0.0) == {}
@@ -231,15 +240,62 @@ def test_claims_that_change_are_read_again_more_and_more_rarely() -> None:
         while not kept.begin_claims(owner):
             kept.ask(owner)
             asked += 1
-        kept.reading(owner, knowledge).keep_claims(claimed)
+        kept.reading(owner, knowledge).keep_claims(claims)
         return asked
 
-    claimed = KeptClaims({("a", None): (Claimed("likes", math.inf),)})
+    claims = KeptClaims()
+    claims.claim([("a", None, [("mara", "likes", "Infinity")])])
     assert kept.begin_claims(owner)
-    kept.reading(owner, 0).keep_claims(KeptClaims({}))
+    kept.reading(owner, 0).keep_claims(KeptClaims())
     assert [asked_until_read(knowledge) for knowledge in range(1, 10)] == [
         *(1, 2, 4, 8, 16, 32, 64, 100, 100)
     ]
     assert kept.reading(owner, 9).over([1], frozenset(), now=0.0) == {1: False}
     kept.changed(Change(owner, 10, [], [], is_of_facts=False))
     assert kept.reading(owner, 10).over([1], frozenset(), now=0.0) == {1: False}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_last_of_a_time_are_those_that_hold_whatever_has_moved(seed: int) -> None:
+    chance, places = random.Random(seed), KeptPlaces()
+    there: dict[int, Place] = {}
+
+    def put(number: int) -> None:
+        holds_until = chance.choice((math.inf, math.inf, 5.0, -math.inf))
+        there[number] = place(number, at=chance.uniform(0, 100), holds_until=holds_until)
+        places.place(there[number])
+
+    for number in range(300):
+        put(number)
+    assert places.of_time(period(0, 100), now=1.0, limit=3) is None  # until all are placed
+    places.is_whole = True
+    for step in range(200):
+        if step % 3:
+            put(chance.randrange(310))
+        else:
+            places.change([gone := chance.choice(sorted(there))], [])
+            places.unseen.clear()
+            del there[gone]
+        start, now = chance.uniform(0, 90), chance.choice((1.0, 9.0))
+        end = start + chance.choice((1, 10, 50))
+        within = [one for one in there.values() if start <= one.at < end and one.holds_until > now]
+        last = sorted(within, key=lambda one: -one.at)[:20]
+        found = places.of_time(period(start, end), now=now, limit=20)
+        assert found == [one.number for one in last]
+
+
+def test_which_of_one_time_are_the_last_hangs_on_their_ids_which_postgres_orders() -> None:
+    places = KeptPlaces()
+    for number, at in enumerate((1.0, 2.0, 2.0, 3.0)):
+        places.place(place(number, at=at))
+    places.is_whole = True
+
+    assert places.of_time(period(0, 9), now=0.0, limit=2) is None
+    assert places.of_time(period(0, 9), now=0.0, limit=3) == [3, 1, 2]
+    assert places.of_time(period(0, 3), now=0.0, limit=2) == [1, 2]
+
+
+def test_entries_are_known_by_id_once_all_are_placed(kept: KeptPlaces) -> None:
+    assert kept.numbers_of(["e1", "e4", "e9"]) == {"e1": 1, "e4": 4}
+    kept.change([], [9])
+    assert kept.numbers_of(["e1"]) is None

@@ -12,14 +12,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from mnestic.memory.search import Vocabulary
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.kept_places import Claimed, KeptClaims, Place
+from mnestic.stores.postgres.kept_places import Place
 from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.unit import Change
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import entry
-from tests.stores.kept_samples import read_ahead
+from tests.stores.kept_samples import claimed, read_ahead
 
 ADA = ("t", "ada")
 LETTERS = ("ba", "be", "an", "ná", "ři", "to", "ด", "เก", "ст", "ol")
@@ -27,8 +27,9 @@ LETTERS = ("ba", "be", "an", "ná", "ři", "to", "ด", "เก", "ст", "ol")
 
 def read(names: list[str], words: dict[str, int]) -> KeptWords:
     kept = KeptWords()
-    kept.name((name, 1) for name in names)
-    kept.count(words.items())
+    kept.enter([(number, 3) for number in range(10)])
+    kept.name([("subject", name, [1]) for name in names])
+    kept.post([(word, [*range(number)], [1] * number) for word, number in words.items()])
     return kept
 
 
@@ -55,11 +56,15 @@ def test_it_tells_how_much_memory_it_takes() -> None:
     chance = random.Random(1)
     letters = string.ascii_lowercase
     words = ["".join(chance.choices(letters, k=7)) for _ in range(20_000)]
-    told = [(sys.intern(f"{word}{number}"), number) for number, word in enumerate(words)]
+    told = [sys.intern(f"{word}{number}") for number, word in enumerate(words)]
+    some = [chance.sample(range(5000), chance.randrange(1, 20)) for _ in told]
     tracemalloc.start()
     kept = KeptWords()
-    kept.count(told)
-    taken = tracemalloc.get_traced_memory()[0] + sum(sys.getsizeof(word) for word, _ in told)
+    kept.enter([(number, 9) for number in range(5000)])
+    kept.name([("subject", name, [*range(number % 30)]) for number, name in enumerate(told[:2000])])
+    kept.post([(one, each, [1] * len(each)) for one, each in zip(told, some, strict=True)])
+    kept.best([(told[0], 1.0, 1)], average=9.0, limit=9)
+    taken = tracemalloc.get_traced_memory()[0] + sum(sys.getsizeof(word) for word in told)
     tracemalloc.stop()
 
     assert 0.7 * taken < kept.bytes < 1.5 * taken
@@ -188,8 +193,7 @@ def test_words_make_place_for_what_was_claimed() -> None:
     reading.keep_words(read([], {f"word{number}": 1 for number in range(60)}))
     assert reading.words is not None
 
-    claims = {("s", str(number)): (Claimed("likes", 1.0),) for number in range(20)}
-    reading.keep_claims(KeptClaims(claims))
+    reading.keep_claims(claimed(20))
 
     assert reading.words is None
     assert not kept.lacks_words(ADA)
