@@ -89,8 +89,9 @@ claimed AS (
 ),
 believed AS (
     SELECT s.subject_key, s.predicate, s.since, s.until, s.fact_id, s.cardinality,
-           json_agg(json_build_array(c.session_id, c.source_id) ORDER BY c.said_at DESC, c.id) AS sources
-      FROM said AS s JOIN mnestic.claim AS c
+           COALESCE(json_agg(json_build_array(c.session_id, c.source_id) ORDER BY c.said_at DESC, c.id)
+                    FILTER (WHERE c.id IS NOT NULL), '[]') AS sources
+      FROM said AS s LEFT JOIN mnestic.claim AS c
         ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id AND c.id = s.id
        AND c.kind IN ('affirmed', 'corrected') AND c.source_id IS NOT NULL
      GROUP BY s.subject_key, s.predicate, s.since, s.until, s.fact_id, s.cardinality

@@ -5,6 +5,7 @@ it, so nothing that is kept can be stale, whoever wrote meanwhile. Notifications
 changed, so that the others stay; where one is late or lost, all that is kept of the agent is dropped.
 """
 
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -35,6 +36,7 @@ _MOST_TIMES = 10
 _LINE_BYTES = 3300  # about what a line takes, of some 120 characters
 # Parts of all bytes, in which about as many entries have their vectors and places as their rows, which have the rest.
 _ANSWERS, _VECTORS, _PLACES = 10, 5, 5
+_MOMENT = 5.0  # seconds, in which a question is answered that read a count before it was another
 _KNOWN = 50  # likewise, beside them
 
 
@@ -69,6 +71,10 @@ class Kept:
     def read_at(self, owner: Owner, knowledge: int) -> Reading:
         """What is kept of an agent and true at a count of changes, as it was just read; all else of it is dropped."""
         state = self._states.get(owner)
+        if state is not None and state.knowledge > knowledge and _just(state.heard):
+            return self.reading(
+                owner, knowledge
+            )  # a change came between the count and who hears of it
         if state is None or state.knowledge != knowledge:  # less: the database is an older one
             self._drop(owner)
             state = self._states[owner] = State(next(self._generations), knowledge)
@@ -139,14 +145,15 @@ class Kept:
     def told(self, owner: Owner, names: AbstractSet[str], words: AbstractSet[str]) -> Told:
         """What Postgres would tell of some names and words at the count of changes that it is kept at."""
         state, places = self._whole_places(owner)
-        if places is None or places.words is None or places.claims is None:
+        if places is None or not places.knows_all:
             return Told(state.knowledge, {}, {})
         known = self._known.get(state.generation, None) or KeptKnown()
         return Told(state.knowledge, *known.told(names, words, may_name=places.has_name))
 
     def keep_told(self, reading: Reading, told: Told) -> None:
         """See `Reading.keep_told`."""
-        if self.is_current(reading):
+        places = self.places(reading.generation)
+        if places is not None and places.knows_all and self.is_current(reading):
             known = self._known.get(reading.generation, None) or KeptKnown()
             known.keep(told)
             self._known.put(reading.generation, None, known, size=known.bytes)
@@ -197,7 +204,7 @@ class Kept:
     def knows_all(self, owner: Owner) -> bool:
         """Whether all of what an agent's questions are answered with is kept, unless something has changed unheard."""
         _, places = self._whole_places(owner)
-        return places is not None and places.knows_all and places.words is not None
+        return places is not None and places.knows_all
 
     def ask(self, owner: Owner) -> bool:
         """Notes that a question is asked; returns what `lacks_some` does."""
@@ -327,7 +334,7 @@ class Kept:
         if numbers is None or change.knowledge != state.knowledge + 1:
             self._drop(owner)
             return
-        state.knowledge = change.knowledge
+        state.knowledge, state.heard = change.knowledge, time.monotonic()
         self._answers.drop_all(owner)
         self._known.drop_all(state.generation)
         for number in numbers:
@@ -397,3 +404,8 @@ class Kept:
             ),
             answers=self._answers.counts(),
         )
+
+
+def _just(moment: float) -> bool:
+    """Whether something was a moment ago, by `time.monotonic`."""
+    return time.monotonic() - moment < _MOMENT

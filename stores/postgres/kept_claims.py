@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from heapq import merge
 from itertools import islice
-from sys import intern
+from sys import getsizeof, intern
 from typing import NamedTuple
 
 # Of a message that claimed something, of each claim, of each fact and of each message that told it; by tracemalloc.
 _CLAIMED_BYTES, _CLAIM_BYTES = 300, 110
 _FACT_BYTES, _SAID_BYTES = 700, 130
-_NAME_BYTES = 110
+_NAME_BYTES = 60
 
 Source = tuple[str | None, str | None]  # a message: its session, and its own id
 Until = float | str  # infinity is a word in JSON
@@ -91,7 +91,7 @@ class KeptClaims:
         """Takes the names of facts by key: of whom something was ever believed, and what somebody is called."""
         for name in names:
             self._names.add(name)
-            self.bytes += _NAME_BYTES + len(name)
+            self.bytes += _NAME_BYTES + getsizeof(name)
 
     def has(self, name: str) -> bool:
         """Whether a fact has a name."""

@@ -10,8 +10,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from heapq import merge
-from itertools import islice, pairwise
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -39,6 +38,8 @@ _at = attrgetter("at")
 
 Lines = Callable[[Iterable[int]], dict[int, EntryLine]]  # of entries, those that are kept
 Tied = list[tuple[int, Tie]]
+# Times of entries, in their order, until when they hold, and their numbers.
+_Times = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
 
 class Place(NamedTuple):
@@ -80,7 +81,7 @@ class KeptPlaces:
         self._naming: defaultdict[str, set[int]] = defaultdict(set)
         self._told: dict[str, tuple[AbstractSet[str], str]] = {}
         self._ordered: dict[str, tuple[Sequence[int | None], Mapping[int, int]]] = {}
-        self._by_time: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
+        self._by_time: _Times | None = None
         self._moved: set[int] = (
             set()
         )  # entries that were put elsewhere since these were put in order
@@ -95,9 +96,14 @@ class KeptPlaces:
         return _PLACE_BYTES * len(self._places) + 2 * self._length + beside
 
     @property
-    def knows_all(self) -> bool:
+    def knows_claims(self) -> bool:
         """Whether nothing of that is unknown, nor what was claimed."""
         return self.is_whole and not self.unseen and self.claims is not None
+
+    @property
+    def knows_all(self) -> bool:
+        """Likewise, nor which names and words there are."""
+        return self.knows_claims and self.words is not None
 
     def has_name(self, name: str) -> bool:
         """Whether an entry or a fact has a name, or an entry has it as a tag; it may have where that is not known."""
@@ -189,11 +195,12 @@ class KeptPlaces:
             return None
         return {one.number for one in known if claims.is_of_others(one.source, names, predicates)}
 
-    def numbers_of(self, entry_ids: Iterable[str]) -> dict[str, int] | None:
-        """The numbers of those entries that there are, by id; None where that is not known."""
+    def holding(self, entry_ids: Iterable[str], *, now: float) -> dict[str, int] | None:
+        """The numbers of those entries that there are and that hold, by id; None where that is not known."""
         if not self.is_whole or self.unseen:
             return None
-        return {one: self._numbers[one] for one in entry_ids if one in self._numbers}
+        found = {one: self._numbers[one] for one in entry_ids if one in self._numbers}
+        return {one: at for one, at in found.items() if self._places[at].holds_until > now}
 
     def of_time(self, period: Period, *, now: float, limit: int) -> list[int] | None:
         """The last entries of a period that hold; None where that is not known.
@@ -202,24 +209,26 @@ class KeptPlaces:
         """
         if not self.is_whole or self.unseen:
             return None
-        at, numbers = self._sorted()
-        bounds = period.start.timestamp(), period.end.timestamp()
-        first, last = np.searchsorted(at, bounds).tolist()
-        stayed = (one for one in reversed(numbers[first:last].tolist()) if one not in self._moved)
+        at, holds_until, numbers = self._sorted()
+        start, end = period.start.timestamp(), period.end.timestamp()
+        first, last = np.searchsorted(at, (start, end)).tolist()
+        holding = np.flatnonzero(holds_until[first:last] > now)[-limit - 1 - len(self._moved) :]
+        stayed = [one for one in numbers[first + holding].tolist() if one not in self._moved]
         moved = [self._places[one] for one in self._moved if one in self._places]
-        within = sorted((one for one in moved if bounds[0] <= one.at < bounds[1]), key=_latest)
-        each = merge((self._places[one] for one in stayed), within, key=_latest)
-        found = [*islice((one for one in each if one.holds_until > now), limit + 1)]
+        found = [self._places[one] for one in stayed]
+        found += [one for one in moved if start <= one.at < end and one.holds_until > now]
+        found.sort(key=_at, reverse=True)
         if len(found) > limit and found[limit - 1].at == found[limit].at:
             return None
         return [one.number for one in found[:limit]]
 
-    def _sorted(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The times of entries, and their numbers by them; but for those that have moved since, which are few."""
+    def _sorted(self) -> _Times:
+        """Entries by their times, but for those that have moved since, which are few."""
         if self._by_time is None or len(self._moved) > _MOST_MOVED:
             at = np.fromiter((one.at for one in self._places.values()), float)
+            until = np.fromiter((one.holds_until for one in self._places.values()), float)
             order = np.argsort(at)
-            self._by_time = at[order], np.fromiter(self._places, np.int64)[order]
+            self._by_time = at[order], until[order], np.fromiter(self._places, np.int64)[order]
             self._moved.clear()
         return self._by_time
 
@@ -309,10 +318,6 @@ def place_of(row: Any) -> Place:
     related = _related(row.related)
     until = held_until(row)
     return Place(row.number, sys.intern(row.id), *turn, related, length, row.source_id, until)
-
-
-def _latest(place: Place) -> float:
-    return -place.at
 
 
 def _related(stored: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 It stands apart from what is kept, since who changes things again and again is not to have all read again each time.
 """
 
+import math
 from dataclasses import dataclass, field
 
 _MOST_WITHOUT = 100  # questions until what was claimed, or all words, are read again
@@ -39,7 +40,7 @@ class State:
 
     `asked` is how often it was asked for what is near in meaning since its vectors were read, `before` how often
     it must have been before they are read again. `missed` is how many lines and ties questions had to read since all
-    lines were, which they have been so many `times`.
+    lines were, which they have been so many `times`. `heard` is when a change was last heard of, by `time.monotonic`.
     """
 
     generation: int
@@ -48,6 +49,7 @@ class State:
     before: int = field(default=1, compare=False)
     missed: int = field(default=0, compare=False)
     times: int = field(default=0, compare=False)
+    heard: float = field(default=-math.inf, compare=False)
     are_places_too_large: bool = field(default=False, compare=False)
     claims: Again = field(default_factory=Again, compare=False)
     words: Again = field(default_factory=Again, compare=False)

@@ -87,10 +87,9 @@ class Reading:
         self.kept.keep_claims(self, claims)
 
     @property
-    def is_whole(self) -> bool:
+    def knows_claims(self) -> bool:
         """Whether it is known where all entries are, and what was claimed there."""
-        places = self.kept.places(self.generation)
-        return places is not None and places.knows_all
+        return self.places is not None and self.places.knows_claims
 
     @property
     def places(self) -> KeptPlaces | None:

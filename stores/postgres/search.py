@@ -90,9 +90,6 @@ class PostgresSearchStore:
         self._owner = (unit.tenant_id, unit.agent_id)
         self._words = KnownWords(unit)
         self._is_noted = False
-        self._trusted: str | None = (
-            None  # the model of what was told by what is kept, until that is confirmed
-        )
 
     async def find_answer(self, question: str) -> Retrieval | None:
         """See the port."""
@@ -170,19 +167,19 @@ class PostgresSearchStore:
         sources, facts = Sources(self._unit, reading, search), KnownFacts(self._unit)
         words, called, named = sources.words(), sources.called(), sources.named()
         timed, said = sources.timed(), sources.said()
+        # Where these are known, hardly anything else is asked.
+        is_last = reading is not None and reading.knows_claims
         of_words, of_call, of_names, of_time, of_facts = await self._unit.rows_of(
             words.asking,
             called.asking,
             named.asking,
             timed.asking,
             said.asking,
-            is_last=reading is not None and reading.is_whole,  # then hardly anything else is asked
+            is_last=is_last,
         )
         by_name, told = named.told(of_names), said.told(of_facts)
-        learned, ids = facts.learned(told, search.predicates), None
-        if reading is not None and reading.places is not None:
-            ids = reading.places.numbers_of(learned)
-        if ids is not None:  # of the others none is there any more
+        learned = facts.learned(told, search.predicates)
+        if (ids := sources.holding(learned)) is not None:
             learned = {one: learned[one] for one in ids}
         others = frozenset(called.told(of_call)).union(by_name, timed.told(of_time))
         return Hits(

@@ -4,7 +4,7 @@ Each tells out of what the process keeps, where that is known and no other entri
 Postgres. It stands apart from the search, since both have to tell the same.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
@@ -147,6 +147,11 @@ class Sources:
         return Source.known(
             self._claims.said(search.believed, search.predicates, now=now, limit=_LEARNED)
         )
+
+    def holding(self, entry_ids: Collection[str]) -> Mapping[str, int] | None:
+        """The numbers of those entries that there are and that hold, by id; None where the process does not know it."""
+        now = self._search.now.timestamp()
+        return None if self._places is None else self._places.holding(entry_ids, now=now)
 
     def _by_words(self, vocabulary: Vocabulary, *, limit: int) -> Source[dict[int, Hit]]:
         asked = [

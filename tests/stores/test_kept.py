@@ -228,6 +228,21 @@ def test_a_change_that_is_not_heard_of_drops_all_when_it_is_seen() -> None:
     assert kept.counts().entries.held == 0
 
 
+def test_who_read_the_count_just_before_a_change_was_heard_of_makes_nothing_go() -> None:
+    kept = Kept(max_bytes=MANY)
+    kept.read_at(ADA, 1).keep([line(7)])
+    kept.changed(Change(ADA, 2, [], []))
+
+    before = kept.read_at(ADA, 1)
+    before.keep([line(8)])
+    assert not before.lines([7, 8])
+    assert kept.read_at(ADA, 2).lines([7, 8]).keys() == {7}
+
+    kept._states[ADA].heard -= 60  # seconds: then the database is an older one
+    kept.read_at(ADA, 1)
+    assert not kept.read_at(ADA, 2).lines([7])
+
+
 def test_a_change_that_is_heard_of_late_changes_nothing() -> None:
     kept = Kept(max_bytes=MANY)
     kept.read_at(ADA, 2).keep([line(1)])

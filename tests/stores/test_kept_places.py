@@ -295,7 +295,10 @@ def test_which_of_one_time_are_the_last_hangs_on_their_ids_which_postgres_orders
     assert {*(places.of_time(period(0, 3), now=0.0, limit=2) or ())} == {1, 2}
 
 
-def test_entries_are_known_by_id_once_all_are_placed(kept: KeptPlaces) -> None:
-    assert kept.numbers_of(["e1", "e4", "e9"]) == {"e1": 1, "e4": 4}
+def test_entries_that_hold_are_known_by_id_once_all_are_placed(kept: KeptPlaces) -> None:
+    kept.place(place(5, holds_until=9.0))
+
+    assert kept.holding(["e1", "e5", "e9"], now=5.0) == {"e1": 1, "e5": 5}
+    assert kept.holding(["e1", "e5"], now=9.0) == {"e1": 1}
     kept.change([], [9])
-    assert kept.numbers_of(["e1"]) is None
+    assert kept.holding(["e1"], now=5.0) is None
