@@ -231,12 +231,15 @@ async def _timed(asked: Sequence[Any], ask: Callable[[Any], Awaitable[Any]]) -> 
 async def _warm_up(
     client: MnesticClient, asked: Sequence[str], ask: Callable[[Any], Awaitable[Any]]
 ) -> list[float]:
-    """What questions take until the process has read all rows that it keeps, in milliseconds."""
+    """What questions take until the process has read all that it keeps, in milliseconds."""
     taken: list[float] = []
     held, before = 0, -1
-    while len(taken) < _WARM_UPS and held - before > _STILL * held:
+    lacked, missed = 0, -1
+    while len(taken) < _WARM_UPS and (held - before > _STILL * held or lacked > missed):
         taken += await _timed(asked[len(taken) : len(taken) + _WARM_UP], ask)
-        held, before = client.cache_counts().entries.held, held
+        counts = client.cache_counts()
+        held, before = counts.entries.held, held
+        lacked, missed = counts.words.misses, lacked
     return taken
 
 

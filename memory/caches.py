@@ -22,18 +22,20 @@ class CacheCount(BaseModel):
 
 
 class CacheCounts(BaseModel):
-    """Of the caches of entries, of their vectors, and of answers to questions.
+    """Of the caches of entries, of their vectors, of where they are and which words they have, and of answers to questions.
 
-    Vectors are of use where a question finds all of an agent's at once.
+    Vectors are of use where a question finds all of an agent's at once, and so are words, with names, times and claims.
     """
 
     model_config = ConfigDict(frozen=True)
 
     entries: CacheCount
     vectors: CacheCount
+    words: CacheCount
     answers: CacheCount
 
     @property
     def is_of_use(self) -> bool:
         """Whether anything was looked for."""
-        return any(one.hits + one.misses for one in (self.entries, self.vectors, self.answers))
+        each = (self.entries, self.vectors, self.words, self.answers)
+        return any(one.hits + one.misses for one in each)

@@ -62,6 +62,7 @@ class Kept:
         self._generations = count()
         self._entry_hits = self._entry_misses = 0
         self._vector_hits = self._vector_misses = 0
+        self._word_hits = self._word_misses = 0
 
     @property
     def is_of_use(self) -> bool:
@@ -146,7 +147,9 @@ class Kept:
         """What Postgres would tell of some names and words at the count of changes that it is kept at."""
         state, places = self._whole_places(owner)
         if places is None or not places.knows_all:
+            self._word_misses += 1
             return Told(state.knowledge, {}, {})
+        self._word_hits += 1
         known = self._known.get(state.generation, None) or KeptKnown()
         return Told(state.knowledge, *known.told(names, words, may_name=places.has_name))
 
@@ -401,6 +404,12 @@ class Kept:
                 misses=self._vector_misses,
                 held=sum(map(len, self._vectors)),
                 bytes=self._vectors.bytes,
+            ),
+            words=CacheCount(
+                hits=self._word_hits,
+                misses=self._word_misses,
+                held=sum(len(places.words) for places in self._places if places.words),
+                bytes=self._places.bytes + self._known.bytes,
             ),
             answers=self._answers.counts(),
         )

@@ -43,6 +43,9 @@ class KeptWords:
         self._entries, self._frequencies = array("i"), array("h")
         self._names_bytes = self._words_bytes = 0
 
+    def __len__(self) -> int:
+        return len(self._places)
+
     @property
     def bytes(self) -> int:
         """About how much memory it takes."""
