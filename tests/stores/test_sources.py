@@ -151,13 +151,12 @@ async def test_every_source_brings_the_same_whatever_a_process_keeps(
         if memory._kept.knows_all(owner):
             found += len(first["hits"].words)
             learned += len(first["hits"].learned)
+            assert memory.cache_counts().words.held > len(WORDS) / 2
 
     assert found > 500
     assert learned > 20
     counts = memory.cache_counts().words
     assert counts.hits > 60 > counts.misses > 0
-    assert counts.held > len(WORDS) / 2
-    assert counts.bytes > 0
 
 
 async def test_facts_that_no_message_told_leave_as_few_others_whatever_a_process_keeps(
