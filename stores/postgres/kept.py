@@ -5,7 +5,6 @@ it, so nothing that is kept can be stale, whoever wrote meanwhile. Notifications
 changed, so that the others stay; where one is late or lost, all that is kept of the agent is dropped.
 """
 
-import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -36,7 +35,6 @@ _MOST_TIMES = 10
 _LINE_BYTES = 3300  # about what a line takes, of some 120 characters
 # Parts of all bytes, in which about as many entries have their vectors and places as their rows, which have the rest.
 _ANSWERS, _VECTORS, _PLACES = 10, 5, 5
-_MOMENT = 5.0  # seconds, in which a question is answered that read a count before it was another
 _KNOWN = 50  # likewise, beside them
 
 
@@ -57,12 +55,11 @@ class Kept:
         self._vectors: Recent[int, str, KeptVectors] = Recent(vectors, largest=1.0)
         self._lines: Recent[int, int, EntryLine] = Recent(max_bytes - answers - vectors - places)
         self._places: Recent[int, None, KeptPlaces] = Recent(places, largest=1.0)
-        self._known: Recent[int, None, KeptKnown] = Recent(max_bytes // _KNOWN, largest=0.5)
+        self._known = KeptKnown(max_bytes // _KNOWN)
         self._states: OrderedDict[Owner, State] = OrderedDict()
         self._generations = count()
         self._entry_hits = self._entry_misses = 0
         self._vector_hits = self._vector_misses = 0
-        self._word_hits = self._word_misses = 0
 
     @property
     def is_of_use(self) -> bool:
@@ -72,7 +69,7 @@ class Kept:
     def read_at(self, owner: Owner, knowledge: int) -> Reading:
         """What is kept of an agent and true at a count of changes, as it was just read; all else of it is dropped."""
         state = self._states.get(owner)
-        if state is not None and state.knowledge > knowledge and _just(state.heard):
+        if state is not None and state.knowledge > knowledge and state.was_just_heard:
             return self.reading(
                 owner, knowledge
             )  # a change came between the count and who hears of it
@@ -146,20 +143,14 @@ class Kept:
     def told(self, owner: Owner, names: AbstractSet[str], words: AbstractSet[str]) -> Told:
         """What Postgres would tell of some names and words at the count of changes that it is kept at."""
         state, places = self._whole_places(owner)
-        if places is None or not places.knows_all:
-            self._word_misses += 1
-            return Told(state.knowledge, {}, {})
-        self._word_hits += 1
-        known = self._known.get(state.generation, None) or KeptKnown()
-        return Told(state.knowledge, *known.told(names, words, may_name=places.has_name))
+        may_name = places.has_name if places is not None and places.knows_all else None
+        return self._known.told(state, names, words, may_name=may_name)
 
     def keep_told(self, reading: Reading, told: Told) -> None:
         """See `Reading.keep_told`."""
         places = self.places(reading.generation)
         if places is not None and places.knows_all and self.is_current(reading):
-            known = self._known.get(reading.generation, None) or KeptKnown()
-            known.keep(told)
-            self._known.put(reading.generation, None, known, size=known.bytes)
+            self._known.keep(reading.generation, told)
 
     def places(self, generation: int) -> KeptPlaces | None:
         """Where the entries of an agent are, as far as that is kept."""
@@ -206,8 +197,7 @@ class Kept:
 
     def knows_all(self, owner: Owner) -> bool:
         """Whether all of what an agent's questions are answered with is kept, unless something has changed unheard."""
-        _, places = self._whole_places(owner)
-        return places is not None and places.knows_all
+        return (places := self._whole_places(owner)[1]) is not None and places.knows_all
 
     def ask(self, owner: Owner) -> bool:
         """Notes that a question is asked; returns what `lacks_some` does."""
@@ -337,9 +327,9 @@ class Kept:
         if numbers is None or change.knowledge != state.knowledge + 1:
             self._drop(owner)
             return
-        state.knowledge, state.heard = change.knowledge, time.monotonic()
+        state.hear(change.knowledge)
         self._answers.drop_all(owner)
-        self._known.drop_all(state.generation)
+        self._known.drop(state.generation)
         for number in numbers:
             self._lines.drop(state.generation, number)
         self._change_places(state, change)
@@ -386,7 +376,7 @@ class Kept:
             self._lines.drop_all(state.generation)
             self._vectors.drop_all(state.generation)
             self._places.drop_all(state.generation)
-            self._known.drop_all(state.generation)
+            self._known.drop(state.generation)
         self._answers.drop_all(owner)
 
     def counts(self) -> CacheCounts:
@@ -405,16 +395,6 @@ class Kept:
                 held=sum(map(len, self._vectors)),
                 bytes=self._vectors.bytes,
             ),
-            words=CacheCount(
-                hits=self._word_hits,
-                misses=self._word_misses,
-                held=sum(len(places.words) for places in self._places if places.words),
-                bytes=self._places.bytes + self._known.bytes,
-            ),
+            words=self._known.counts(self._places),
             answers=self._answers.counts(),
         )
-
-
-def _just(moment: float) -> bool:
-    """Whether something was a moment ago, by `time.monotonic`."""
-    return time.monotonic() - moment < _MOMENT

@@ -7,6 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, Self
 
+from mnestic.memory.caches import CacheCount
+from mnestic.stores.postgres.kept_places import KeptPlaces
+from mnestic.stores.postgres.kept_state import State
+from mnestic.stores.postgres.recent import Recent
+
+_LARGEST = 0.5  # share that one agent may have
 _ROW_BYTES, _BYTES = 400, 120  # of each row that tells of a name or a word, and of that itself
 
 
@@ -24,28 +30,69 @@ class Told(NamedTuple):
 
 
 class KeptKnown:
-    """What has been told of one agent at one count of changes."""
+    """What has been told of agents, each at one count of changes, up to so many bytes."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._agents: Recent[int, None, _Known] = Recent(max_bytes, largest=_LARGEST)
+        self._hits = self._misses = 0
+
+    def told(
+        self,
+        state: State,
+        names: AbstractSet[str],
+        words: AbstractSet[str],
+        *,
+        may_name: Callable[[str], bool] | None,
+    ) -> Told:
+        """What is known of some names and words.
+
+        Args:
+            state: That of the agent.
+            names: By key.
+            words: As a question has them.
+            may_name: Whether a key may name something; None where nothing is known of the agent.
+        """
+        self._hits += may_name is not None
+        self._misses += may_name is None
+        if may_name is None:
+            return Told(state.knowledge, {}, {})
+        known = self._agents.get(state.generation, None) or _Known()
+        of_names = {
+            name: known.names.get(name, ())
+            for name in names
+            if name in known.names or not may_name(name)
+        }
+        of_words = {word: known.words[word] for word in words if word in known.words}
+        return Told(state.knowledge, of_names, of_words)
+
+    def keep(self, generation: int, told: Told) -> None:
+        """Takes what was told; of names only those that something is known of."""
+        known = self._agents.get(generation, None) or _Known()
+        named = {name: rows for name, rows in told.names.items() if rows}
+        for held, others in ((known.names, named), (known.words, told.words)):
+            for name in others.keys() - held.keys():
+                held[name] = others[name]
+                known.bytes += _BYTES + len(name) + _ROW_BYTES * len(others[name])
+        self._agents.put(generation, None, known, size=known.bytes)
+
+    def drop(self, generation: int) -> None:
+        """Forgets what was told at other counts."""
+        self._agents.drop_all(generation)
+
+    def counts(self, places: Recent[int, None, KeptPlaces]) -> CacheCount:
+        """What is held of that, and of all places with their words, and how often it was of use."""
+        return CacheCount(
+            hits=self._hits,
+            misses=self._misses,
+            held=sum(len(one.words) for one in places if one.words is not None),
+            bytes=self._agents.bytes + places.bytes,
+        )
+
+
+class _Known:
+    """What has been told of one agent."""
 
     def __init__(self) -> None:
         self.bytes = 0
-        self._names: dict[str, Sequence[Any]] = {}
-        self._words: dict[str, Sequence[Any]] = {}
-
-    def keep(self, told: Told) -> None:
-        """Takes what was told; of names only those that something is known of."""
-        known = {name: rows for name, rows in told.names.items() if rows}
-        for held, others in ((self._names, known), (self._words, told.words)):
-            for name in others.keys() - held.keys():
-                held[name] = others[name]
-                self.bytes += _BYTES + len(name) + _ROW_BYTES * len(others[name])
-
-    def told(
-        self, names: AbstractSet[str], words: AbstractSet[str], *, may_name: Callable[[str], bool]
-    ) -> tuple[dict[str, Sequence[Any]], dict[str, Sequence[Any]]]:
-        """What is known of some of them; nothing of what names nothing."""
-        of_names = {
-            name: self._names.get(name, ())
-            for name in names
-            if name in self._names or not may_name(name)
-        }
-        return of_names, {word: self._words[word] for word in words if word in self._words}
+        self.names: dict[str, Sequence[Any]] = {}
+        self.words: dict[str, Sequence[Any]] = {}

@@ -4,8 +4,10 @@ It stands apart from what is kept, since who changes things again and again is n
 """
 
 import math
+import time
 from dataclasses import dataclass, field
 
+_MOMENT = 5.0  # seconds
 _MOST_WITHOUT = 100  # questions until what was claimed, or all words, are read again
 
 
@@ -53,3 +55,12 @@ class State:
     are_places_too_large: bool = field(default=False, compare=False)
     claims: Again = field(default_factory=Again, compare=False)
     words: Again = field(default_factory=Again, compare=False)
+
+    @property
+    def was_just_heard(self) -> bool:
+        """Whether the count changed a moment ago, so that somebody may have read it before."""
+        return time.monotonic() - self.heard < _MOMENT
+
+    def hear(self, knowledge: int) -> None:
+        """The count is another now."""
+        self.knowledge, self.heard = knowledge, time.monotonic()

@@ -34,10 +34,11 @@ from mnestic.stores.postgres.kept_known import Told
 from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions, spoke_not
-from mnestic.stores.postgres.known_words import MOST_NAMED, KnownWords, known_of
+from mnestic.stores.postgres.known_words import MOST_NAMED, KnownWords
 from mnestic.stores.postgres.nearest import Nearest
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
+from mnestic.stores.postgres.recognising import known_of, tell
 from mnestic.stores.postgres.search_filters import Filter, statement_of
 from mnestic.stores.postgres.sources import Sources
 from mnestic.stores.postgres.told_entries import ToldEntries
@@ -289,16 +290,20 @@ class PostgresSearchStore:
     async def _tell(self, names: set[str], words: set[str], model: str) -> Told:
         """What Postgres tells of names and words; of those of which the process knows that, if nothing has changed."""
         if self._unit.may_write:
-            return await self._words.tell(names, words, model=model)
+            return await tell(self._unit, names, words, model=model)
         kept = self._kept.told(self._owner, names, words)
         # Where all is kept hardly anything else is asked of Postgres.
         is_last = self._kept.knows_all(self._owner)
-        told = await self._words.tell(
-            names - kept.names.keys(), words - kept.words.keys(), model=model, is_last=is_last
+        told = await tell(
+            self._unit,
+            names - kept.names.keys(),
+            words - kept.words.keys(),
+            model=model,
+            is_last=is_last,
         )
         if told.knowledge == kept.knowledge or not (kept.names or kept.words):
             return told.joined(kept)
-        return await self._words.tell(names, words, model=model)
+        return await tell(self._unit, names, words, model=model)
 
     def _reading(self, at: Search | Known) -> Reading | None:
         """What the process keeps of the agent; nothing where a transaction may see what it wrote itself."""

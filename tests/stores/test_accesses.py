@@ -111,13 +111,13 @@ async def test_an_entry_that_somebody_writes_is_passed_over(begin: Begin) -> Non
 
 
 async def test_a_count_leaves_an_entry_on_its_page(
-    begin: Begin, owner: psycopg.Connection[TupleRow]
+    begin: Begin, owner: psycopg.Connection[TupleRow], settings: Settings
 ) -> None:
     """Else each of them is written into all indexes."""
 
     def pages() -> list[tuple[str, int]]:
-        asked = "SELECT id, (ctid::text::point)[0]::int FROM mnestic.entry WHERE agent_id = 'ada' ORDER BY id"
-        return owner.execute(asked).fetchall()
+        asked = "SELECT id, (ctid::text::point)[0]::int FROM mnestic.entry WHERE tenant_id = %s ORDER BY id"
+        return owner.execute(asked, [settings.tenant_id]).fetchall()
 
     names = [f"{number:03}" for number in range(100)]
     async with begin() as transaction:
