@@ -15,9 +15,8 @@ from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.weighing import Weighed
 
 _DIGITS = 9  # of what is compared; below that the time tells
-_ROUNDED = (
-    10**-_DIGITS
-)  # a share that is this much too small is not: some stand just where others are left out
+# A share that is this much too small is not: some stand just where others are left out.
+_ROUNDED = 10**-_DIGITS
 
 
 @dataclass(slots=True)

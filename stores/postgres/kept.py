@@ -45,7 +45,7 @@ class Kept:
         """Prepares it.
 
         Args:
-            max_bytes: A fifth for vectors, a fifth for places, a tenth for answers, the rest for rows; 0 keeps nothing.
+            max_bytes: A fifth for vectors, a fifth for places, a tenth for answers, the rest for rows, and a fiftieth beside.
             piece: How many vectors are read at once.
         """
         self.piece = piece
@@ -70,9 +70,7 @@ class Kept:
         """What is kept of an agent and true at a count of changes, as it was just read; all else of it is dropped."""
         state = self._states.get(owner)
         if state is not None and state.knowledge > knowledge and state.was_just_heard:
-            return self.reading(
-                owner, knowledge
-            )  # a change came between the count and who hears of it
+            return self.reading(owner, knowledge)  # it was counted before the change
         if state is None or state.knowledge != knowledge:  # less: the database is an older one
             self._drop(owner)
             state = self._states[owner] = State(next(self._generations), knowledge)

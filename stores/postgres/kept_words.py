@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.candidates import Hit
+from mnestic.memory.weighing import SATURATION
 
-# How often a word counts before it is said enough, and how much an entry's length counts: BM25's k1 and b. Source:
-# Robertson and Zaragoza, 2009.
-SATURATION, LENGTH = 1.2, 0.75
+LENGTH = 0.75  # how much an entry's length counts, BM25's b
 _WORD_BYTES = 110  # of a word, beside its letters; by tracemalloc
 _NAME_BYTES, _NAMED_BYTES = 280, 40  # likewise, of a name, and of each entry that has it
 _ENTRY_BYTES, _POSTING_BYTES = 24, 6

@@ -22,7 +22,6 @@ from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.unit import Unit
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
-_LOOKED_AT = 20  # entries about somebody, for whether one of them is theirs
 _SHORTEST_MISSPELT = 4  # characters; nothing shorter is taken for misspelt
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _MOST_SLIPS = 20  # words of a question that are taken for misspelt

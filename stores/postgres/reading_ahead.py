@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from typing import Any, TypeVar
 
 from pydantic_core import from_json
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from mnestic.memory.retrieval_ports import Prepare
@@ -149,23 +149,24 @@ class ReadingAhead:
         """Reads what was claimed, where all else is known."""
         if not self._kept.begin_claims(owner):
             return
-        reading, pieces = await self._rows_of(owner, (ALL_CLAIMS, {}))
         known = KeptClaims()
         take: _Takes = {"claims": known.claim, "facts": known.believe, "names": known.name}
-        async for piece in _in_turns(pieces):
-            take[piece.kind](from_json(piece.told))
-        reading.keep_claims(known)
+        (await self._take(owner, ALL_CLAIMS, take)).keep_claims(known)
 
     async def _know_words(self, owner: Owner) -> None:
         """Reads which names and words there are, where all else is known."""
         if not self._kept.begin_words(owner):
             return
-        reading, pieces = await self._rows_of(owner, (ALL_WORDS, {}))
         known = KeptWords()
         take: _Takes = {"entries": known.enter, "names": known.name, "words": known.post}
+        (await self._take(owner, ALL_WORDS, take)).keep_words(known)
+
+    async def _take(self, owner: Owner, statement: TextClause, take: _Takes) -> Reading:
+        """Reads what a statement tells in pieces of JSON, each taken by its kind; returns the right to keep it."""
+        reading, pieces = await self._rows_of(owner, (statement, {}))
         async for piece in _in_turns(pieces):
             take[piece.kind](from_json(piece.told))
-        reading.keep_words(known)
+        return reading
 
     async def _rows_of(self, owner: Owner, asked: Asked) -> tuple[Reading, Sequence[Any]]:
         """Rows, and the right to keep them: to the count of changes that was read before they were."""

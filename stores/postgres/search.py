@@ -44,10 +44,8 @@ from mnestic.stores.postgres.sources import Sources
 from mnestic.stores.postgres.told_entries import ToldEntries
 from mnestic.stores.postgres.unit import NOTHING, Unit
 
-_MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _AMONG = """
 t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND t.number = ANY(CAST(:numbers AS bigint[]))"""
-
 _THESE = """
  FROM mnestic.entry AS e
 WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id

@@ -12,9 +12,10 @@ import numpy as np
 
 from mnestic.memory.candidates import Hit
 from mnestic.memory.search import Search, Vocabulary
+from mnestic.memory.weighing import SATURATION
 from mnestic.stores.postgres.connections import Asked, array_of
 from mnestic.stores.postgres.kept_claims import Said
-from mnestic.stores.postgres.kept_words import LENGTH, SATURATION
+from mnestic.stores.postgres.kept_words import LENGTH
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_words import MOST_NAMED
 from mnestic.stores.postgres.reading import Reading
@@ -83,7 +84,7 @@ class Source(Generic[Brought]):
 
 
 class Sources:
-    """All of one search."""
+    """The sources of one search, but for meaning."""
 
     def __init__(self, unit: Unit, reading: Reading | None, search: Search) -> None:
         """Prepares them.
@@ -116,8 +117,10 @@ class Sources:
         names = () if asks_more else sorted(search.names)
         terms = [(kind, name) for kind in ("subject", "alias") for name in names]
         terms += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(search.tags)]
-        if self._words is not None or not terms:
-            return Source.known(self._words.newest(terms) if self._words is not None else ())
+        if not terms:
+            return Source.known(())
+        if self._words is not None:
+            return Source.known(self._words.newest(terms))
         kinds, asked = (list(part) for part in zip(*terms, strict=True))
         narrow = self._filter
         statement = _BY_NAME.format(
