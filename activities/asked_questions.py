@@ -220,7 +220,7 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
     called = [word.text for word in question.words if name_key(word.text) in of_names]
     period = question.period
     if period is not None and question.earlier:
-        period = await search.find_period((period, *question.earlier)) or period
+        period = await search.find_period((period, *question.earlier), known) or period
     by_meaning = query.mode != "text" and weights
     text, foreign = " ".join(named.words), None
     if asking.words is not None and not is_english_asked:

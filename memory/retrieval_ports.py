@@ -105,7 +105,7 @@ class SearchStore(Protocol):
         """The entries with the largest cosine, with that; none where meaning is not asked."""
         ...
 
-    async def find_period(self, periods: Sequence[Period]) -> Period | None:
+    async def find_period(self, periods: Sequence[Period], known: Known) -> Period | None:
         """The first of these periods that an entry is of."""
         ...
 

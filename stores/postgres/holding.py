@@ -66,40 +66,45 @@ _IS_AMONG_OVER = f"""
   WHERE {_CLAIMED} AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
   GROUP BY c.session_id, c.source_id
  HAVING {_NOTHING.format(holds="(SELECT claims FROM held) ? c.id")})"""  # noqa: S608
-# What all messages claimed, and what is believed by that, for a process to keep, in pieces of JSON: a driver reads many
-# small values in one go. Times are seconds since 1970: infinity where no end is known, and minus that where a claim does
-# not hold.
+# What all messages claimed, and all facts that were not deleted, for a process to keep, in pieces of JSON: a driver reads
+# many small values in one go. Times are seconds since 1970, and infinity where no end is known.
 ALL_CLAIMS = text(f"""
-WITH said AS MATERIALIZED (
-    SELECT f.id AS fact_id, f.subject_key, f.predicate, f.cardinality, said.id,
-           extract(epoch FROM f.valid_from)::double precision AS since,
-           COALESCE(extract(epoch FROM f.valid_to)::double precision, 'Infinity') AS until
-      FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS said (id)
-     WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.status = 'active'
+WITH known AS MATERIALIZED (
+    SELECT row_number() OVER () AS number, id AS fact_id, subject_key, predicate, cardinality, claims,
+           status = 'active' AS is_active, extract(epoch FROM valid_from)::double precision AS since,
+           COALESCE(extract(epoch FROM valid_to)::double precision, 'Infinity') AS until
+      FROM mnestic.fact
+     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND status <> 'deleted'
 ),
-held AS MATERIALIZED (SELECT id, max(until) AS until FROM said GROUP BY id),
+said AS MATERIALIZED (
+    SELECT k.number, c.id, c.session_id, c.source_id, c.said_at, c.valid_from,
+           (c.subject_key, c.predicate) = (k.subject_key, k.predicate) AS is_of_fact
+      FROM known AS k CROSS JOIN LATERAL jsonb_array_elements_text(k.claims) AS said (id)
+      JOIN mnestic.claim AS c ON {_CLAIMED} AND c.id = said.id
+),
 claimed AS (
     SELECT c.session_id, c.source_id,
            json_agg(json_build_array(c.subject_key, c.predicate,
-               CASE WHEN c.kind IN ('affirmed', 'corrected') THEN COALESCE(held.until, '-Infinity') END)) AS claims
-      FROM mnestic.claim AS c LEFT JOIN held USING (id)
+               CASE WHEN c.kind IN ('affirmed', 'corrected') THEN COALESCE(held.facts, '[]') END)) AS claims
+      FROM mnestic.claim AS c
+      LEFT JOIN (SELECT id, json_agg(number) AS facts FROM said WHERE is_of_fact GROUP BY id) AS held USING (id)
      WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
        AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
      GROUP BY c.session_id, c.source_id
 ),
 believed AS (
-    SELECT s.subject_key, s.predicate, s.since, s.until, s.fact_id, s.cardinality,
-           COALESCE(json_agg(json_build_array(c.session_id, c.source_id) ORDER BY c.said_at DESC, c.id)
-                    FILTER (WHERE c.id IS NOT NULL), '[]') AS sources
-      FROM said AS s LEFT JOIN mnestic.claim AS c
-        ON c.tenant_id = :tenant_id AND c.agent_id = :agent_id AND c.id = s.id
-       AND c.kind IN ('affirmed', 'corrected') AND c.source_id IS NOT NULL
-     GROUP BY s.subject_key, s.predicate, s.since, s.until, s.fact_id, s.cardinality
+    SELECT k.*, s.is_dated, s.sources
+      FROM known AS k LEFT JOIN (
+           SELECT number, bool_or(is_of_fact AND valid_from IS NOT NULL) AS is_dated,
+                  json_agg(json_build_array(session_id, source_id) ORDER BY said_at DESC, id)
+                      FILTER (WHERE source_id IS NOT NULL) AS sources
+             FROM said GROUP BY number) AS s USING (number)
 )
 SELECT 'claims' AS kind, CAST(json_agg(json_build_array(session_id, source_id, claims)) AS text) AS told
   FROM (SELECT *, row_number() OVER () / {_PIECE} AS piece FROM claimed) AS parted GROUP BY piece
  UNION ALL
-SELECT 'facts', CAST(json_agg(json_build_array(subject_key, predicate, since, until, fact_id, cardinality, sources)
+SELECT 'facts', CAST(json_agg(json_build_array(number, subject_key, predicate, since, until, fact_id, cardinality,
+                                  is_active, COALESCE(is_dated, false), COALESCE(sources, '[]'))
                               ORDER BY since DESC, fact_id) AS text)
   FROM (SELECT *, dense_rank() OVER (ORDER BY subject_key, predicate) / {_PIECE} AS piece FROM believed) AS parted
  GROUP BY piece

@@ -4,12 +4,15 @@ It stands apart from where entries are, since it is another when facts are, whic
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from heapq import merge
 from itertools import islice
 from sys import getsizeof, intern
 from typing import NamedTuple
+
+from mnestic.memory.facts import Stretch
 
 # Of a message that claimed something, of each claim, of each fact and of each message that told it; by tracemalloc.
 _CLAIMED_BYTES, _CLAIM_BYTES = 300, 110
@@ -21,26 +24,35 @@ Until = float | str  # infinity is a word in JSON
 Topic = tuple[str, str]  # the key of whom something is believed, and the predicate
 
 
-class Claimed(NamedTuple):
-    """What a message claimed: of whom, by key, by which predicate, and until when that holds.
+class Believed(NamedTuple):
+    """A fact that was not deleted: since and until when it holds, in seconds since 1970, and the messages that told it.
 
-    In seconds since 1970: infinity where no end is known, and minus that where it does not hold; None of a claim that
-    ends or takes back something.
+    `is_dated`: somebody said since when it is so. Messages are the latest first.
     """
 
     subject: str
     predicate: str
-    until: float | None
-
-
-class Believed(NamedTuple):
-    """A fact that is believed since and until when, in seconds since 1970, and the messages that told it, the latest first."""
-
     since: float
     until: float
     fact_id: str
     cardinality: str
+    is_active: bool
+    is_dated: bool
     sources: Sequence[Source]
+
+
+Holds = Callable[[Believed], bool]  # whether a fact does
+
+
+class Claimed(NamedTuple):
+    """What a message claimed: of whom, by key, by which predicate, and what is believed by that.
+
+    None of a claim that ends or takes back something.
+    """
+
+    subject: str
+    predicate: str
+    facts: Sequence[int] | None
 
 
 class Said(NamedTuple):
@@ -55,37 +67,58 @@ class Said(NamedTuple):
 
 
 class KeptClaims:
-    """What all messages claimed, and all facts that are believed, the latest first."""
+    """What all messages claimed, and all facts that were not deleted, by their number here, the latest first."""
 
     def __init__(self) -> None:
         self.bytes = 0
         self._claims: dict[Source, Sequence[Claimed]] = {}
-        self._facts: defaultdict[Topic, list[Believed]] = defaultdict(list)
+        self._facts: dict[int, Believed] = {}
+        self._topics: defaultdict[Topic, list[Believed]] = defaultdict(list)
         self._names: set[str] = set()
 
     def claim(
-        self, claimed: Iterable[tuple[str, str, Iterable[tuple[str, str, Until | None]]]]
+        self, claimed: Iterable[tuple[str, str, Iterable[tuple[str, str, Sequence[int] | None]]]]
     ) -> None:
         """Takes what messages claimed, by their sessions and own ids: as `Claimed`."""
         for session_id, source_id, claims in claimed:
             told = tuple(
-                Claimed(
-                    intern(subject), intern(predicate), until if until is None else float(until)
-                )
-                for subject, predicate, until in claims
+                Claimed(intern(subject), intern(predicate), facts and tuple(facts))
+                for subject, predicate, facts in claims
             )
             self._claims[session_id, source_id] = told
             self.bytes += _CLAIMED_BYTES + _CLAIM_BYTES * len(told)
 
     def believe(
-        self, facts: Iterable[tuple[str, str, float, Until, str, str, Iterable[Source]]]
+        self,
+        facts: Iterable[tuple[int, str, str, float, Until, str, str, bool, bool, Iterable[Source]]],
     ) -> None:
-        """Takes facts, the latest of each topic first: topics, and `Believed`."""
-        for subject, predicate, since, until, fact_id, cardinality, sources in facts:
-            told = tuple((session_id, source_id) for session_id, source_id in sources)
-            fact = Believed(since, float(until), fact_id, intern(cardinality), told)
-            self._facts[intern(subject), intern(predicate)].append(fact)
-            self.bytes += _FACT_BYTES + _SAID_BYTES * len(told)
+        """Takes facts, the latest of each topic first: numbers, and `Believed`."""
+        for (
+            number,
+            subject,
+            predicate,
+            since,
+            until,
+            fact_id,
+            kind,
+            is_active,
+            is_dated,
+            told,
+        ) in facts:
+            fact = Believed(
+                intern(subject),
+                intern(predicate),
+                since,
+                float(until),
+                fact_id,
+                intern(kind),
+                is_active=is_active,
+                is_dated=is_dated,
+                sources=tuple((session_id, source_id) for session_id, source_id in told),
+            )
+            self._facts[number] = fact
+            self._topics[fact.subject, fact.predicate].append(fact)
+            self.bytes += _FACT_BYTES + _SAID_BYTES * len(fact.sources)
 
     def name(self, names: Iterable[str]) -> None:
         """Takes the names of facts by key: of whom something was ever believed, and what somebody is called."""
@@ -97,11 +130,45 @@ class KeptClaims:
         """Whether a fact has a name."""
         return name in self._names
 
-    def is_over(self, source: Source, respects: AbstractSet[str], *, now: float) -> bool:
+    def holding(self, held: Stretch | None, *, now: float) -> Holds:
+        """Tells of facts whether they hold in a stretch, or now without it: as `holding.holds` asks Postgres.
+
+        Args:
+            held: When they are to hold.
+            now: Seconds since 1970.
+        """
+        if held is None:
+            return lambda fact: fact.is_active and fact.until > now
+        first, last = held.first.timestamp(), held.last.timestamp()
+
+        def lasted(fact: Believed) -> bool:
+            return fact.until > max(fact.since, first)
+
+        @cache
+        def was_led(subject: str) -> bool:
+            known = (fact for one in held.asked for fact in self._topics.get((subject, one), ()))
+            return any(fact.since <= last and lasted(fact) for fact in known)
+
+        def follows(fact: Believed) -> bool:
+            if fact.cardinality != "single":
+                return was_led(fact.subject)
+            topic = self._topics[fact.subject, fact.predicate]
+            return any(one.since < fact.since and lasted(one) for one in topic)
+
+        def holds(fact: Believed) -> bool:
+            is_first = fact.since <= last or (
+                fact.predicate in held.asked and not (fact.is_dated or follows(fact))
+            )
+            return is_first and lasted(fact)
+
+        return holds
+
+    def is_over(self, source: Source, respects: AbstractSet[str], holds: Holds) -> bool:
         """Whether a message claimed something, and nothing of it holds; of the respects, where it claimed something by them."""
-        claims = [one for one in self._claims.get(source, ()) if one.until is not None]
+        claims = [one for one in self._claims.get(source, ()) if one.facts is not None]
         counted = [one for one in claims if one.predicate in respects] or claims
-        return bool(claims) and all(one.until <= now for one in counted if one.until is not None)
+        facts = (self._facts[number] for one in counted for number in one.facts or ())
+        return bool(claims) and not any(map(holds, facts))
 
     def is_of_others(
         self, source: Source, names: Collection[str], predicates: Collection[str]
@@ -113,27 +180,20 @@ class KeptClaims:
         )
 
     def said(
-        self, names: Collection[str], predicates: Collection[str], *, now: float, limit: int
+        self, names: Collection[str], predicates: Collection[str], holds: Holds, *, limit: int
     ) -> list[Said]:
-        """The messages that told what is believed now of the names by the predicates, the latest first.
+        """The messages that told what holds of the names by the predicates, the latest first.
 
         Args:
             names: By key.
             predicates: What is asked about.
-            now: Seconds since 1970.
+            holds: Tells what holds.
             limit: How many facts, and how many messages, are told at most.
         """
-        topics = [(name, one) for name in names for one in predicates]
-        known = ([(each, topic) for each in self._facts.get(topic, ())] for topic in topics)
-        holding = (
-            one for one in merge(*known, key=lambda one: _latest(one[0])) if one[0].until > now
-        )
+        topics = (self._topics.get((name, one), ()) for name in names for one in predicates)
+        latest = merge(*topics, key=lambda one: (-one.since, one.fact_id))
         return [
-            Said(*topic, fact.cardinality, fact.fact_id, *source)
-            for fact, topic in islice(holding, limit)
+            Said(fact.subject, fact.predicate, fact.cardinality, fact.fact_id, *source)
+            for fact in islice(filter(holds, latest), limit)
             for source in fact.sources
         ][:limit]
-
-
-def _latest(fact: Believed) -> tuple[float, str]:
-    return -fact.since, fact.fact_id

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from mnestic.memory.candidates import Tie
 from mnestic.memory.dates import Period
+from mnestic.memory.facts import Stretch
 from mnestic.stores.postgres.candidates import EntryLine, Patterns, held_until, names_one
 from mnestic.stores.postgres.kept_claims import KeptClaims, Source
 from mnestic.stores.postgres.kept_words import KeptWords
@@ -96,13 +97,18 @@ class KeptPlaces:
         return _PLACE_BYTES * len(self._places) + 2 * self._length + beside
 
     @property
+    def is_known(self) -> bool:
+        """Whether it is known where all entries are."""
+        return self.is_whole and not self.unseen
+
+    @property
     def knows_claims(self) -> bool:
-        """Whether nothing of that is unknown, nor what was claimed."""
-        return self.is_whole and not self.unseen and self.claims is not None
+        """Likewise, and what was claimed there."""
+        return self.is_known and self.claims is not None
 
     @property
     def knows_all(self) -> bool:
-        """Likewise, nor which names and words there are."""
+        """Likewise, and which names and words there are."""
         return self.knows_claims and self.words is not None
 
     def has_name(self, name: str) -> bool:
@@ -170,19 +176,25 @@ class KeptPlaces:
         return found
 
     def over(
-        self, numbers: Iterable[int], respects: AbstractSet[str], *, now: float
+        self,
+        numbers: Iterable[int],
+        respects: AbstractSet[str],
+        *,
+        held: Stretch | None = None,
+        now: float,
     ) -> dict[int, bool]:
-        """Of entries, whether nothing of what was claimed there holds now, as far as that is known.
+        """Of entries, whether nothing of what was claimed there holds, as far as that is known.
 
         Args:
             numbers: The entries.
             respects: Predicates that are asked about, which alone count where something was claimed by them.
+            held: When it is to hold; now without it.
             now: Seconds since 1970.
         """
         if (claims := self.claims) is None:
             return {}
-        known = self._known(numbers)
-        return {one.number: claims.is_over(one.source, respects, now=now) for one in known}
+        known, holds = self._known(numbers), claims.holding(held, now=now)
+        return {one.number: claims.is_over(one.source, respects, holds) for one in known}
 
     def of_others(
         self, numbers: Collection[int], names: Collection[str], predicates: Collection[str]
@@ -197,7 +209,7 @@ class KeptPlaces:
 
     def holding(self, entry_ids: Iterable[str], *, now: float) -> dict[str, int] | None:
         """The numbers of those entries that there are and that hold, by id; None where that is not known."""
-        if not self.is_whole or self.unseen:
+        if not self.is_known:
             return None
         found = {one: self._numbers[one] for one in entry_ids if one in self._numbers}
         return {one: at for one, at in found.items() if self._places[at].holds_until > now}
@@ -207,20 +219,30 @@ class KeptPlaces:
 
         That hangs on the ids of entries, too, where some of one time are the last ones that there is place for.
         """
-        if not self.is_whole or self.unseen:
+        if not self.is_known:
             return None
-        at, holds_until, numbers = self._sorted()
-        start, end = period.start.timestamp(), period.end.timestamp()
-        first, last = np.searchsorted(at, (start, end)).tolist()
-        holding = np.flatnonzero(holds_until[first:last] > now)[-limit - 1 - len(self._moved) :]
-        stayed = [one for one in numbers[first + holding].tolist() if one not in self._moved]
-        moved = [self._places[one] for one in self._moved if one in self._places]
-        found = [self._places[one] for one in stayed]
-        found += [one for one in moved if start <= one.at < end and one.holds_until > now]
+        found = self._within(period, now=now, limit=limit + 1)
         found.sort(key=_at, reverse=True)
         if len(found) > limit and found[limit - 1].at == found[limit].at:
             return None
         return [one.number for one in found[:limit]]
+
+    def has_time(self, period: Period) -> bool:
+        """Whether an active entry is of a period, even one that has expired; while it `is_known`."""
+        return bool(self._within(period, now=-math.inf, limit=1))
+
+    def _within(self, period: Period, *, now: float, limit: int) -> list[Place]:
+        """Entries of a period that hold: so many of the last ones, and those that have moved since all were put in order."""
+        at, holds_until, numbers = self._sorted()
+        start, end = period.start.timestamp(), period.end.timestamp()
+        first, last = np.searchsorted(at, (start, end)).tolist()
+        holding = np.flatnonzero(holds_until[first:last] > now)[-limit - len(self._moved) :]
+        stayed = [one for one in numbers[first + holding].tolist() if one not in self._moved]
+        moved = [self._places[one] for one in self._moved if one in self._places]
+        return [
+            *(self._places[one] for one in stayed),
+            *(one for one in moved if start <= one.at < end and one.holds_until > now),
+        ]
 
     def _sorted(self) -> _Times:
         """Entries by their times, but for those that have moved since, which are few."""
@@ -240,7 +262,7 @@ class KeptPlaces:
                 yield
 
     def _known(self, numbers: Iterable[int]) -> list[Place]:
-        if not self.is_whole or self.unseen:
+        if not self.is_known:
             return []
         return [self._places[number] for number in numbers if number in self._places]
 

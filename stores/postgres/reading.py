@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mnestic.memory.facts import Stretch
 from mnestic.stores.postgres.candidates import EntryLine
 from mnestic.stores.postgres.kept_claims import KeptClaims
 from mnestic.stores.postgres.kept_known import Told
@@ -111,11 +112,17 @@ class Reading:
         self.kept.keep_words(self, words)
 
     def over(
-        self, numbers: Iterable[int], respects: AbstractSet[str], *, now: float
+        self,
+        numbers: Iterable[int],
+        respects: AbstractSet[str],
+        *,
+        held: Stretch | None = None,
+        now: float,
     ) -> dict[int, bool]:
-        """Of entries, whether nothing of what was claimed there holds now; of those of which that is known."""
-        places = self.kept.places(self.generation)
-        return {} if places is None else places.over(numbers, respects, now=now)
+        """See `KeptPlaces.over`."""
+        if (places := self.places) is None:
+            return {}
+        return places.over(numbers, respects, held=held, now=now)
 
     def of_others(
         self, numbers: Collection[int], names: Collection[str], predicates: Collection[str]

@@ -197,8 +197,12 @@ class PostgresSearchStore:
         """See the port."""
         return await Nearest(self._unit, self._reading(search)).find(search)
 
-    async def find_period(self, periods: Sequence[Period]) -> Period | None:
+    async def find_period(self, periods: Sequence[Period], known: Known) -> Period | None:
         """See the port."""
+        reading = self._reading(known)
+        places = None if reading is None else reading.places
+        if places is not None and places.is_known:
+            return next(filter(places.has_time, periods), None)
         return await KnownSessions(self._unit).period(periods)
 
     def recall(self, numbers: AbstractSet[int], search: Search) -> Candidates:
@@ -318,8 +322,9 @@ class PostgresSearchStore:
         if not _asks_what_holds(search):
             return set(), NOTHING
         reading, known = self._reading(search), dict[int, bool]()
-        if reading is not None and search.held is None:
-            known = reading.over(numbers, search.respects, now=search.now.timestamp())
+        if reading is not None:
+            now = search.now.timestamp()
+            known = reading.over(numbers, search.respects, held=search.held, now=now)
         unknown = [number for number in numbers if number not in known]
         asking = self._of_what_holds(_OVER, unknown, search) if unknown else NOTHING
         return {number for number, is_over in known.items() if is_over}, asking

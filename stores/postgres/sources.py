@@ -144,11 +144,11 @@ class Sources:
         """The messages that told what is believed of the names, the latest first."""
         search, facts = self._search, KnownFacts(self._unit)
         asking = facts.said(search, limit=_LEARNED)
-        if asking is NOTHING or self._claims is None or search.held is not None:
+        if asking is NOTHING or self._claims is None:
             return Source(asking, lambda rows: rows)
-        now = search.now.timestamp()
+        holds = self._claims.holding(search.held, now=search.now.timestamp())
         return Source.known(
-            self._claims.said(search.believed, search.predicates, now=now, limit=_LEARNED)
+            self._claims.said(search.believed, search.predicates, holds, limit=_LEARNED)
         )
 
     def holding(self, entry_ids: Collection[str]) -> Mapping[str, int] | None:

@@ -1,10 +1,12 @@
 """What a process keeps, for tests."""
 
 import asyncio
+from collections.abc import Sequence
 
 import numpy as np
 
-from mnestic.stores.postgres.kept_claims import KeptClaims
+from mnestic.memory.claims import Cardinality
+from mnestic.stores.postgres.kept_claims import KeptClaims, Source, Until
 from mnestic.stores.postgres.kept_vectors import KeptVectors
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.unit import Owner
@@ -21,8 +23,26 @@ def whole(dimensions: int) -> KeptVectors:
 def claimed(number: int, until: float = 1.0, session_id: str = "s") -> KeptClaims:
     """So many messages of a session, each of which claimed what Mara likes."""
     kept = KeptClaims()
-    kept.claim((session_id, str(one), [("mara", "likes", until)]) for one in range(number))
+    kept.claim((session_id, str(one), [("mara", "likes", [0])]) for one in range(number))
+    kept.believe([fact(0, "mara", "likes", until=until)])
     return kept
+
+
+def fact(
+    number: int,
+    subject: str,
+    predicate: str,
+    *,
+    since: float = 0.0,
+    until: Until = "Infinity",
+    cardinality: Cardinality = "multi",
+    is_active: bool = True,
+    is_dated: bool = False,
+    told_by: Sequence[Source] = (),
+) -> tuple[int, str, str, float, Until, str, str, bool, bool, Sequence[Source]]:
+    """A fact as Postgres tells it."""
+    known = (since, until, f"f{number}", cardinality, is_active, is_dated)
+    return number, subject, predicate, *known, told_by
 
 
 async def read_ahead(ahead: ReadingAhead, owner: Owner) -> None:

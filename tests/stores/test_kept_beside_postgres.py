@@ -11,12 +11,14 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from mnestic.memory.claims import Claim, ClaimSource
+from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
 from mnestic.memory.knowledge_ports import EntryStore
 from mnestic.memory.ports import Transaction
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.kept import Kept
+from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions, spoke_not
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.reading import Reading
@@ -294,6 +296,7 @@ async def test_what_was_claimed_holds_as_postgres_tells_it(
                 "predicate": chance.choice(("lives_in", "likes", "works_at")),
                 "object": chance.choice(("Ghent", "tea", "Acme")),
                 "kind": chance.choice(("affirmed", "affirmed", "corrected", "ended", "retracted")),
+                "valid_from": chance.choice((None, None, now - timedelta(chance.randrange(130)))),
                 "valid_to": chance.choice((None, None, now - timedelta(1), now + timedelta(1))),
             }
             claims.append(
@@ -309,18 +312,32 @@ async def test_what_was_claimed_holds_as_postgres_tells_it(
         await transaction.facts.claim(claims)
     reading, numbers, now = await all_kept(begin, reading_engine, settings)
 
-    told_over = 0
-    for respects in (frozenset[str](), frozenset({"likes"}), frozenset({"lives_in", "works_at"})):
-        asked = search(respects=respects, now=now)
+    told_over = told_past = 0
+    names, predicates = frozenset({"mara", "bo"}), ("lives_in", "likes", "works_at")
+    for _ in range(30):
+        start = now - timedelta(days=chance.randrange(150))
+        asked = search(
+            believed=names,
+            predicates=dict.fromkeys(chance.sample(predicates, 2), 0.5),
+            respects=frozenset(chance.sample(predicates, chance.randrange(3))),
+            period=chance.choice((None, Period(start, start + timedelta(days=9), "week"))),
+            now=now,
+        )
         async with begin(write=False) as transaction:
             store = cast("PostgresSearchStore", transaction.search)
-            (rows,) = await store._unit.rows_of(store._over(numbers, asked)[1])
-        over = {row.number for row in rows}
-        found = reading.over(numbers, respects, now=now.timestamp())
+            over, said = await store._unit.rows_of(
+                store._over(numbers, asked)[1], KnownFacts(store._unit).said(asked, limit=50)
+            )
+        found = reading.over(numbers, asked.respects, held=asked.held, now=now.timestamp())
         assert found.keys() == {*numbers}
-        assert {number for number, is_over in found.items() if is_over} == over
+        assert {one for one, is_over in found.items() if is_over} == {one.number for one in over}
+        assert reading.claims is not None
+        holds = reading.claims.holding(asked.held, now=now.timestamp())
+        assert reading.claims.said(names, asked.predicates, holds, limit=50) == [*map(tuple, said)]
         told_over += len(over)
+        told_past += asked.held is not None and len(said)
     assert told_over > 30
+    assert told_past > 30
 
 
 async def test_what_was_claimed_is_read_again_once_facts_have_changed(

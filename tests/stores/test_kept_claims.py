@@ -3,8 +3,14 @@
 import math
 import sys
 import tracemalloc
+from collections.abc import Collection
+from datetime import UTC, datetime
 
+import pytest
+
+from mnestic.memory.facts import Stretch
 from mnestic.stores.postgres.kept_claims import KeptClaims, Said
+from tests.stores.kept_samples import fact
 
 ANY = frozenset[str]()
 
@@ -13,19 +19,29 @@ def test_what_ends_or_takes_back_something_claims_nothing_that_could_hold() -> N
     kept = KeptClaims()
     kept.claim(
         [
-            ("a", "1", [("mara", "lives_in", 9.0), ("mara", "likes", None)]),
+            ("a", "1", [("mara", "lives_in", [1]), ("mara", "likes", None)]),
             ("a", "2", [("mara", "likes", None)]),
-            ("a", "3", [("mara", "lives_in", "-Infinity"), ("bo", "likes", "Infinity")]),
+            ("a", "3", [("mara", "lives_in", [2]), ("bo", "likes", [3, 4])]),
+            ("a", "4", [("mara", "lives_in", [])]),
+        ]
+    )
+    kept.believe(
+        [
+            fact(1, "mara", "lives_in", until=9.0),
+            fact(2, "mara", "lives_in", is_active=False),
+            fact(3, "bo", "likes", until=1.0),
+            fact(4, "bo", "likes"),
         ]
     )
 
-    over = {one: kept.is_over(("a", one), ANY, now=5.0) for one in "1234"}
-    later = {one: kept.is_over(("a", one), ANY, now=10.0) for one in "1234"}
-    by_home = {one: kept.is_over(("a", one), frozenset({"lives_in"}), now=5.0) for one in "13"}
+    def over(now: float, *respects: str) -> set[str]:
+        holds = kept.holding(None, now=now)
+        return {one for one in "12345" if kept.is_over(("a", one), frozenset(respects), holds)}
 
-    assert over == {"1": False, "2": False, "3": False, "4": False}
-    assert later == {"1": True, "2": False, "3": False, "4": False}
-    assert by_home == {"1": False, "3": True}
+    assert over(5.0) == {"4"}
+    assert over(9.0) == {"1", "4"}
+    assert over(5.0, "lives_in") == {"3", "4"}
+    assert over(5.0, "works_at") == {"4"}
     assert kept.is_of_others(("a", "2"), {"bo"}, {"likes"})  # whatever it claims of it
     assert not kept.is_of_others(("a", "3"), {"bo"}, {"likes"})
     assert not kept.is_of_others(("a", "1"), {"bo"}, {"works_at"})
@@ -35,42 +51,76 @@ def test_what_is_believed_was_said_last_by_the_message_that_is_told_first() -> N
     kept = KeptClaims()
     kept.believe(
         [
-            ("mara", "likes", 3.0, "Infinity", "f3", "multi", [("a", "3"), ("a", "1")]),
-            ("mara", "likes", 1.0, "Infinity", "f1", "multi", [("a", "1")]),
-            ("bo", "likes", 2.0, "Infinity", "f2", "multi", [("a", "2")]),
-            ("bo", "lives_in", 9.0, 10.0, "f9", "single", [("a", "9")]),
+            fact(3, "mara", "likes", since=3.0, told_by=[("a", "3"), ("a", "1")]),
+            fact(1, "mara", "likes", since=1.0, told_by=[("a", "1")]),
+            fact(2, "bo", "likes", since=2.0, told_by=[("a", "2")]),
+            fact(9, "bo", "lives_in", since=9.0, until=10.0, told_by=[("a", "9")]),
+            fact(8, "bo", "lives_in", since=8.0, is_active=False, told_by=[("a", "8")]),
         ]
     )
 
     def said(*predicates: str, now: float = 5.0, limit: int = 9) -> list[tuple[str, str | None]]:
-        told = kept.said(["mara", "bo"], predicates, now=now, limit=limit)
+        holds = kept.holding(None, now=now)
+        told = kept.said(["mara", "bo"], predicates, holds, limit=limit)
         return [(one.id, one.source_id) for one in told]
 
     assert said("likes") == [("f3", "3"), ("f3", "1"), ("f2", "2"), ("f1", "1")]
     assert said("likes", limit=2) == [("f3", "3"), ("f3", "1")]
     assert said("likes", "lives_in", limit=1) == [("f9", "9")]
     assert said("lives_in", now=10.0) == []
-    assert kept.said(["bo"], ["lives_in"], now=9.0, limit=1) == [
-        Said("bo", "lives_in", "single", "f9", "a", "9")
+    assert kept.said(["bo"], ["lives_in"], kept.holding(None, now=9.0), limit=1) == [
+        Said("bo", "lives_in", "multi", "f9", "a", "9")
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "asked", "held"),
+    [
+        (12, 18, (), {1, 5}),  # somebody was there from 10 on, and liked tea
+        (12, 18, ("lives_in",), {1, 5}),
+        (25, 35, (), {1, 2, 5}),  # moved in it; the last one is not believed, or begins later
+        (45, 48, ("lives_in",), {2, 5}),
+        (1, 5, ("lives_in",), {1}),  # the first that is known is taken to have been so before
+        (1, 5, ("likes",), {5}),
+        (1, 5, ("owns",), set()),  # somebody said since when
+        (61, 62, ("lives_in",), {3, 5, 6}),
+    ],
+)
+def test_what_held_in_a_time_that_is_past(
+    first: float, last: float, asked: Collection[str], held: set[int]
+) -> None:
+    kept = KeptClaims()
+    facts = [
+        fact(3, "mara", "lives_in", since=50.0, cardinality="single"),
+        fact(2, "mara", "lives_in", since=30.0, until=50.0, cardinality="single", is_active=False),
+        fact(1, "mara", "lives_in", since=10.0, until=30.0, cardinality="single", is_active=False),
+        fact(4, "mara", "lives_in", since=5.0, until=5.0, cardinality="single", is_active=False),
+        fact(5, "mara", "likes", since=11.0),
+        fact(6, "mara", "owns", since=60.0, is_dated=True),
+    ]
+    kept.believe(facts)
+    kept.claim([("a", str(number), [("mara", "lives_in", [number])]) for number in range(1, 7)])
+    moments = (datetime.fromtimestamp(one, UTC) for one in (first, last))
+    holds = kept.holding(Stretch(*moments, frozenset(asked)), now=0.0)
+
+    assert {one for one in range(1, 7) if not kept.is_over(("a", str(one)), ANY, holds)} == held
 
 
 def test_it_tells_how_much_memory_it_takes() -> None:
     tracemalloc.start()
     kept = KeptClaims()
     kept.claim(
-        (f"session {number}", f"source {number}", [(f"name {number}", "likes", math.inf)] * 2)
+        (f"session {number}", f"source {number}", [(f"name {number}", "likes", [number])] * 2)
         for number in range(5000)
     )
     kept.believe(
-        (
+        fact(
+            number,
             f"name {number}",
             "likes",
-            float(number),
-            math.inf,
-            f"fact {number}",
-            "multi",
-            [("s", f"source {number}")],
+            since=float(number),
+            until=math.inf,
+            told_by=[("s", f"source {number}")],
         )
         for number in range(5000)
     )

@@ -15,7 +15,7 @@ from mnestic.stores.postgres.kept_claims import KeptClaims
 from mnestic.stores.postgres.kept_places import LONG, KeptPlaces, Place
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.unit import Change
-from tests.stores.kept_samples import claimed
+from tests.stores.kept_samples import claimed, fact
 from tests.stores.test_kept import line
 
 MARA = frozenset({"mara"})
@@ -244,7 +244,8 @@ def test_claims_that_change_are_read_again_more_and_more_rarely() -> None:
         return asked
 
     claims = KeptClaims()
-    claims.claim([("a", None, [("mara", "likes", "Infinity")])])
+    claims.claim([("a", None, [("mara", "likes", [0])])])
+    claims.believe([fact(0, "mara", "likes")])
     assert kept.begin_claims(owner)
     kept.reading(owner, 0).keep_claims(KeptClaims())
     assert [asked_until_read(knowledge) for knowledge in range(1, 10)] == [
@@ -281,6 +282,9 @@ def test_the_last_of_a_time_are_those_that_hold_whatever_has_moved(seed: int) ->
         within = [one for one in there.values() if start <= one.at < end and one.holds_until > now]
         last = sorted(within, key=lambda one: -one.at)[:20]
         found = places.of_time(period(start, end), now=now, limit=20)
+        active = [one for one in there.values() if one.holds_until > -math.inf]
+        is_any = any(start <= one.at < end for one in active)
+        assert places.has_time(period(start, end)) == is_any
         assert found == [one.number for one in last]
 
 

@@ -1,6 +1,7 @@
 """What brings entries for a question: each source brings the same out of what a process keeps as out of Postgres."""
 
 import random
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -66,11 +67,13 @@ class Memories:
         """What a message claims, which in a few cases became no entry."""
         chance = self.chance
         message = said.source_id if chance.random() < 0.9 else "gone"
+        before = NOON - timedelta(minutes=chance.randrange(300))
         told = {
             "subject": chance.choice((*NAMES, "Nobody")),
             "predicate": chance.choice((*PREDICATES, *NAMING)),
             "object": chance.choice(("Ghent", "tea", "Acme", "Bo")),
             "kind": chance.choice(("affirmed", "affirmed", "corrected", "ended")),
+            "valid_from": chance.choice((None, None, before)),
             "valid_to": chance.choice((None, None, NOON + timedelta(days=9))),
         }
         source = ClaimSource(extractor="test", session_id=said.session_id, source_id=message)
@@ -94,7 +97,15 @@ def question(chance: random.Random) -> dict[str, Any]:
     }
 
 
-async def brought(store: SearchStore, words: list[str], asked: dict[str, Any]) -> dict[str, Any]:
+def moments(chance: random.Random) -> list[Period]:
+    """Some minutes, of which the first may have no entry."""
+    starts = (NOON + timedelta(minutes=chance.randrange(330)) for _ in range(3))
+    return [Period(start, start + timedelta(minutes=1), "day") for start in starts]
+
+
+async def brought(
+    store: SearchStore, words: list[str], asked: dict[str, Any], periods: Sequence[Period] = ()
+) -> dict[str, Any]:
     """What is known of a question, what each source brings for it, and what of that is wrong."""
     known = await store.recognise(KEYS, words, tags=("trip", "cap"), model="")
     looked = search(
@@ -112,6 +123,7 @@ async def brought(store: SearchStore, words: list[str], asked: dict[str, Any]) -
     learned = {name: value for name, value in hits.learned.items() if name in ids}
     return {
         "known": replace(known, now=NOON),
+        "period": await store.find_period(periods, known),
         "hits": replace(hits, learned=learned, others=frozenset()),
         "found": set(found.rows["number"].tolist()),
         "wrong": judged.wrong,
@@ -145,8 +157,11 @@ async def test_every_source_brings_the_same_whatever_a_process_keeps(
                 await transaction.search.recognise((), (), model="")
             await read_ahead(memory._ahead, owner)
         words, asked = chance.sample(ASKED, chance.randrange(5)), question(chance)
+        periods = moments(chance)
         async with begin(memory) as here, begin(forgetful) as there:
-            first, second = [await brought(one.search, words, asked) for one in (here, there)]
+            first, second = [
+                await brought(one.search, words, asked, periods) for one in (here, there)
+            ]
         assert first == second
         if memory._kept.knows_all(owner):
             found += len(first["hits"].words)
