@@ -15,12 +15,11 @@ from functools import partial
 from itertools import islice
 from types import MappingProxyType
 
-import numpy as np
-
 from mnestic.activities.alike_words import liken
 from mnestic.activities.asked_questions import Asking, Meanings, ReadQuestion, read_asked
 from mnestic.activities.overlap import alongside, meanwhile
-from mnestic.activities.reranking import SKIPPED, Rerankers, read_again
+from mnestic.activities.question_meanings import Meant, embed_question, foresee_meaning
+from mnestic.activities.reranking import Rerankers, read_again
 from mnestic.memory.candidates import Candidates, CandidateText, Succession
 from mnestic.memory.entries import Entry
 from mnestic.memory.packing import key_of
@@ -35,7 +34,6 @@ from mnestic.memory.terms import fold
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
-_Meant = tuple[Meanings | None, dict[str, str]]  # what a question means, or why that is not known
 _AtHand = tuple[dict[int, float], Candidates]  # what is nearest in meaning, and what it says
 _NO_LETTERS = re.compile(r"\W+")
 _FEWEST_LASTING = 0.25  # the least share of the best that is taken to last
@@ -106,11 +104,15 @@ async def retrieve(
         kept = None if key is None else await transaction.search.find_answer(key)
         if kept is not None:
             return kept
-        read = await read_asked(transaction, asking)
         if embedder.model is None:  # it takes no time, so a transaction may wait for it
-            best, skipped = await _search(transaction, read, partial(_embed, embedder, read))
+            foresee = partial(foresee_meaning, embedder, transaction.search, asking)
+            read, foreseen = await alongside(read_asked(transaction, asking), foresee)
+            embed = partial(embed_question, embedder, read, foreseen)
+            best, skipped = await _search(transaction, read, embed)
+        else:
+            read = await read_asked(transaction, asking)
     if embedder.model is not None:
-        meant = await _embed(embedder, read)
+        meant = await embed_question(embedder, read)
         async with begin() as transaction:
             best, skipped = await _search(transaction, read, partial(_told_before, meant))
     if read.rerank != "off":  # in no transaction, since somebody may have to be waited for
@@ -138,29 +140,12 @@ def _answer(read: ReadQuestion, best: _Best, *, skipped: Mapping[str, str]) -> R
     return _told(read, found, skipped)
 
 
-async def _embed(embedder: Embedder, read: ReadQuestion) -> _Meant:
-    """What the question means, None where that is not asked, or the embedder does not answer; and why it does not."""
-    if read.query.mode == "text" or not read.asked.weights:
-        return None, {}
-    try:
-        told = await embedder.embed([read.text, *(one.content for one in read.fresh.entries)])
-    except SKIPPED as error:
-        return None, {"semantic": str(error)}
-    vector, *others = (np.frombuffer(each, dtype="<f4") for each in told.vectors)
-    vector = vector if read.foreign is None else read.foreign
-    fresh = {
-        one.number: float(vector @ other)
-        for one, other in zip(read.fresh.entries, others, strict=True)
-    }
-    return Meanings(embedder.name, vector.tobytes(), fresh), {}
-
-
-async def _told_before(meant: _Meant) -> _Meant:
+async def _told_before(meant: Meant) -> Meant:
     return meant
 
 
 async def _search(
-    transaction: Transaction, read: ReadQuestion, embed: Callable[[], Awaitable[_Meant]]
+    transaction: Transaction, read: ReadQuestion, embed: Callable[[], Awaitable[Meant]]
 ) -> tuple[_Best, Mapping[str, str]]:
     """The best candidates, their entries by number, and why the embedder was skipped, if it was.
 
@@ -171,7 +156,7 @@ async def _search(
         return ([], {}), {}
     store = transaction.search
 
-    async def mean() -> tuple[Search, _Meant, _AtHand | None]:
+    async def mean() -> tuple[Search, Meant, _AtHand | None]:
         meant = await embed()
         search = read.search(meant[0])
         return search, meant, _recall_near(store, search)

@@ -55,6 +55,14 @@ class SearchStore(Protocol):
         """
         ...
 
+    def recall_names(self, keys: AbstractSet[str]) -> frozenset[str] | None:
+        """Those of some keys that name something, as far as the process has that at hand; None where it has not."""
+        ...
+
+    def foresee_near(self, model: str, vector: bytes, *, limit: int) -> None:
+        """Has at hand what `recall_near` most likely will be asked for, where the process has all vectors."""
+        ...
+
     async def near_names(self, words: Collection[str], known: Known) -> Mapping[str, str]:
         """The names of which words that are none may be misspellings: word -> the key of the name."""
         ...

@@ -94,7 +94,7 @@ async def read_together(
             if len(statements) == len(asked) == 1:  # a pipeline takes twice as long
                 await cursors[0].execute(texts[0], statements[0][1])
             else:
-                async with driver.pipeline():
+                async with _sent_together(driver):
                     for cursor, one, (_, values) in zip(cursors, texts, statements, strict=True):
                         await cursor.execute(one, values)
             with_rows = cursors[len(before) : len(before) + len(asked)]
@@ -119,6 +119,22 @@ async def _driver_of(connection: AsyncConnection) -> AsyncIterator[DriverConnect
         # Once a commit was sent, the pool takes the transaction for ended, and would not undo it.
         if driver.info.transaction_status == TransactionStatus.INERROR:
             await driver.rollback()
+
+
+@asynccontextmanager
+async def _sent_together(driver: DriverConnection[Any]) -> AsyncIterator[None]:
+    """A pipeline that sends all statements of the block at its end; a commit in it has to be a statement, too.
+
+    Psycopg's own sends each by itself and looks whether those before it are answered: a turn of the event loop a statement,
+    which takes as long as the statement.
+    """
+    async with driver.pipeline() as pipeline:
+        own: Any = pipeline
+        own._communicate_gen = tuple  # noqa: SLF001 - there is no other way; what it yields is waited for, which is nothing
+        try:
+            yield
+        finally:
+            del own._communicate_gen  # noqa: SLF001
 
 
 def _named(statement: str, cursor: Any) -> Any:

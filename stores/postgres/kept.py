@@ -51,7 +51,7 @@ class Kept:
         self.piece = piece
         answers, vectors = max_bytes // _ANSWERS, max_bytes // _VECTORS
         places = max_bytes // _PLACES
-        self._answers = KeptAnswers(answers)
+        self.answers = KeptAnswers(answers)
         self._vectors: Recent[int, str, KeptVectors] = Recent(vectors, largest=1.0)
         self._lines: Recent[int, int, EntryLine] = Recent(max_bytes - answers - vectors - places)
         self._places: Recent[int, None, KeptPlaces] = Recent(places, largest=1.0)
@@ -85,6 +85,12 @@ class Kept:
         is_true = state is not None and state.knowledge == knowledge
         generation = state.generation if state and is_true else next(self._generations)
         return Reading(self, owner, knowledge, generation)
+
+    def at_hand(self, owner: Owner) -> Reading | None:
+        """What is kept of an agent at the count of changes that it was true at last."""
+        if (state := self._states.get(owner)) is None:
+            return None
+        return Reading(self, owner, state.knowledge, state.generation)
 
     def lines(self, generation: int, numbers: Iterable[int]) -> dict[int, EntryLine]:
         """See `Reading.lines`."""
@@ -143,6 +149,10 @@ class Kept:
         state, places = self._whole_places(owner)
         may_name = places.has_name if places is not None and places.knows_all else None
         return self._known.told(state, names, words, may_name=may_name)
+
+    def names(self, generation: int, names: AbstractSet[str]) -> frozenset[str]:
+        """See `Reading.names`."""
+        return self._known.names(generation, names)
 
     def keep_told(self, reading: Reading, told: Told) -> None:
         """See `Reading.keep_told`."""
@@ -326,7 +336,7 @@ class Kept:
             self._drop(owner)
             return
         state.hear(change.knowledge)
-        self._answers.drop_all(owner)
+        self.answers.drop_all(owner)
         self._known.drop(state.generation)
         for number in numbers:
             self._lines.drop(state.generation, number)
@@ -350,23 +360,13 @@ class Kept:
         if change.added is None or places.lacks_most:
             self._places.drop_all(state.generation)
 
-    def has_answer(self, owner: Owner, question: str) -> bool:
-        """Whether an answer is kept, be it true or not."""
-        return self._answers.has(owner, question)
-
-    def answer(
-        self, owner: Owner, question: str, *, knowledge: int, now: float
-    ) -> Retrieval | None:
-        """What was told for a question, if it is true at a count of changes and a time."""
-        return self._answers.get(owner, question, knowledge=knowledge, now=now)
-
     def keep_answer(
         self, owner: Owner, question: str, told: Retrieval, *, knowledge: int, until: float
     ) -> None:
         """Keeps what was told for a question, read after a count of changes, for so long."""
         state = self._states.get(owner)
         if state is None or state.knowledge == knowledge:
-            self._answers.put(owner, question, told, knowledge=knowledge, until=until)
+            self.answers.put(owner, question, told, knowledge=knowledge, until=until)
 
     def _drop(self, owner: Owner) -> None:
         state = self._states.pop(owner, None)
@@ -375,7 +375,7 @@ class Kept:
             self._vectors.drop_all(state.generation)
             self._places.drop_all(state.generation)
             self._known.drop(state.generation)
-        self._answers.drop_all(owner)
+        self.answers.drop_all(owner)
 
     def counts(self) -> CacheCounts:
         """What is held, and how often that was of use."""
@@ -394,5 +394,5 @@ class Kept:
                 bytes=self._vectors.bytes,
             ),
             words=self._known.counts(self._places),
-            answers=self._answers.counts(),
+            answers=self.answers.counts(),
         )

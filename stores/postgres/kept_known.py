@@ -56,7 +56,7 @@ class KeptKnown:
         self._misses += may_name is None
         if may_name is None:
             return Told(state.knowledge, {}, {})
-        known = self._agents.get(state.generation, None) or _Known()
+        known = self._of(state.generation)
         of_names = {
             name: known.names.get(name, ())
             for name in names
@@ -65,9 +65,16 @@ class KeptKnown:
         of_words = {word: known.words[word] for word in words if word in known.words}
         return Told(state.knowledge, of_names, of_words)
 
+    def names(self, generation: int, names: AbstractSet[str]) -> frozenset[str]:
+        """Those of some names of which it was told that they are known."""
+        known = self._of(generation).names
+        return frozenset(
+            name for name in names if any(row.key is not None for row in known.get(name, ()))
+        )
+
     def keep(self, generation: int, told: Told) -> None:
         """Takes what was told; of names only those that something is known of."""
-        known = self._agents.get(generation, None) or _Known()
+        known = self._of(generation)
         named = {name: rows for name, rows in told.names.items() if rows}
         for held, others in ((known.names, named), (known.words, told.words)):
             for name in others.keys() - held.keys():
@@ -78,6 +85,9 @@ class KeptKnown:
     def drop(self, generation: int) -> None:
         """Forgets what was told at other counts."""
         self._agents.drop_all(generation)
+
+    def _of(self, generation: int) -> "_Known":
+        return self._agents.get(generation, None) or _Known()
 
     def counts(self, places: Recent[int, None, KeptPlaces]) -> CacheCount:
         """What is held of that, and of all places with their words, and how often it was of use."""

@@ -38,6 +38,7 @@ class KeptVectors:
         self._count = 0
         self._numbers = np.zeros(places, dtype=np.int64)
         self._vectors = np.zeros((places, dimensions), dtype=np.float16)
+        self._last: tuple[tuple[bytes, int], dict[int, float]] | None = None
 
     def __len__(self) -> int:
         return self._count
@@ -95,6 +96,7 @@ class KeptVectors:
     def drop(self, numbers: Collection[int]) -> None:
         """Takes out those of entries that have changed, or are gone."""
         self._lack(numbers)
+        self._last = None
         dropped = np.isin(self._numbers[: self._count], np.fromiter(numbers, np.int64))
         for place in np.flatnonzero(dropped)[::-1].tolist():
             self._count -= 1  # its place is the last one's now
@@ -105,6 +107,12 @@ class KeptVectors:
         """The entries with the largest cosines, with those; among equal ones the newest."""
         if not self._count:
             return {}
+        question = vector.tobytes(), limit
+        if self._last is None or self._last[0] != question:
+            self._last = question, self._nearest(vector, limit=limit)
+        return self._last[1]
+
+    def _nearest(self, vector: NDArray[np.float16], *, limit: int) -> dict[int, float]:
         numbers, asked = self._numbers[: self._count], vector[None]
         # Of doubles: those of floats take three times as long where there are very many.
         cosines = np.asarray(numkong.cdist(self._vectors[: self._count], asked, "dot")).ravel()

@@ -4,6 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import text
 
 from mnestic.memory.search import Search
@@ -131,12 +132,17 @@ class Nearest:
 
 def _of_kept(reading: Reading, search: Search) -> dict[int, float] | None:
     """By the vectors that are kept; None where one may be missing."""
-    held, vector = reading.vectors(search.model), np.frombuffer(search.vector or b"", dtype="<f4")
+    held, vector = reading.vectors(search.model), as_kept(search.vector or b"")
     if held is None or len(held) != search.vectors or len(vector) != held.dimensions:
         return None
     if search.fresh is None or held.read_to is not None or held.lacking - search.fresh:
         return None  # what has come since is neither here nor compared by itself
-    return held.nearest(vector.astype(np.float16), limit=search.pool)  # as Postgres compares it
+    return held.nearest(vector, limit=search.pool)
+
+
+def as_kept(vector: bytes) -> NDArray[np.float16]:
+    """A vector as Postgres compares it."""
+    return np.frombuffer(vector, dtype="<f4").astype(np.float16)
 
 
 def _read(row: Any, width: int) -> Read | None:

@@ -34,6 +34,10 @@ class Reading:
         """Keeps what Postgres told of names and words, while the count is the same."""
         self.kept.keep_told(self, told)
 
+    def names(self, names: AbstractSet[str]) -> frozenset[str]:
+        """Those of some names, by key, of which Postgres has told that they are known."""
+        return self.kept.names(self.generation, names)
+
     def lines(self, numbers: Iterable[int]) -> dict[int, EntryLine]:
         """The rows of entries, of those that are kept."""
         return self.kept.lines(self.generation, numbers)
@@ -91,6 +95,11 @@ class Reading:
     def knows_claims(self) -> bool:
         """Whether it is known where all entries are, and what was claimed there."""
         return self.places is not None and self.places.knows_claims
+
+    @property
+    def knows_all(self) -> bool:
+        """Likewise, and which names and words there are."""
+        return self.places is not None and self.places.knows_all
 
     @property
     def places(self) -> KeptPlaces | None:

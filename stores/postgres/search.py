@@ -35,7 +35,7 @@ from mnestic.stores.postgres.kept_words import KeptWords
 from mnestic.stores.postgres.known_facts import KnownFacts
 from mnestic.stores.postgres.known_sessions import KnownSessions, spoke_not
 from mnestic.stores.postgres.known_words import MOST_NAMED, KnownWords
-from mnestic.stores.postgres.nearest import Nearest
+from mnestic.stores.postgres.nearest import Nearest, as_kept
 from mnestic.stores.postgres.reading import Reading
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.recognising import known_of, tell
@@ -92,11 +92,11 @@ class PostgresSearchStore:
 
     async def find_answer(self, question: str) -> Retrieval | None:
         """See the port."""
-        if self._unit.may_write or not self._kept.has_answer(self._owner, question):
+        if self._unit.may_write or not self._kept.answers.has(self._owner, question):
             return None
         ((moment,),) = await self._unit.rows_of((COUNT, self._unit.owner))
         now = moment.now.timestamp()
-        told = self._kept.answer(self._owner, question, knowledge=moment.knowledge, now=now)
+        told = self._kept.answers.get(self._owner, question, knowledge=moment.knowledge, now=now)
         if told is not None:
             self._unit.read(*_SEARCH)
         return told
@@ -133,6 +133,20 @@ class PostgresSearchStore:
             if lacks_some or reading.unseen or reading.may_read_ahead(known.entries):
                 self._ahead.begin(self._owner, prepare)
         return known
+
+    def recall_names(self, keys: AbstractSet[str]) -> frozenset[str] | None:
+        """See the port."""
+        reading = self._kept.at_hand(self._owner)
+        if self._unit.may_write or reading is None or not reading.knows_all:
+            return None
+        return reading.names(keys)
+
+    def foresee_near(self, model: str, vector: bytes, *, limit: int) -> None:
+        """See the port."""
+        reading = self._kept.at_hand(self._owner)
+        held = None if reading is None else reading.vectors(model)
+        if held is not None and 4 * held.dimensions == len(vector):
+            held.nearest(as_kept(vector), limit=limit)
 
     async def near_names(self, words: Collection[str], known: Known) -> Mapping[str, str]:
         """See the port."""

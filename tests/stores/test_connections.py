@@ -3,15 +3,18 @@
 import uuid
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg import AsyncPipeline
 from psycopg.rows import TupleRow
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.connections import read_together
 from mnestic.stores.postgres.memory import PostgresMemory
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
@@ -62,6 +65,28 @@ async def test_a_connection_that_was_left_within_a_pipeline_is_not_used_again(
         assert raw.driver_connection is not driver
         assert driver.closed
     await memory.close()
+
+
+async def test_what_is_read_together_is_sent_together(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A driver that does so by other means than ours would send each statement by itself, and nobody would see it."""
+    sent, communicate = [], AsyncPipeline._communicate_gen
+
+    def noted(pipeline: AsyncPipeline) -> Any:
+        sent.append(len(pipeline.command_queue))
+        return communicate(pipeline)
+
+    monkeypatch.setattr(AsyncPipeline, "_communicate_gen", noted)
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    async with memory._engine.connect() as connection:
+        ones = [(f"SELECT {number} AS one", dict[str, Any]()) for number in range(5)]
+        rows = await read_together(connection, ones)
+    await memory.close()
+
+    assert [row.one for (row,) in rows] == [0, 1, 2, 3, 4]
+    assert len(sent) == 1  # at the end
 
 
 async def test_what_fails_at_the_end_undoes_the_whole_transaction(

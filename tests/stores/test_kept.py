@@ -269,9 +269,9 @@ def test_an_answer_is_told_only_while_it_is_true(knowledge: int, now: float) -> 
     kept = Kept(max_bytes=MANY)
     kept.keep_answer(ADA, "ferry?", Retrieval(), knowledge=1, until=9.0)
 
-    assert kept.answer(ADA, "ferry?", knowledge=1, now=8.9) == Retrieval()
-    assert kept.answer(ADA, "ferry?", knowledge=knowledge, now=now) is None
-    assert kept.answer(ADA, "ferry?", knowledge=1, now=1.0) is None
+    assert kept.answers.get(ADA, "ferry?", knowledge=1, now=8.9) == Retrieval()
+    assert kept.answers.get(ADA, "ferry?", knowledge=knowledge, now=now) is None
+    assert kept.answers.get(ADA, "ferry?", knowledge=1, now=1.0) is None
 
 
 def test_hit_rates_are_shares_of_what_was_looked_for() -> None:

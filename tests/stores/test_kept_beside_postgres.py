@@ -397,7 +397,7 @@ async def test_what_was_claimed_is_read_again_once_facts_have_changed(
         await heard(memory, settings, await knowledge(forgetful, settings))
         for _ in range(times):
             assert places.claims is None
-            memory._kept._answers.drop_all(owner)
+            memory._kept.answers.drop_all(owner)
             assert await found() == known
         assert memory._ahead._working is not None
         await asyncio.wait_for(memory._ahead._working, 30)

@@ -30,6 +30,7 @@ def test_the_nearest_are_those_that_are_there(
     changes: list[tuple[str, list[int]]], limit: int
 ) -> None:
     held, there, gone = whole(DIMENSIONS), {}, set()
+    asked = vector(7)
     for step, (change, numbers) in enumerate(changes):
         if change == "add":
             added = {number: vector(100 * step + number) for number in numbers}
@@ -40,14 +41,15 @@ def test_the_nearest_are_those_that_are_there(
             held.drop(numbers)
             there = {number: one for number, one in there.items() if number not in numbers}
             gone |= set(numbers)
-    asked = vector(7)
 
-    near = held.nearest(asked, limit=limit)
+        near = held.nearest(asked, limit=limit)
 
-    cosines = {number: cosine(one, asked) for number, one in there.items()}
-    best = sorted(cosines, key=lambda number: cosines[number], reverse=True)[:limit]
-    assert list(near) == best
-    assert np.allclose(list(near.values()), [cosines[number] for number in best], atol=1e-6)
+        cosines = {number: cosine(one, asked) for number, one in there.items()}
+        best = sorted(cosines, key=lambda number: cosines[number], reverse=True)[:limit]
+        assert list(near) == best
+        assert np.allclose(list(near.values()), [cosines[number] for number in best], atol=1e-6)
+        assert [*held.nearest(asked, limit=limit)] == best
+        assert [*held.nearest(asked, limit=1)] == best[:1]
     assert len(held) == len(there)
     assert held.lacking == gone
     assert held.bytes >= bytes_of(len(there), DIMENSIONS)

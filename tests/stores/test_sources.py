@@ -135,7 +135,7 @@ async def test_every_source_brings_the_same_whatever_a_process_keeps(
     memory: PostgresMemory, forgetful: PostgresMemory, settings: Settings, seed: int
 ) -> None:
     chance, owner = random.Random(seed), (settings.tenant_id, "ada")
-    found = learned = 0
+    found = learned = foreseen = 0
     memories = Memories(chance, owner)
 
     def begin(
@@ -162,7 +162,10 @@ async def test_every_source_brings_the_same_whatever_a_process_keeps(
             first, second = [
                 await brought(one.search, words, asked, periods) for one in (here, there)
             ]
+            at_hand = here.search.recall_names(frozenset(KEYS))
         assert first == second
+        assert (at_hand or frozenset()) <= first["known"].names.keys()
+        foreseen += at_hand == first["known"].names.keys()
         if memory._kept.knows_all(owner):
             found += len(first["hits"].words)
             learned += len(first["hits"].learned)
@@ -170,6 +173,7 @@ async def test_every_source_brings_the_same_whatever_a_process_keeps(
 
     assert found > 500
     assert learned > 20
+    assert foreseen > 60
     counts = memory.cache_counts().words
     assert counts.hits > 60 > counts.misses > 0
 
