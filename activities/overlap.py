@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 Told = TypeVar("Told")
 Done = TypeVar("Done")
+_TURNS = 2  # of the event loop, until it is sent: psycopg gives others one before that
 
 
 async def meanwhile(
@@ -29,7 +30,8 @@ async def alongside(
     """As `meanwhile`, where the work may have to wait for somebody else as well."""
     asking = asyncio.create_task(asked)
     try:
-        await asyncio.sleep(0)  # until it is sent
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
         done = await work()
     except BaseException:
         asking.cancel()

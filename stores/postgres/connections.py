@@ -123,18 +123,20 @@ async def _driver_of(connection: AsyncConnection) -> AsyncIterator[DriverConnect
 
 @asynccontextmanager
 async def _sent_together(driver: DriverConnection[Any]) -> AsyncIterator[None]:
-    """A pipeline that sends all statements of the block at its end; a commit in it has to be a statement, too.
+    """A pipeline that sends all statements of the block at once, at its end; a commit in it has to be a statement, too.
 
-    Psycopg's own sends each by itself and looks whether those before it are answered: a turn of the event loop a statement,
-    which takes as long as the statement.
+    Psycopg's own looks at each whether it can be sent and whether others are answered, which takes as long as to send it.
     """
     async with driver.pipeline() as pipeline:
         own: Any = pipeline
-        own._communicate_gen = tuple  # noqa: SLF001 - there is no other way; what it yields is waited for, which is nothing
+        own._communicate_gen = tuple  # noqa: SLF001 - there is no other way; it yields what is waited for: nothing
         try:
             yield
         finally:
             del own._communicate_gen  # noqa: SLF001
+        while pipeline.command_queue:
+            pipeline.command_queue.popleft()()
+        driver.pgconn.flush()
 
 
 def _named(statement: str, cursor: Any) -> Any:

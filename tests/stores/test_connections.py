@@ -1,5 +1,6 @@
 """Connections that the server has closed, and what is sent together at a transaction's end."""
 
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -10,6 +11,7 @@ import pytest
 from psycopg import AsyncPipeline
 from psycopg.rows import TupleRow
 
+from mnestic.activities.overlap import meanwhile
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
@@ -87,6 +89,33 @@ async def test_what_is_read_together_is_sent_together(
 
     assert [row.one for (row,) in rows] == [0, 1, 2, 3, 4]
     assert len(sent) == 1  # at the end
+
+
+async def test_what_is_asked_has_been_sent_when_the_work_begins_that_is_done_meanwhile(
+    settings: Settings, owner: psycopg.Connection[TupleRow]
+) -> None:
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    lock = uuid.uuid4().int % 2**31
+    locking = [(f"SELECT pg_advisory_xact_lock({lock})", dict[str, Any]())] * 2
+
+    def is_locked() -> bool:
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            if owner.execute("SELECT FROM pg_locks WHERE objid = %s", [lock]).fetchall():
+                return True
+        return False
+
+    async with memory._engine.connect() as connection:
+        await read_together(connection, [("SELECT 1 AS one", {})])
+        begun = time.monotonic()
+        while time.monotonic() < begun + 0.02:
+            pass  # the driver gives others a turn, where they had none for so long
+        rows, was_locked = await meanwhile(read_together(connection, locking), is_locked)
+    await memory.close()
+
+    assert was_locked
+    assert len(rows) == 2
 
 
 async def test_what_fails_at_the_end_undoes_the_whole_transaction(
