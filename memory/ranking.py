@@ -6,7 +6,8 @@ meaning tell how sure it is that anything answers, and the other scores are shar
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +20,7 @@ _DIGITS = 9  # of what is compared; below that the time tells
 _ROUNDED = 10**-_DIGITS
 
 
-@dataclass(slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its score, and what each signal added to the sum that the score is made of.
 
     `share` is what the entry and what it is lent say, of the most that any says; `weighed` are the signals of
@@ -36,8 +36,8 @@ class Ranked:
     share: float
     score: float
     place: int
+    weighed: Mapping[str, Values]
     reranked: float | None = None
-    weighed: Mapping[str, Values] = field(kw_only=True)
 
     @property
     def signals(self) -> dict[str, float]:
@@ -135,8 +135,8 @@ def rank(
     of_another = weighed.concern["other"] & rows["is_turn"]
     parts = [rows["number"], rows["at"], rows["importance"], rows["is_said"], of_another]
     parts += [share, score, np.arange(len(rows))]
-    told = zip(*(part[order].tolist() for part in parts), strict=True)
-    return [Ranked(*one, weighed=signals) for one in told]
+    told = (part[order].tolist() for part in parts)
+    return [*map(Ranked, *told, repeat(signals))]
 
 
 def rerank(
@@ -155,8 +155,7 @@ def rerank(
     for one, relevance in zip(ranked, relevances, strict=False):
         added = weight * (relevance - one.score)
         told.append(
-            replace(
-                one,
+            one._replace(
                 reranked=added,
                 share=(1 - weight) * one.share + weight * relevance,
                 score=one.score + added,

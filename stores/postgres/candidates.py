@@ -44,8 +44,9 @@ STORED_COLUMN = (
 SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
 _PREPARED = 300  # characters of a content whose changes are worked out ahead; 1,000 take 5 ms
-# Of a line of some twenty words, beside its content, and for each character of one that tells of changes; by tracemalloc.
-_ROW_BYTES, _CHANGE_BYTES = 1500, 30
+# Of a line of some twenty words, beside its content, for each character of one that tells of changes, and of an entry that
+# was made of it; by tracemalloc.
+_ROW_BYTES, _CHANGE_BYTES, _ENTRY_BYTES = 1500, 30, 4000
 # Of a row, all that depends on the question: from `is_said` on.
 _OPEN_QUESTION = (False, False, 0, 0, 0.0, 0, 0.0, 0.0, 0.0)
 _OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
@@ -90,6 +91,7 @@ class EntryLine:
     _terms: tuple[str, ...] | None = None
     _changes: tuple[Change, ...] | None = None
     _told: Told | None = None
+    _entry: Entry | None = None
 
     @property
     def is_small(self) -> bool:
@@ -102,7 +104,8 @@ class EntryLine:
         length = len(self.content)
         changes = _CHANGE_BYTES * length * self.revises
         texts = 2 * sys.getsizeof(self.content) + 2 * min(length, _BEGINNING)
-        return _ROW_BYTES + texts + changes + (sys.getsizeof(self.stored) if self.stored else 0)
+        stored = sys.getsizeof(self.stored) if self.stored else 0
+        return _ROW_BYTES + texts + changes + stored + _ENTRY_BYTES * self.is_made
 
     @property
     def speaker(self) -> str:
@@ -141,16 +144,26 @@ class EntryLine:
             self._told = Told(self.content)
         return self._told
 
+    @property
+    def is_made(self) -> bool:
+        """Whether the entry is at hand."""
+        return self._entry is not None
+
     def entry(self) -> Entry:
-        """The entry, of which all is known."""
+        """The entry, of which all is known; the same one again, until it has been counted as told."""
         assert self.stored is not None
-        told = entry_of(
+        entry = self._entry or entry_of(
             self.stored, id=self.entry_id, session_id=self.session_id, content=self.content
         )
-        if self.accesses is None:
-            return told
-        count, last = self.accesses
-        return told.model_copy(update={"access_count": count, "last_accessed": last})
+        if self.accesses not in (None, (entry.access_count, entry.last_accessed)):
+            count, last = self.accesses
+            entry = entry.model_copy(update={"access_count": count, "last_accessed": last})
+        self._entry = entry
+        return entry
+
+    def unmake(self) -> None:
+        """Lets go of the entry, which takes more memory than the line."""
+        self._entry = None
 
     def prepare(self) -> None:
         """Works out ahead what questions ask of most lines like it."""

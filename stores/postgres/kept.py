@@ -127,8 +127,8 @@ class Kept:
                 self._lines.put(reading.generation, line.number, line, size=line.bytes)
                 self._states[reading.owner].missed += 1
 
-    def keep_ahead(self, reading: Reading, lines: Sequence[EntryLine]) -> bool:
-        """See `Reading.keep_ahead`."""
+    def keep_more(self, reading: Reading, lines: Sequence[EntryLine]) -> bool:
+        """See `Reading.keep_more`."""
         generation = reading.generation
         small = [line for line in lines if line.is_small]
         more = sum(line.bytes - self._lines.size(generation, line.number) for line in small)

@@ -50,9 +50,9 @@ class Reading:
         """Keeps rows that a question read after the count, unless it is another by now."""
         self.kept.keep(self, lines)
 
-    def keep_ahead(self, lines: Sequence[EntryLine]) -> bool:
-        """Keeps rows that were read ahead of questions, if no others have to make place; returns whether they are kept."""
-        return self.kept.keep_ahead(self, lines)
+    def keep_more(self, lines: Sequence[EntryLine]) -> bool:
+        """Keeps rows that were read ahead of questions, or take more by now, if no others have to make place; returns whether it does."""
+        return self.kept.keep_more(self, lines)
 
     def begin_places(self) -> None:
         """From now on changes of places are heard of; none is told until the last one is placed."""

@@ -47,7 +47,8 @@ class Recent(Generic[Group, Key, Value]):
         if (values := self._groups.get(group)) is None:
             return {}
         self._groups.move_to_end(group)
-        found = {key: values[key][0] for key in keys if key in values}
+        get = values.get
+        found = {key: held[0] for key in keys if (held := get(key)) is not None}
         if self.bytes > self._max_bytes // 2:
             for key in found:
                 values.move_to_end(key)

@@ -31,6 +31,7 @@ class ToldEntries:
             reading: What the process keeps of the agent, if that may be used.
             numbers: The entries.
         """
+        self._reading = reading
         held = {} if reading is None else reading.held(numbers)
         self._lines: dict[int, EntryLine] = {
             number: line for number, line in held.items() if line.stored is not None
@@ -41,7 +42,12 @@ class ToldEntries:
 
     def entries(self, rows: Sequence[Any], *, but: Collection[int] = ()) -> dict[int, Entry]:
         """The entries by number, but for some; `rows` are what was answered."""
-        kept = {number: line.entry() for number, line in self._lines.items() if number not in but}
+        lines = {number: line for number, line in self._lines.items() if number not in but}
+        new = [line for line in lines.values() if not line.is_made]
+        kept = {number: line.entry() for number, line in lines.items()}
+        if self._reading is not None and not self._reading.keep_more(new):
+            for line in new:
+                line.unmake()
         others = (row for row in rows if row.number not in but)
         return kept | {
             row.number: entry_of(

@@ -93,6 +93,36 @@ async def test_they_are_as_postgres_tells_them(
     ]
 
 
+@pytest.mark.parametrize("has_place", [True, False])
+async def test_an_entry_that_is_told_again_is_the_same_one_where_it_has_place(
+    begin: Begin, memory: PostgresMemory, settings: Settings, has_place: bool
+) -> None:
+    owner, chance = (settings.tenant_id, "ada"), random.Random(1)
+    async with begin() as transaction:
+        await transaction.entries.add([any_entry(number, chance) for number in range(60)])
+    async with begin(write=False) as transaction:
+        await transaction.search.recognise((), (), model="")
+    await read_ahead(memory._ahead, owner)
+    before, lines = memory.cache_counts().entries, memory._kept._lines
+    if not has_place:
+        lines._max_bytes = before.bytes
+
+    first, stored = await both(memory, owner)
+    taken = memory.cache_counts().entries.bytes - before.bytes
+    again, _ = await both(memory, owner)
+    counts = dict.fromkeys((one.id for one in stored.values()), 2)
+    async with begin() as transaction:
+        assert not await transaction.entries.count_accesses(counts)
+    counted, stored_counted = await both(memory, owner)
+
+    assert first == again == stored
+    assert all((again[number] is one) == has_place for number, one in first.items())
+    assert taken >= 4000 * len(first) if has_place else taken == 0
+    assert counted == stored_counted
+    assert all(one.access_count == 2 for one in counted.values())
+    assert memory.cache_counts().entries.held == before.held
+
+
 @pytest.mark.parametrize("zone", ["Africa/Monrovia", "Europe/Berlin"])
 async def test_they_are_told_in_utc_whatever_the_time_zone_of_the_session(
     begin: Begin, settings: Settings, zone: str
