@@ -10,7 +10,7 @@ from functools import cache
 from heapq import merge
 from itertools import islice
 from sys import getsizeof, intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mnestic.memory.facts import Stretch
 
@@ -20,7 +20,6 @@ _FACT_BYTES, _SAID_BYTES = 700, 130
 _NAME_BYTES = 60
 
 Source = tuple[str | None, str | None]  # a message: its session, and its own id
-Until = float | str  # infinity is a word in JSON
 Topic = tuple[str, str]  # the key of whom something is believed, and the predicate
 
 
@@ -88,37 +87,15 @@ class KeptClaims:
             self._claims[session_id, source_id] = told
             self.bytes += _CLAIMED_BYTES + _CLAIM_BYTES * len(told)
 
-    def believe(
-        self,
-        facts: Iterable[tuple[int, str, str, float, Until, str, str, bool, bool, Iterable[Source]]],
-    ) -> None:
-        """Takes facts, the latest of each topic first: numbers, and `Believed`."""
-        for (
-            number,
-            subject,
-            predicate,
-            since,
-            until,
-            fact_id,
-            kind,
-            is_active,
-            is_dated,
-            told,
-        ) in facts:
-            fact = Believed(
-                intern(subject),
-                intern(predicate),
-                since,
-                float(until),
-                fact_id,
-                intern(kind),
-                is_active=is_active,
-                is_dated=is_dated,
-                sources=tuple((session_id, source_id) for session_id, source_id in told),
-            )
-            self._facts[number] = fact
-            self._topics[fact.subject, fact.predicate].append(fact)
-            self.bytes += _FACT_BYTES + _SAID_BYTES * len(fact.sources)
+    def believe(self, facts: Iterable[Sequence[Any]]) -> None:
+        """Takes facts, the latest of each topic first: the number of each, and `Believed`, as JSON has it."""
+        for number, subject, predicate, since, until, fact_id, cardinality, *is_so, told in facts:
+            topic = intern(subject), intern(predicate)
+            sources = tuple(map(tuple, told))
+            known = since, float(until), fact_id, intern(cardinality)  # infinity is a word in JSON
+            self._facts[number] = fact = Believed._make((*topic, *known, *is_so, sources))
+            self._topics[topic].append(fact)
+            self.bytes += _FACT_BYTES + _SAID_BYTES * len(sources)
 
     def name(self, names: Iterable[str]) -> None:
         """Takes the names of facts by key: of whom something was ever believed, and what somebody is called."""

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from mnestic.memory.claims import Cardinality
-from mnestic.stores.postgres.kept_claims import KeptClaims, Source, Until
+from mnestic.stores.postgres.kept_claims import KeptClaims, Source
 from mnestic.stores.postgres.kept_vectors import KeptVectors
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.unit import Owner
@@ -34,12 +35,12 @@ def fact(
     predicate: str,
     *,
     since: float = 0.0,
-    until: Until = "Infinity",
+    until: float | str = "Infinity",
     cardinality: Cardinality = "multi",
     is_active: bool = True,
     is_dated: bool = False,
     told_by: Sequence[Source] = (),
-) -> tuple[int, str, str, float, Until, str, str, bool, bool, Sequence[Source]]:
+) -> tuple[Any, ...]:
     """A fact as Postgres tells it."""
     known = (since, until, f"f{number}", cardinality, is_active, is_dated)
     return number, subject, predicate, *known, told_by
