@@ -312,14 +312,16 @@ def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
 
     That has the same words, and so as much of the question's; unless its meaning alone has brought it.
     """
-    found: set[int] = set()
-    for some in _groups(best, _by_words) if all(map(_by_words, best)) else [best]:
-        for alike in _groups(some, lambda one: _letters(order.texts[one.number])):
-            found.update(
-                same[0].number
-                for same in _groups(alike, lambda one: key_of(order.texts[one.number].content))
-            )
-    return [one for one in best if one.number in found]
+    texts, groups = order.texts, [best]
+    keys: list[Callable[[Ranked], object]] = [
+        lambda one: _whose(texts[one.number]),
+        lambda one: _letters(texts[one.number]),
+        lambda one: key_of(texts[one.number].content),
+    ]
+    for key in (_by_words, *keys) if all(map(_by_words, best)) else keys:
+        groups = [alike for some in groups for alike in _groups(some, key)]
+    first = {some[0].number for some in groups}
+    return [one for one in best if one.number in first]
 
 
 def _by_words(one: Ranked) -> float:
@@ -337,10 +339,14 @@ def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence
     return [*groups.values()]
 
 
-def _letters(text: CandidateText) -> tuple[object, ...]:
-    """What it says without signs, by whom, of whom, and of when."""
-    said = _NO_LETTERS.sub("", fold(text.content))
-    return said, text.speaker, text.subjects, text.times
+def _whose(text: CandidateText) -> tuple[object, ...]:
+    """By whom it is, of whom, and of when."""
+    return text.speaker, text.subjects, text.times
+
+
+def _letters(text: CandidateText) -> str:
+    """What it says without signs."""
+    return _NO_LETTERS.sub("", fold(text.content))
 
 
 def _until(ranked: Sequence[Ranked], doubted: AbstractSet[int], *, wanted: int) -> int:

@@ -295,25 +295,25 @@ def _clause(part: str, sentence: int) -> _Clause:
     taker = _TAKER.match(part)
     plain = _ONSET.sub(" ", part)
     may_be_time = _MAY_BE_TIME.search(plain.lower()) is not None
-    spans: dict[Kind, list[tuple[int, int]]] = {
-        "time": [match.span() for match in _TIME.finditer(plain)] if may_be_time else [],
-        "number": [match.span() for match in _UNIT.finditer(plain)],
-    }
+    spans: dict[Kind, list[tuple[int, int]]] = {}
+    if may_be_time:  # else it has no digit either
+        spans["time"] = [match.span() for match in _TIME.finditer(plain)]
+        spans["number"] = [match.span() for match in _UNIT.finditer(plain)]
     terms: dict[str, _Word] = {}
     row, end, preposition = 0, 0, ""
     for match in _TOKEN.finditer(plain):
         token = match.group().removesuffix("'s").removesuffix("\u2019s")
-        if _JOINT.fullmatch(plain, end, match.start()) is None:
+        is_next = plain[end : match.start()] in ("", " ")
+        if not is_next and _JOINT.fullmatch(plain, end, match.start()) is None:
             row += 1
             before = _PREPOSITION.search(plain, end, match.start())
             preposition = before[1].casefold() if before else ""
-        told = [term for term in terms_of(token) if term not in OF_CHANGE]
-        if told:
+        if told := _telling(token):
             is_name = end > 0 or (taker is not None and token == taker["name"])
             within = (kind for kind, those in spans.items() if _is_within(match.start(), those))
             kind = next(within, None) or _kind(token, is_name=is_name)
-            for term in told:
-                terms.setdefault(_stem(term), _Word(kind, row, preposition))
+            for stem in told:
+                terms.setdefault(stem, _Word(kind, row, preposition))
         if told or end == 0:
             end = match.end()
     times = tuple(len(each.findall(plain)) if may_be_time else 0 for each in _KINDS_OF_TIME)
@@ -326,9 +326,16 @@ def _is_within(place: int, spans: Iterable[tuple[int, int]]) -> bool:
 
 
 def _kind(token: str, *, is_name: bool) -> Kind:
-    if any(char.isdigit() for char in token) or token.casefold() in CARDINALS:
+    has_digit = not token.isalpha() and any(char.isdigit() for char in token)
+    if has_digit or token.casefold() in CARDINALS:
         return "number"
     return "name" if token[0].isupper() and is_name else "word"
+
+
+@lru_cache(10_000)
+def _telling(token: str) -> tuple[str, ...]:
+    """The terms of a word that tell something else than that something changed, as stems."""
+    return tuple(_stem(term) for term in terms_of(token) if term not in OF_CHANGE)
 
 
 @lru_cache(10_000)
