@@ -12,7 +12,6 @@ from mnestic.activities.asked_questions import Asking, Meanings, ReadQuestion
 from mnestic.activities.reranking import SKIPPED
 from mnestic.memory.ports import Embedder
 from mnestic.memory.questions import is_english, possible_names, without_names
-from mnestic.memory.retrieval import PRESETS
 from mnestic.memory.retrieval_ports import SearchStore
 
 Meant = tuple[Meanings | None, dict[str, str]]  # what a question means, or why that is not known
@@ -28,8 +27,7 @@ async def foresee_meaning(
         (vector,) = (await embedder.embed([text])).vectors
     except SKIPPED:
         return {}  # it is asked again, and told then
-    pool = (asking.policy or PRESETS["mnestic"]).pool
-    store.foresee_near(embedder.name, vector, limit=pool)
+    store.foresee_near(embedder.name, vector)
     return {text: vector}
 
 

@@ -59,7 +59,7 @@ class SearchStore(Protocol):
         """Those of some keys that name something, as far as the process has that at hand; None where it has not."""
         ...
 
-    def foresee_near(self, model: str, vector: bytes, *, limit: int) -> None:
+    def foresee_near(self, model: str, vector: bytes) -> None:
         """Has at hand what `recall_near` most likely will be asked for, where the process has all vectors."""
         ...
 

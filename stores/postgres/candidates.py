@@ -44,9 +44,10 @@ STORED_COLUMN = (
 SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
 _PREPARED = 300  # characters of a content whose changes are worked out ahead; 1,000 take 5 ms
-# Of a line of some twenty words, beside its content, for each character of one that tells of changes, and of an entry that
-# was made of it; by tracemalloc.
-_ROW_BYTES, _CHANGE_BYTES, _ENTRY_BYTES = 1500, 30, 4000
+# Of a line of some twenty words, beside its content, and for each character of one that tells of changes; of an entry that
+# is made of it, beside twice what is stored, and for each time that it names; by tracemalloc.
+_ROW_BYTES, _CHANGE_BYTES = 1500, 30
+_ENTRY_BYTES, _TIME_BYTES = 3000, 600
 # Of a row, all that depends on the question: from `is_said` on.
 _OPEN_QUESTION = (False, False, 0, 0, 0.0, 0, 0.0, 0.0, 0.0)
 _OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
@@ -91,7 +92,6 @@ class EntryLine:
     _terms: tuple[str, ...] | None = None
     _changes: tuple[Change, ...] | None = None
     _told: Told | None = None
-    _entry: Entry | None = None
 
     @property
     def is_small(self) -> bool:
@@ -104,8 +104,13 @@ class EntryLine:
         length = len(self.content)
         changes = _CHANGE_BYTES * length * self.revises
         texts = 2 * sys.getsizeof(self.content) + 2 * min(length, _BEGINNING)
-        stored = sys.getsizeof(self.stored) if self.stored else 0
-        return _ROW_BYTES + texts + changes + stored + _ENTRY_BYTES * self.is_made
+        return _ROW_BYTES + texts + changes + (sys.getsizeof(self.stored) if self.stored else 0)
+
+    @property
+    def entry_bytes(self) -> int:
+        """About how much memory its entry takes beside it."""
+        assert self.stored is not None
+        return _ENTRY_BYTES + 2 * sys.getsizeof(self.stored) + _TIME_BYTES * len(self.times)
 
     @property
     def speaker(self) -> str:
@@ -144,26 +149,16 @@ class EntryLine:
             self._told = Told(self.content)
         return self._told
 
-    @property
-    def is_made(self) -> bool:
-        """Whether the entry is at hand."""
-        return self._entry is not None
-
-    def entry(self) -> Entry:
-        """The entry, of which all is known; the same one again, until it has been counted as told."""
+    def entry(self, made: Entry | None = None) -> Entry:
+        """The entry, of which all is known; the one that was made before, unless it has been counted as told since."""
         assert self.stored is not None
-        entry = self._entry or entry_of(
+        entry = made or entry_of(
             self.stored, id=self.entry_id, session_id=self.session_id, content=self.content
         )
-        if self.accesses not in (None, (entry.access_count, entry.last_accessed)):
-            count, last = self.accesses
-            entry = entry.model_copy(update={"access_count": count, "last_accessed": last})
-        self._entry = entry
-        return entry
-
-    def unmake(self) -> None:
-        """Lets go of the entry, which takes more memory than the line."""
-        self._entry = None
+        if self.accesses in (None, (entry.access_count, entry.last_accessed)):
+            return entry
+        count, last = self.accesses
+        return entry.model_copy(update={"access_count": count, "last_accessed": last})
 
     def prepare(self) -> None:
         """Works out ahead what questions ask of most lines like it."""

@@ -123,19 +123,24 @@ async def _driver_of(connection: AsyncConnection) -> AsyncIterator[DriverConnect
 
 @asynccontextmanager
 async def _sent_together(driver: DriverConnection[Any]) -> AsyncIterator[None]:
-    """A pipeline that sends all statements of the block at once, at its end; a commit in it has to be a statement, too.
+    """A pipeline that hands each statement of the block to libpq, and sends all at its end; a commit in it is a statement, too.
 
     Psycopg's own looks at each whether it can be sent and whether others are answered, which takes as long as to send it.
     """
     async with driver.pipeline() as pipeline:
+
+        def hand_over() -> tuple[()]:
+            # At once: by what libpq has, psycopg tells whether a transaction has begun, and what is prepared.
+            while pipeline.command_queue:
+                pipeline.command_queue.popleft()()
+            return ()  # what is waited for
+
         own: Any = pipeline
-        own._communicate_gen = tuple  # noqa: SLF001 - there is no other way; it yields what is waited for: nothing
+        own._communicate_gen = hand_over  # noqa: SLF001 - there is no other way
         try:
             yield
         finally:
             del own._communicate_gen  # noqa: SLF001
-        while pipeline.command_queue:
-            pipeline.command_queue.popleft()()
         driver.pgconn.flush()
 
 

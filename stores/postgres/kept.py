@@ -17,6 +17,7 @@ from mnestic.memory.retrieval import Retrieval
 from mnestic.stores.postgres.candidates import EntryLine, patterns_of
 from mnestic.stores.postgres.kept_answers import KeptAnswers
 from mnestic.stores.postgres.kept_claims import KeptClaims
+from mnestic.stores.postgres.kept_entries import KeptEntries
 from mnestic.stores.postgres.kept_known import KeptKnown, Told
 from mnestic.stores.postgres.kept_places import KeptPlaces, Place, Tied
 from mnestic.stores.postgres.kept_state import State
@@ -33,8 +34,9 @@ _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 _FEWEST_MISSED, _MISSED = 100, 0.25
 _MOST_TIMES = 10
 _LINE_BYTES = 3300  # about what a line takes, of some 120 characters
-# Parts of all bytes, in which about as many entries have their vectors and places as their rows, which have the rest.
-_ANSWERS, _VECTORS, _PLACES = 10, 5, 5
+# Parts of all bytes: answers, vectors, places and entries that were told. About as many have their vectors and places in
+# them as their rows in the rest.
+_PARTS = (10, 5, 5, 20)
 _KNOWN = 50  # likewise, beside them
 
 
@@ -45,15 +47,16 @@ class Kept:
         """Prepares it.
 
         Args:
-            max_bytes: A fifth for vectors, a fifth for places, a tenth for answers, the rest for rows, and a fiftieth beside.
+            max_bytes: A fifth for vectors, one for places, a tenth for answers, a twentieth for entries, the rest for rows, and a fiftieth beside.
             piece: How many vectors are read at once.
         """
         self.piece = piece
-        answers, vectors = max_bytes // _ANSWERS, max_bytes // _VECTORS
-        places = max_bytes // _PLACES
+        answers, vectors, places, told = (max_bytes // part for part in _PARTS)
         self.answers = KeptAnswers(answers)
         self._vectors: Recent[int, str, KeptVectors] = Recent(vectors, largest=1.0)
-        self._lines: Recent[int, int, EntryLine] = Recent(max_bytes - answers - vectors - places)
+        self.entries = KeptEntries(told)
+        rows = max_bytes - answers - vectors - places - told
+        self._lines: Recent[int, int, EntryLine] = Recent(rows)
         self._places: Recent[int, None, KeptPlaces] = Recent(places, largest=1.0)
         self._known = KeptKnown(max_bytes // _KNOWN)
         self._states: OrderedDict[Owner, State] = OrderedDict()
@@ -88,9 +91,9 @@ class Kept:
 
     def at_hand(self, owner: Owner) -> Reading | None:
         """What is kept of an agent at the count of changes that it was true at last."""
-        if (state := self._states.get(owner)) is None:
-            return None
-        return Reading(self, owner, state.knowledge, state.generation)
+        if state := self._states.get(owner):
+            return Reading(self, owner, state.knowledge, state.generation)
+        return None
 
     def lines(self, generation: int, numbers: Iterable[int]) -> dict[int, EntryLine]:
         """See `Reading.lines`."""
@@ -127,8 +130,8 @@ class Kept:
                 self._lines.put(reading.generation, line.number, line, size=line.bytes)
                 self._states[reading.owner].missed += 1
 
-    def keep_more(self, reading: Reading, lines: Sequence[EntryLine]) -> bool:
-        """See `Reading.keep_more`."""
+    def keep_ahead(self, reading: Reading, lines: Sequence[EntryLine]) -> bool:
+        """See `Reading.keep_ahead`."""
         generation = reading.generation
         small = [line for line in lines if line.is_small]
         more = sum(line.bytes - self._lines.size(generation, line.number) for line in small)
@@ -340,6 +343,7 @@ class Kept:
         self._known.drop(state.generation)
         for number in numbers:
             self._lines.drop(state.generation, number)
+        self.entries.drop(state.generation, numbers)
         self._change_places(state, change)
         held = self._vectors.values(state.generation)
         for vectors in held:
@@ -372,6 +376,7 @@ class Kept:
         state = self._states.pop(owner, None)
         if state is not None:
             self._lines.drop_all(state.generation)
+            self.entries.drop_all(state.generation)
             self._vectors.drop_all(state.generation)
             self._places.drop_all(state.generation)
             self._known.drop(state.generation)
@@ -379,20 +384,12 @@ class Kept:
 
     def counts(self) -> CacheCounts:
         """What is held, and how often that was of use."""
-        lines = self._lines
+        lines, vectors = self._lines, self._vectors
+        of_lines = {"held": len(lines), "bytes": lines.bytes + self.entries.bytes}
+        of_vectors = {"held": sum(map(len, vectors)), "bytes": vectors.bytes}
         return CacheCounts(
-            entries=CacheCount(
-                hits=self._entry_hits,
-                misses=self._entry_misses,
-                held=len(lines),
-                bytes=lines.bytes,
-            ),
-            vectors=CacheCount(
-                hits=self._vector_hits,
-                misses=self._vector_misses,
-                held=sum(map(len, self._vectors)),
-                bytes=self._vectors.bytes,
-            ),
+            entries=CacheCount(hits=self._entry_hits, misses=self._entry_misses, **of_lines),
+            vectors=CacheCount(hits=self._vector_hits, misses=self._vector_misses, **of_vectors),
             words=self._known.counts(self._places),
             answers=self.answers.counts(),
         )

@@ -81,7 +81,11 @@ class KeptClaims:
         """Takes what messages claimed, by their sessions and own ids: as `Claimed`."""
         for session_id, source_id, claims in claimed:
             told = tuple(
-                Claimed(intern(subject), intern(predicate), facts and tuple(facts))
+                Claimed(
+                    intern(subject),
+                    intern(predicate),
+                    None if facts is None else tuple(facts),
+                )
                 for subject, predicate, facts in claims
             )
             self._claims[session_id, source_id] = told

@@ -38,6 +38,7 @@ class KeptVectors:
         self._count = 0
         self._numbers = np.zeros(places, dtype=np.int64)
         self._vectors = np.zeros((places, dimensions), dtype=np.float16)
+        self._limit = 0
         self._last: tuple[tuple[bytes, int], dict[int, float]] | None = None
 
     def __len__(self) -> int:
@@ -104,13 +105,21 @@ class KeptVectors:
                 rows[place] = rows[self._count]
 
     def nearest(self, vector: NDArray[np.float16], *, limit: int) -> dict[int, float]:
-        """The entries with the largest cosines, with those; among equal ones the newest."""
+        """The entries with the largest cosines, with those; among equal ones the newest.
+
+        Who asks the same again is told the same one, which nobody is to change.
+        """
         if not self._count:
             return {}
-        question = vector.tobytes(), limit
+        question, self._limit = (vector.tobytes(), limit), limit
         if self._last is None or self._last[0] != question:
             self._last = question, self._nearest(vector, limit=limit)
         return self._last[1]
+
+    def foresee(self, vector: NDArray[np.float16]) -> None:
+        """Has at hand what is nearest to a vector, as many as were asked for last."""
+        if self._limit:
+            self.nearest(vector, limit=self._limit)
 
     def _nearest(self, vector: NDArray[np.float16], *, limit: int) -> dict[int, float]:
         numbers, asked = self._numbers[: self._count], vector[None]

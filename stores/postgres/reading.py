@@ -3,11 +3,12 @@
 It stands apart from what is kept, since it is all that who searches, or reads ahead, has to do with that.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mnestic.memory.entries import Entry
 from mnestic.memory.facts import Stretch
 from mnestic.stores.postgres.candidates import EntryLine
 from mnestic.stores.postgres.kept_claims import KeptClaims
@@ -46,13 +47,19 @@ class Reading:
         """As `lines`, without counting hits and misses."""
         return self.kept.held(self.generation, numbers)
 
+    def entries(self, lines: Mapping[int, EntryLine]) -> dict[int, Entry]:
+        """The entries of rows by number, of which all is known; none that is kept where something has changed since."""
+        if not self.is_current:
+            return {number: line.entry() for number, line in lines.items()}
+        return self.kept.entries.of(self.generation, lines)
+
     def keep(self, lines: Iterable[EntryLine]) -> None:
         """Keeps rows that a question read after the count, unless it is another by now."""
         self.kept.keep(self, lines)
 
-    def keep_more(self, lines: Sequence[EntryLine]) -> bool:
-        """Keeps rows that were read ahead of questions, or take more by now, if no others have to make place; returns whether it does."""
-        return self.kept.keep_more(self, lines)
+    def keep_ahead(self, lines: Sequence[EntryLine]) -> bool:
+        """Keeps rows that were read ahead of questions, if no others have to make place; returns whether they are kept."""
+        return self.kept.keep_ahead(self, lines)
 
     def begin_places(self) -> None:
         """From now on changes of places are heard of; none is told until the last one is placed."""

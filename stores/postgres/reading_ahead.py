@@ -128,7 +128,7 @@ class ReadingAhead:
                     continue
                 if first is None or reading.generation != first.generation:
                     break
-                if not reading.keep_more(lines):
+                if not reading.keep_ahead(lines):
                     break
                 reading.place(map(place_of, rows), is_last=len(rows) < _PIECE)
                 if len(rows) < _PIECE:
@@ -142,7 +142,7 @@ class ReadingAhead:
     async def _see(self, owner: Owner, unseen: Collection[int]) -> None:
         """Reads those of which it is not known where they are; if others change meanwhile, the next question has it done."""
         reading, rows = await self._rows_of(owner, (_THESE, {"numbers": array_of(unseen)}))
-        reading.keep_more(await _lines_of(reading, rows, self._owners[owner]))
+        reading.keep_ahead(await _lines_of(reading, rows, self._owners[owner]))
         reading.see(unseen, map(place_of, rows))
 
     async def _claim(self, owner: Owner) -> None:

@@ -141,12 +141,12 @@ class PostgresSearchStore:
             return None
         return reading.names(keys)
 
-    def foresee_near(self, model: str, vector: bytes, *, limit: int) -> None:
+    def foresee_near(self, model: str, vector: bytes) -> None:
         """See the port."""
         reading = self._kept.at_hand(self._owner)
         held = None if reading is None else reading.vectors(model)
         if held is not None and 4 * held.dimensions == len(vector):
-            held.nearest(as_kept(vector), limit=limit)
+            held.foresee(as_kept(vector))
 
     async def near_names(self, words: Collection[str], known: Known) -> Mapping[str, str]:
         """See the port."""

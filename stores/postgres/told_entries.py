@@ -43,11 +43,7 @@ class ToldEntries:
     def entries(self, rows: Sequence[Any], *, but: Collection[int] = ()) -> dict[int, Entry]:
         """The entries by number, but for some; `rows` are what was answered."""
         lines = {number: line for number, line in self._lines.items() if number not in but}
-        new = [line for line in lines.values() if not line.is_made]
-        kept = {number: line.entry() for number, line in lines.items()}
-        if self._reading is not None and not self._reading.keep_more(new):
-            for line in new:
-                line.unmake()
+        kept = {} if self._reading is None else self._reading.entries(lines)
         others = (row for row in rows if row.number not in but)
         return kept | {
             row.number: entry_of(

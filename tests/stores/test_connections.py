@@ -1,5 +1,6 @@
 """Connections that the server has closed, and what is sent together at a transaction's end."""
 
+import asyncio
 import time
 import uuid
 from collections.abc import Callable
@@ -10,6 +11,7 @@ import psycopg
 import pytest
 from psycopg import AsyncPipeline
 from psycopg.rows import TupleRow
+from sqlalchemy.exc import DataError
 
 from mnestic.activities.overlap import meanwhile
 from mnestic.memory.errors import InvalidInputError
@@ -19,6 +21,7 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.connections import read_together
 from mnestic.stores.postgres.memory import PostgresMemory
 
+PREPARED = 5  # times that psycopg sends a statement as it is before it has it prepared
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
 
 
@@ -116,6 +119,71 @@ async def test_what_is_asked_has_been_sent_when_the_work_begins_that_is_done_mea
 
     assert was_locked
     assert len(rows) == 2
+
+
+async def test_a_transaction_that_is_read_together_begins_once(settings: Settings) -> None:
+    """Psycopg begins one before each statement until it has seen that one has begun."""
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    said: list[str | None] = []
+    async with memory._engine.connect() as connection:
+        driver = (await connection.get_raw_connection()).driver_connection
+        assert driver is not None
+        driver.add_notice_handler(lambda notice: said.append(notice.message_primary))
+    for agent in ("ada", "bea"):
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id=agent, actor="test", write=False
+        ) as transaction:
+            await transaction.search.recognise(["mara"], ["ferry"], model="")
+    await memory.close()
+
+    assert not said
+
+
+async def test_of_what_is_read_together_the_first_failure_is_told(settings: Settings) -> None:
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    one: tuple[str, dict[str, Any]] = ("SELECT 1 AS one", {})
+    refused = (
+        "SELECT CAST(%(numbers)s AS bigint[]) AS numbers",
+        {"numbers": "{99999999999999999999}"},
+    )
+    for _ in range(50):
+        async with memory._engine.connect() as connection:
+            with pytest.raises(DataError):
+                await read_together(connection, [one, refused, one])
+    async with memory._engine.connect() as connection:
+        ((row,),) = await read_together(connection, [one])
+    await memory.close()
+
+    assert row.one == 1
+
+
+@pytest.mark.parametrize("before", [PREPARED - 1, PREPARED])
+async def test_who_gives_up_leaves_a_connection_that_others_can_use(
+    settings: Settings, before: int
+) -> None:
+    assert settings.database_url is not None
+    url = settings.database_url.get_secret_value()
+
+    async def ask(memory: PostgresMemory) -> None:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
+        ) as transaction:
+            await transaction.search.recognise(["mara"], ["ferry"], model="")
+
+    for turns in range(12):
+        memory = PostgresMemory(url, pool_size=1)
+        for _ in range(before):
+            await ask(memory)
+        asking = asyncio.create_task(ask(memory))  # by which statements are prepared
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        for _ in range(3):
+            await ask(memory)
+        await memory.close()
 
 
 async def test_what_fails_at_the_end_undoes_the_whole_transaction(

@@ -65,7 +65,7 @@ def test_what_is_used_stays_and_the_rest_makes_place() -> None:
 def test_all_is_read_ahead_once_a_quarter_was_missed() -> None:
     kept = Kept(max_bytes=10 * MANY)
     reading = kept.read_at(ADA, 1)
-    reading.keep_more([line(number) for number in range(1000, 1200)])
+    reading.keep_ahead([line(number) for number in range(1000, 1200)])
 
     asked = []
     for number in range(150):
@@ -90,11 +90,11 @@ def test_what_is_read_ahead_makes_nothing_go() -> None:
     reading = kept.read_at(ADA, 1)
     reading.keep([line(1)])
 
-    assert reading.keep_more([line(2), line(3, "x" * 5000)])
-    assert not reading.keep_more([line(number) for number in range(10, 90)])
+    assert reading.keep_ahead([line(2), line(3, "x" * 5000)])
+    assert not reading.keep_ahead([line(number) for number in range(10, 90)])
     assert reading.held([1, 2, 3, 10]).keys() == {1, 2}
     kept.changed(Change(ADA, 2, [], []))
-    assert not reading.keep_more([line(4)])
+    assert not reading.keep_ahead([line(4)])
 
 
 def test_few_that_were_missed_are_not_worth_it() -> None:

@@ -1,9 +1,10 @@
 """Entries that a process keeps whole: told as Postgres tells them, in two round trips."""
 
 import random
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 import psycopg
 import pytest
@@ -13,6 +14,7 @@ from sqlalchemy import text
 from mnestic.memory.entries import Entry, EntryType
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.kept_entries import KeptEntries
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.told_entries import ToldEntries
@@ -103,24 +105,53 @@ async def test_an_entry_that_is_told_again_is_the_same_one_where_it_has_place(
     async with begin(write=False) as transaction:
         await transaction.search.recognise((), (), model="")
     await read_ahead(memory._ahead, owner)
-    before, lines = memory.cache_counts().entries, memory._kept._lines
+    before = memory.cache_counts().entries
     if not has_place:
-        lines._max_bytes = before.bytes
+        memory._kept.entries = KeptEntries(2000)
 
     first, stored = await both(memory, owner)
-    taken = memory.cache_counts().entries.bytes - before.bytes
     again, _ = await both(memory, owner)
     counts = dict.fromkeys((one.id for one in stored.values()), 2)
     async with begin() as transaction:
         assert not await transaction.entries.count_accesses(counts)
     counted, stored_counted = await both(memory, owner)
+    taken = memory.cache_counts().entries.bytes - before.bytes
 
     assert first == again == stored
     assert all((again[number] is one) == has_place for number, one in first.items())
-    assert taken >= 4000 * len(first) if has_place else taken == 0
     assert counted == stored_counted
     assert all(one.access_count == 2 for one in counted.values())
     assert memory.cache_counts().entries.held == before.held
+    assert bool(taken) == has_place
+    async with begin() as transaction:
+        await transaction.entries.remove([one.id for one in stored.values()])
+    assert memory.cache_counts().entries.bytes == 0
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {},
+        {"keywords": tuple(f"{number} {'word' * 20}" for number in range(60))},
+        {"times": tuple({"words": "noon", "start": NOON, "end": NOON} for _ in range(20))},
+    ],
+)
+async def test_it_is_told_how_much_memory_an_entry_takes(
+    begin: Begin, memory: PostgresMemory, settings: Settings, beside: dict[str, Any]
+) -> None:
+    async with begin() as transaction:
+        await transaction.entries.add([entry("e", "The map.", at=NOON, **beside)])
+    async with begin(write=False) as transaction:
+        await transaction.search.recognise((), (), model="")
+    await read_ahead(memory._ahead, (settings.tenant_id, "ada"))
+    (line,) = memory._kept._lines
+
+    tracemalloc.start()
+    made = [line.entry() for _ in range(200)]
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert 0.7 < line.entry_bytes / (taken / len(made)) < 1.5
 
 
 @pytest.mark.parametrize("zone", ["Africa/Monrovia", "Europe/Berlin"])
