@@ -125,7 +125,8 @@ async def _driver_of(connection: AsyncConnection) -> AsyncIterator[DriverConnect
 async def _sent_together(driver: DriverConnection[Any]) -> AsyncIterator[None]:
     """A pipeline that hands each statement of the block to libpq, and sends all at its end; a commit in it is a statement, too.
 
-    Psycopg's own looks at each whether it can be sent and whether others are answered, which takes as long as to send it.
+    Psycopg's own waits until a transaction has begun, and looks at each statement whether it can be sent and others are
+    answered, which takes as long as to send it.
     """
     async with driver.pipeline() as pipeline:
 
@@ -136,11 +137,11 @@ async def _sent_together(driver: DriverConnection[Any]) -> AsyncIterator[None]:
             return ()  # what is waited for
 
         own: Any = pipeline
-        own._communicate_gen = hand_over  # noqa: SLF001 - there is no other way
+        own._communicate_gen = own._sync_gen = hand_over  # noqa: SLF001 - there is no other way
         try:
             yield
         finally:
-            del own._communicate_gen  # noqa: SLF001
+            del own._communicate_gen, own._sync_gen  # noqa: SLF001
         driver.pgconn.flush()
 
 

@@ -18,7 +18,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.connections import read_together
+from mnestic.stores.postgres.connections import commit, read_together
 from mnestic.stores.postgres.memory import PostgresMemory
 
 PREPARED = 5  # times that psycopg sends a statement as it is before it has it prepared
@@ -111,6 +111,7 @@ async def test_what_is_asked_has_been_sent_when_the_work_begins_that_is_done_mea
 
     async with memory._engine.connect() as connection:
         await read_together(connection, [("SELECT 1 AS one", {})])
+        await commit(connection)
         begun = time.monotonic()
         while time.monotonic() < begun + 0.02:
             pass  # the driver gives others a turn, where they had none for so long
