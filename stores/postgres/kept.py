@@ -34,10 +34,9 @@ _MOST_BEFORE = 1000  # questions until the vectors of an agent are read again
 _FEWEST_MISSED, _MISSED = 100, 0.25
 _MOST_TIMES = 10
 _LINE_BYTES = 3300  # about what a line takes, of some 120 characters
-# Parts of all bytes: answers, vectors, places and entries that were told. About as many have their vectors and places in
-# them as their rows in the rest.
-_PARTS = (10, 5, 5, 20)
-_KNOWN = 50  # likewise, beside them
+# Parts of all bytes, in which about as many entries have their vectors and places as their rows, which have the rest.
+_PARTS = (10, 5, 5)  # for answers, vectors and places
+_BESIDE = 50  # likewise, for what was told of names and words, and for entries; beside them
 
 
 class Kept:
@@ -47,18 +46,17 @@ class Kept:
         """Prepares it.
 
         Args:
-            max_bytes: A fifth for vectors, one for places, a tenth for answers, a twentieth for entries, the rest for rows, and a fiftieth beside.
+            max_bytes: A fifth for vectors, a fifth for places, a tenth for answers, the rest for rows, and twice a fiftieth beside.
             piece: How many vectors are read at once.
         """
         self.piece = piece
-        answers, vectors, places, told = (max_bytes // part for part in _PARTS)
+        answers, vectors, places = (max_bytes // part for part in _PARTS)
         self.answers = KeptAnswers(answers)
         self._vectors: Recent[int, str, KeptVectors] = Recent(vectors, largest=1.0)
-        self.entries = KeptEntries(told)
-        rows = max_bytes - answers - vectors - places - told
-        self._lines: Recent[int, int, EntryLine] = Recent(rows)
+        self.entries = KeptEntries(max_bytes // _BESIDE)
+        self._lines: Recent[int, int, EntryLine] = Recent(max_bytes - answers - vectors - places)
         self._places: Recent[int, None, KeptPlaces] = Recent(places, largest=1.0)
-        self._known = KeptKnown(max_bytes // _KNOWN)
+        self._known = KeptKnown(max_bytes // _BESIDE)
         self._states: OrderedDict[Owner, State] = OrderedDict()
         self._generations = count()
         self._entry_hits = self._entry_misses = 0
