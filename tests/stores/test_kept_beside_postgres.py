@@ -26,7 +26,7 @@ from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.search import PostgresSearchStore
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import NOON, entry
-from tests.stores.kept_samples import read_ahead
+from tests.stores.kept_samples import heard, knowledge, read_ahead
 from tests.stores.search_samples import search
 
 WORDS = (
@@ -162,20 +162,6 @@ async def test_ties_are_as_postgres_tells_them_whatever_is_written(
 
     assert [*memory._kept._places] == [places]  # all the time
     assert found > 100
-
-
-async def knowledge(memory: PostgresMemory, settings: Settings) -> int:
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
-    ) as transaction:
-        return (await transaction.search.recognise((), (), model="")).knowledge
-
-
-async def heard(memory: PostgresMemory, settings: Settings, number: int) -> None:
-    """Waits until a process has heard of a change."""
-    async with asyncio.timeout(30):
-        while memory._kept._states[settings.tenant_id, "ada"].knowledge < number:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 async def told(begin: Begin, numbers: Sequence[int], names: frozenset[str]) -> set[int]:
@@ -338,74 +324,3 @@ async def test_what_was_claimed_holds_as_postgres_tells_it(
         told_past += asked.held is not None and len(said)
     assert told_over > 30
     assert told_past > 30
-
-
-async def test_what_was_claimed_is_read_again_once_facts_have_changed(
-    begin: Begin,
-    memory: PostgresMemory,
-    forgetful: PostgresMemory,
-    settings: Settings,
-) -> None:
-    owner = (settings.tenant_id, "ada")
-    here, there = (
-        MemoryClient(one, tenant_id=owner[0], agent_id="ada") for one in (memory, forgetful)
-    )
-
-    async def tell(number: int, town: str, *, is_kept: bool = True) -> None:
-        source = {"session_id": f"s{number}", "source_id": "m"}
-        at = NOON + timedelta(days=number)
-        told = {"subject": "Mara", "predicate": "lives_in", "object": town, "said_at": at}
-        claim = Claim(id=f"c{number}", **told, source=ClaimSource(extractor="test", **source))
-        said = entry(
-            f"e{number}",
-            f"Mara lives in {town}.",
-            **source,
-            speaker="Mara",
-            subjects=("Mara",),
-            at=at,
-        )
-        async with begin() as transaction:
-            await transaction.entries.add([said] if is_kept else [])
-            await transaction.facts.claim([claim])
-
-    async def found() -> list[str]:
-        """What both tell, one of whom keeps what it reads."""
-        first, second = [
-            [told.entry.content for told in (await one.retrieve(QUESTION, mode="text")).found]
-            for one in (here, there)
-        ]
-        assert first == second
-        return first
-
-    async with begin() as transaction:
-        await transaction.entries.add([entry("e0", "Tea?", session_id="s0")])
-    await tell(1, "Ghent")
-    assert await found() == ["Mara lives in Ghent."]
-    await read_ahead(memory._ahead, owner)
-    (places,) = memory._kept._places
-    assert places.claims is not None
-
-    # What no question brings is only there again if all entries are read again.
-    generation, lines = memory._kept._states[owner].generation, memory._kept._lines
-    tea = min(line.number for line in lines)
-    lines.drop(generation, tea)
-
-    # After each change it is read later: who changes facts again and again would read them again and again.
-    later = ((1, 2, True, ["Mara lives in Deinze."]), (2, 3, False, []))
-    for times, number, is_kept, known in later:
-        await tell(number, "Deinze" if is_kept else "Bruges", is_kept=is_kept)
-        await heard(memory, settings, await knowledge(forgetful, settings))
-        for _ in range(times):
-            assert places.claims is None
-            memory._kept.answers.drop_all(owner)
-            assert await found() == known
-        assert memory._ahead._working is not None
-        await asyncio.wait_for(memory._ahead._working, 30)
-        assert places.claims is not None
-        assert await found() == known
-        assert not lines.has(generation, tea)
-
-    async with begin() as transaction:
-        await transaction.entries.add([entry("e4", "Tea.", session_id="s4")])
-    await heard(memory, settings, await knowledge(forgetful, settings))
-    assert places.claims is not None

@@ -1,18 +1,26 @@
 """What a process keeps of claims and facts: what is told of each, and how much memory that takes."""
 
+import asyncio
 import math
 import sys
 import tracemalloc
 from collections.abc import Collection
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from mnestic.memory.claims import Claim, ClaimSource
 from mnestic.memory.facts import Stretch
+from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.kept_claims import KeptClaims, Said
-from tests.stores.kept_samples import fact
+from mnestic.stores.postgres.memory import PostgresMemory
+from tests.stores.conftest import Begin
+from tests.stores.entry_samples import NOON, entry
+from tests.stores.kept_samples import fact, heard, knowledge, read_ahead
 
 ANY = frozenset[str]()
+QUESTION = "Where does Mara live?"
 
 
 def test_what_ends_or_takes_back_something_claims_nothing_that_could_hold() -> None:
@@ -130,3 +138,74 @@ def test_it_tells_how_much_memory_it_takes() -> None:
     assert sys.getsizeof(kept)
 
     assert 0.7 * taken < kept.bytes < 1.5 * taken
+
+
+async def test_what_was_claimed_is_read_again_once_facts_have_changed(
+    begin: Begin,
+    memory: PostgresMemory,
+    forgetful: PostgresMemory,
+    settings: Settings,
+) -> None:
+    owner = (settings.tenant_id, "ada")
+    here, there = (
+        MemoryClient(one, tenant_id=owner[0], agent_id="ada") for one in (memory, forgetful)
+    )
+
+    async def tell(number: int, town: str, *, is_kept: bool = True) -> None:
+        source = {"session_id": f"s{number}", "source_id": "m"}
+        at = NOON + timedelta(days=number)
+        told = {"subject": "Mara", "predicate": "lives_in", "object": town, "said_at": at}
+        claim = Claim(id=f"c{number}", **told, source=ClaimSource(extractor="test", **source))
+        said = entry(
+            f"e{number}",
+            f"Mara lives in {town}.",
+            **source,
+            speaker="Mara",
+            subjects=("Mara",),
+            at=at,
+        )
+        async with begin() as transaction:
+            await transaction.entries.add([said] if is_kept else [])
+            await transaction.facts.claim([claim])
+
+    async def found() -> list[str]:
+        """What both tell, one of whom keeps what it reads."""
+        first, second = [
+            [told.entry.content for told in (await one.retrieve(QUESTION, mode="text")).found]
+            for one in (here, there)
+        ]
+        assert first == second
+        return first
+
+    async with begin() as transaction:
+        await transaction.entries.add([entry("e0", "Tea?", session_id="s0")])
+    await tell(1, "Ghent")
+    assert await found() == ["Mara lives in Ghent."]
+    await read_ahead(memory._ahead, owner)
+    (places,) = memory._kept._places
+    assert places.claims is not None
+
+    # What no question brings is only there again if all entries are read again.
+    generation, lines = memory._kept._states[owner].generation, memory._kept._lines
+    tea = min(line.number for line in lines)
+    lines.drop(generation, tea)
+
+    # After each change it is read later: who changes facts again and again would read them again and again.
+    later = ((1, 2, True, ["Mara lives in Deinze."]), (2, 3, False, []))
+    for times, number, is_kept, known in later:
+        await tell(number, "Deinze" if is_kept else "Bruges", is_kept=is_kept)
+        await heard(memory, settings, await knowledge(forgetful, settings))
+        for _ in range(times):
+            assert places.claims is None
+            memory._kept.answers.drop_all(owner)
+            assert await found() == known
+        assert memory._ahead._working is not None
+        await asyncio.wait_for(memory._ahead._working, 30)
+        assert places.claims is not None
+        assert await found() == known
+        assert not lines.has(generation, tea)
+
+    async with begin() as transaction:
+        await transaction.entries.add([entry("e4", "Tea.", session_id="s4")])
+    await heard(memory, settings, await knowledge(forgetful, settings))
+    assert places.claims is not None
