@@ -34,7 +34,6 @@ WORDS = (
     *("Weiß", "WEISS", "the doctor", "boat", "tea", "and", ","),
 )
 NAMES = ({"mara"}, {"tom"}, {"tom hale"}, {"mara", "ana"}, {"ana", "tom hale"}, {"élodie"})
-QUESTION = "Where does Mara live?"
 STRANGE = ("Weiß", "İpek", "The Doctor")
 FOLDED = ({"weiss"}, {"doctor"}, {"i\u0307pek", "mara"})  # otherwise than SQL folds them
 
