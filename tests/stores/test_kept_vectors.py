@@ -12,6 +12,7 @@ from mnestic.stores.postgres.kept_vectors import KeptVectors, bytes_of
 from tests.stores.kept_samples import whole
 
 DIMENSIONS = 8
+OFF = 2e-5  # of a cosine of so few numbers, two bytes each
 NUMBERS = st.lists(st.integers(1, 30), min_size=1, max_size=6, unique=True)
 CHANGES = st.lists(st.tuples(st.sampled_from(["add", "drop"]), NUMBERS), max_size=30)
 
@@ -29,7 +30,9 @@ def cosine(one: Any, other: Any) -> float:
 def test_the_nearest_are_those_that_are_there(
     changes: list[tuple[str, list[int]]], limit: int
 ) -> None:
-    held, there, gone = whole(DIMENSIONS), {}, set()
+    held = whole(DIMENSIONS)
+    there: dict[int, Any] = {}
+    gone: set[int] = set()
     asked = vector(7)
     for step, (change, numbers) in enumerate(changes):
         if change == "add":
@@ -45,11 +48,11 @@ def test_the_nearest_are_those_that_are_there(
         near = held.nearest(asked, limit=limit)
 
         cosines = {number: cosine(one, asked) for number, one in there.items()}
-        best = sorted(cosines, key=lambda number: cosines[number], reverse=True)[:limit]
-        assert list(near) == best
-        assert np.allclose(list(near.values()), [cosines[number] for number in best], atol=1e-6)
-        assert [*held.nearest(asked, limit=limit)] == best
-        assert [*held.nearest(asked, limit=1)] == best[:1]
+        best = sorted(cosines.values(), reverse=True)[:limit]
+        assert [*near.values()] == pytest.approx(best, abs=OFF)
+        assert near == pytest.approx({number: cosines[number] for number in near}, abs=OFF)
+        assert held.nearest(asked, limit=limit) == near
+        assert [*held.nearest(asked, limit=1)] == [*near][:1]
     assert len(held) == len(there)
     assert held.lacking == gone
     assert held.bytes >= bytes_of(len(there), DIMENSIONS)
@@ -80,6 +83,36 @@ def test_the_nearest_of_many_are_as_if_each_had_been_compared_as_it_is(spread: f
     assert np.allclose(list(near.values()), cosines[list(near)], atol=1e-6)
 
 
+@pytest.mark.parametrize("asks", ["the same", "nothing", "one number"])
+def test_where_all_say_the_same_the_newest_are_told(asks: str) -> None:
+    one = np.full(DIMENSIONS, DIMENSIONS**-0.5, dtype=np.float16)
+    held = whole(DIMENSIONS)
+    held.add(np.arange(20_000), np.tile(one, (20_000, 1)))
+    first = np.eye(DIMENSIONS, dtype=np.float16)[0]
+    asked = {"the same": one, "nothing": 0 * one, "one number": first}[asks]
+
+    near = held.nearest(asked, limit=3)
+
+    assert [*near] == [19_999, 19_998, 19_997]
+    assert [*near.values()] == pytest.approx([cosine(one, asked)] * 3, abs=OFF)
+
+
+def test_vectors_of_few_large_numbers_and_of_none_are_found_as_others_are() -> None:
+    chance = np.random.default_rng(5)
+    made = chance.normal(size=(2000, 256)) * chance.uniform(size=(2000, 256)) ** 20
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    made[::50] = 0
+    vectors = made.astype(np.float16)
+    held = whole(256)
+    held.add(np.arange(len(vectors)), vectors)
+
+    for asked in vectors[:60]:
+        near = held.nearest(asked, limit=50)
+
+        cosines = vectors.astype(np.float32) @ asked.astype(np.float32)
+        assert [*near.values()] == pytest.approx(np.sort(cosines)[::-1][:50].tolist(), abs=OFF)
+
+
 @given(st.integers(1, 5), st.lists(NUMBERS, max_size=12), st.sets(st.integers(1, 20)))
 def test_what_is_read_in_pieces_is_in_the_end_what_is_there(
     piece: int, changes: list[list[int]], bare: set[int]
@@ -106,7 +139,7 @@ def test_what_is_read_in_pieces_is_in_the_end_what_is_there(
     asked = vector(7)
     cosines = {number: cosine(one, asked) for number, one in there.items()}
     assert held.is_whole
-    assert held.nearest(asked, limit=100) == pytest.approx(cosines, abs=1e-6)
+    assert held.nearest(asked, limit=100) == pytest.approx(cosines, abs=OFF)
 
 
 def read(there: Mapping[int, Any], numbers: Sequence[int]) -> Any:
