@@ -326,7 +326,7 @@ def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
 
 def _by_words(one: Ranked) -> float:
     """What it says of the question by its words."""
-    return float(one.weighed["lexical"][one.place])
+    return float(one.weighed["lexical"].item(one.place))
 
 
 def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence[Sequence[Ranked]]:

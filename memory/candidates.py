@@ -158,7 +158,7 @@ class Candidates:
 
     def among(self, numbers: AbstractSet[int]) -> Self:
         """Those of these numbers."""
-        return self.of(np.flatnonzero([one in numbers for one in self.rows["number"].tolist()]))
+        return self.of(np.flatnonzero(self._are_among(numbers)))
 
     def without(
         self, numbers: AbstractSet[int] = frozenset(), *, entry_ids: AbstractSet[str] = frozenset()
@@ -166,13 +166,15 @@ class Candidates:
         """All but these, whose numbers are ruled out."""
         if not numbers and not entry_ids:
             return self
-        goes = [one in numbers for one in self.rows["number"].tolist()]
+        goes = self._are_among(numbers)
         if entry_ids:
-            both = zip(goes, self.texts, strict=True)
-            goes = [one or text.entry_id in entry_ids for one, text in both]
-        left = self.of(np.flatnonzero(np.logical_not(goes)))
-        gone = self.rows["number"][np.array(goes, dtype=bool)].tolist()
+            goes |= np.array([text.entry_id in entry_ids for text in self.texts], dtype=bool)
+        left, gone = self.of(np.flatnonzero(~goes)), self.rows["number"][goes].tolist()
         return type(self)(left.rows, left.texts, self.ruled_out.union(gone))
+
+    def _are_among(self, numbers: AbstractSet[int]) -> NDArray[np.bool_]:
+        all_numbers = self.rows["number"].tolist()
+        return np.fromiter(map(numbers.__contains__, all_numbers), bool, len(all_numbers))
 
     def hear(
         self, words: Mapping[int, Hit], near: Mapping[int, float], learned: Mapping[str, float]

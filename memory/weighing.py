@@ -170,10 +170,11 @@ class Weighed:
 
     def beside_alone(self, ties: Ties, evidence: Values) -> Values:
         """How much counts of the score of each: less of what is but beside what answers, and follows nobody who asks."""
-        asking = self.rows["number"][self.rows["asks"]].tolist()
-        replies = {number for lender in asking for number, _ in ties.get(lender, ())}
-        is_reply = np.array([number in replies for number in self.rows["number"].tolist()])
-        return np.where((self._says <= 0) & (evidence > 0) & ~is_reply, _BESIDE, 1.0)
+        is_beside = (self._says <= 0) & (evidence > 0)
+        for lender in self.rows["number"][self.rows["asks"]].tolist():
+            replies = (number for number, _ in ties.get(lender, ()))
+            is_beside[[self._places[one] for one in replies if one in self._places]] = False
+        return np.where(is_beside, _BESIDE, 1.0)
 
     def outside(self, evidence: Values) -> Values:
         """How much counts of the score of each: less of what is of another time, where something of the time answers."""
@@ -261,11 +262,11 @@ class Weighed:
 
     def _sessions(self) -> Values:
         """How much the session of each speaks of what is asked: BM25 of sessions over the turns that were found."""
-        names = [one.session_id or "" for one in self._candidates.texts]
-        sessions = {name: place for place, name in enumerate(dict.fromkeys(names))}
-        of = np.array([sessions[name] for name in names])
-        counts = self.rows["is_turn"] & (of != sessions.get("", -1))
-        number = len(set(of[counts].tolist()))
+        ids = [one.session_id for one in self._candidates.texts]
+        sessions = {one: place for place, one in enumerate(dict.fromkeys(ids))}
+        of = np.fromiter(map(sessions.__getitem__, ids), np.intp, len(ids))
+        counts = self.rows["is_turn"] & (of != sessions.get(None, -1))
+        number = np.count_nonzero(np.bincount(of[counts]))
         if not number or not self._asked.weights:
             return np.zeros(len(of))
         bits = np.arange(len(self._asked.weights))

@@ -8,7 +8,9 @@ import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ _ENTRY_BYTES, _POSTING_BYTES = 24, 6
 _NAMING, _KINDS = ("subject", "alias"), ("subject", "alias", "tag")
 
 Posted = tuple[str, Sequence[int], Sequence[int]]  # a word, entries, and how often it is in each
+_hit: Any = partial(tuple.__new__, Hit)  # twice as fast as its own constructor
 _ByLength = defaultdict[int, dict[str, int]]
 
 
@@ -132,7 +135,7 @@ class KeptWords:
             found, told = found[most], told[most]
         order = np.lexsort((found, told))[::-1][:limit]
         found = found[order]
-        hits = map(Hit, told[order].tolist(), bits[found].tolist())
+        hits = map(_hit, zip(told[order].tolist(), bits[found].tolist(), strict=True))
         return dict(zip(self._numbers[found].tolist(), hits, strict=True))
 
     def _saturated(self, average: float) -> NDArray[np.float64]:
