@@ -24,7 +24,7 @@ _BATCH = 512
 _LONGEST = 20_000  # characters of a text that count; a mean of more says less
 _SHORT = 2000  # characters that are embedded at once, in a tenth of a millisecond
 _FEW = 100  # texts that are not worth waking the tokenizer's threads, which may wait for a core
-_WORDS = 30_000  # whose vectors are kept, 1 KB each
+_WORDS = 30_000  # whose vectors are kept, half a KB each
 _SAID = 500_000  # words of texts, whose places are kept, some 30 bytes each
 _AHEAD = 2 / 3  # of both, what is prepared ahead; what is asked for has the rest
 # Cosine with what tokens of other languages share from which a question is in one: 99 % of LoCoMo's are below.
@@ -84,7 +84,7 @@ class _KeptWords:
         self._places: dict[str, int] = {}
         self._texts: dict[int, NDArray[np.int32]] = {}
         self._said = 0
-        self._matrix = np.zeros((0, DIMENSIONS), dtype=np.float32)
+        self._matrix = np.zeros((0, DIMENSIONS), dtype=np.float16)  # which is read in half of the time
         self._comparing = threading.Lock()
 
     def compare(self, asked: Sequence[str], said: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
@@ -127,7 +127,7 @@ class _KeptWords:
         if new:
             first, last = len(self._places), len(self._places) + len(new)
             if last > len(self._matrix):
-                larger = np.zeros((max(last, 2 * len(self._matrix)), DIMENSIONS), dtype=np.float32)
+                larger = np.zeros((max(last, 2 * len(self._matrix)), DIMENSIONS), dtype=np.float16)
                 larger[:first] = self._matrix[:first]
                 self._matrix = larger
             self._matrix[first:last] = _embed([word[:_LONGEST] for word in new])
