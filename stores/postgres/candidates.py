@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -217,7 +218,7 @@ def candidates_of(
         holds = rows["holds_until"] > search.now.timestamp()
     else:
         holds = np.array([line.number in held for line in lines])
-    texts = [line for line, is_held in zip(lines, holds.tolist(), strict=True) if is_held]
+    texts = [*compress(lines, holds.tolist())]
     ruled_out = frozenset(rows["number"][~holds].tolist())
     rows = rows[holds]  # a copy, which may be written to
     if search.names:
@@ -230,27 +231,28 @@ def candidates_of(
 
 def _concern(rows: NDArray[Any], lines: Sequence[EntryLine], search: Search) -> None:
     """Notes what each line has to do with whom the question names."""
-    names, patterns, concerns, said = search.names, patterns_of(search.names), [], []
-    known: dict[Whose, tuple[bool, bool]] = {}
-    for line in lines:
-        whose, is_turn = line.whose, line.is_turn
-        if whose not in known:
-            known[whose] = whose.speaker in names, whose.is_about(names)
-        speaks, is_about = known[whose]
-        is_said = is_turn and speaks
-        if is_said:
-            concern = _NAMED
-        elif is_about or names_one(line.folded, patterns):
-            concern = _MENTIONED if is_turn else _NAMED
+    patterns = patterns_of(search.names)
+    by = {whose: _concerns_by(whose, search.names) for whose in {line.whose for line in lines}}
+    concerns = [by[line.whose][line.is_turn] for line in lines]
+    for place in [place for place, concern in enumerate(concerns) if concern is None]:
+        line = lines[place]
+        if names_one(line.folded, patterns):
+            concerns[place] = _MENTIONED if line.is_turn else _NAMED
         else:
-            concern = _OTHER if is_turn or whose.subjects else _OPEN
-        concerns.append(concern)
-        said.append(is_said)
-    rows["concern"], rows["is_said"] = concerns, said
+            concerns[place] = _OTHER if line.is_turn or line.whose.subjects else _OPEN
+    rows["concern"] = concerns
+    rows["is_said"] = rows["is_turn"] & (rows["concern"] == _NAMED)
     if search.persons:
         concerned = np.isin(rows["concern"], (_NAMED, _MENTIONED))
         for place in np.flatnonzero(concerned).tolist():
             rows["persons"][place] = _persons(lines[place], search.persons)
+
+
+def _concerns_by(whose: Whose, names: frozenset[str]) -> tuple[int | None, int | None]:
+    """What by whom and of whom it is tells of what is no turn and of a turn; None where what it says has to be looked at."""
+    if whose.is_about(names):
+        return _NAMED, _NAMED if whose.speaker in names else _MENTIONED
+    return None, _NAMED if whose.speaker in names else None
 
 
 def _persons(line: EntryLine, persons: Sequence[frozenset[str]]) -> int:
