@@ -48,7 +48,7 @@ class Ranked(NamedTuple):
         return found if self.reranked is None else found | {"rerank": self.reranked}
 
 
-_made: Any = partial(tuple.__new__, Ranked)  # twice as fast as its own constructor
+_ranked: Any = partial(tuple.__new__, Ranked)  # twice as fast as its own constructor
 
 
 def strongest(candidates: Candidates, *, asked: Asked, policy: RetrievalPolicy) -> list[int]:
@@ -140,7 +140,7 @@ def rank(
     parts = [rows["number"], rows["at"], rows["importance"], rows["is_said"], of_another]
     parts += [share, score, np.arange(len(rows))]
     told = (part[order].tolist() for part in parts)
-    return [*map(_made, zip(*told, repeat(signals), repeat(None), strict=False))]
+    return [*map(_ranked, zip(*told, repeat(signals), repeat(None), strict=False))]
 
 
 def rerank(

@@ -262,7 +262,7 @@ class Weighed:
 
     def _sessions(self) -> Values:
         """How much the session of each speaks of what is asked: BM25 of sessions over the turns that were found."""
-        ids = [one.session_id for one in self._candidates.texts]
+        ids = [one.session_id or None for one in self._candidates.texts]
         sessions = {one: place for place, one in enumerate(dict.fromkeys(ids))}
         of = np.fromiter(map(sessions.__getitem__, ids), np.intp, len(ids))
         counts = self.rows["is_turn"] & (of != sessions.get(None, -1))

@@ -74,7 +74,7 @@ class TokenVectorEmbedder:
 
 
 class _KeptWords:
-    """The vectors of words that were asked for or prepared, in one matrix; forgotten all at once when it is full.
+    """The vectors of words that were asked for or prepared, in one matrix of halves; forgotten all at once when it is full.
 
     The places of a text's words are kept too, as texts are compared with many a question; by the hash of the words, so
     that no whole text stays here once it is gone.
@@ -84,7 +84,7 @@ class _KeptWords:
         self._places: dict[str, int] = {}
         self._texts: dict[int, NDArray[np.int32]] = {}
         self._said = 0
-        self._matrix = np.zeros((0, DIMENSIONS), dtype=np.float16)  # which is read in half of the time
+        self._matrix = np.zeros((0, DIMENSIONS), dtype=np.float16)
         self._comparing = threading.Lock()
 
     def compare(self, asked: Sequence[str], said: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
