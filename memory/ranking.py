@@ -6,13 +6,12 @@ meaning tell how sure it is that anything answers, and the other scores are shar
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from mnestic.memory.candidates import Asked, Candidates, Succession, Ties, Values
+from mnestic.memory.candidates import Asked, Candidates, Succession, Ties, Values, tuples_of
 from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.weighing import Weighed
 
@@ -46,9 +45,6 @@ class Ranked(NamedTuple):
         parts = {name: float(part.item(self.place)) for name, part in self.weighed.items()}
         found = {name: part for name, part in parts.items() if part}
         return found if self.reranked is None else found | {"rerank": self.reranked}
-
-
-_ranked: Any = partial(tuple.__new__, Ranked)  # twice as fast as its own constructor
 
 
 def strongest(candidates: Candidates, *, asked: Asked, policy: RetrievalPolicy) -> list[int]:
@@ -140,7 +136,7 @@ def rank(
     parts = [rows["number"], rows["at"], rows["importance"], rows["is_said"], of_another]
     parts += [share, score, np.arange(len(rows))]
     told = (part[order].tolist() for part in parts)
-    return [*map(_ranked, zip(*told, repeat(signals), repeat(None), strict=False))]
+    return [*tuples_of(Ranked, *told, repeat(signals), repeat(None))]
 
 
 def rerank(

@@ -25,8 +25,9 @@ _MANY = 1000  # entries that do not wait any longer
 _MINE = "e.tenant_id = :tenant_id AND e.agent_id = :agent_id"
 _TOLD = "unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS told (id, number)"
 _ADD = "UPDATE mnestic.entry AS e SET last_accessed = now(), access_count = e.access_count +"
+_COUNTED = "RETURNING e.id, e.number, e.access_count"
 # In one row, as a thousand take milliseconds in which nobody is answered.
-_COUNTED = """RETURNING e.id, e.number, e.access_count)
+_TOLD_TOGETHER = """
 SELECT array_agg(id) AS ids, array_agg(number) AS numbers, array_agg(access_count) AS counts, now() AS last
   FROM counted"""
 # None is waited for, so that nobody is locked out. What was locked is found again by its place in the table, with no
@@ -35,10 +36,12 @@ _COUNT_FREE = text(f"""
 WITH free AS MATERIALIZED (
     SELECT e.ctid AS place, told.number
       FROM {_TOLD} JOIN mnestic.entry AS e ON {_MINE} AND e.id = told.id FOR NO KEY UPDATE OF e SKIP LOCKED
-), counted AS ({_ADD} free.number FROM free WHERE {_MINE} AND e.ctid = free.place {_COUNTED}
+), counted AS ({_ADD} free.number FROM free WHERE {_MINE} AND e.ctid = free.place {_COUNTED})
+{_TOLD_TOGETHER}
 """)  # noqa: S608 - constants of this module
 _COUNT_ALL = text(f"""
-WITH counted AS ({_ADD} told.number FROM {_TOLD} WHERE {_MINE} AND e.id = told.id {_COUNTED}
+WITH counted AS ({_ADD} told.number FROM {_TOLD} WHERE {_MINE} AND e.id = told.id {_COUNTED})
+{_TOLD_TOGETHER}
 """)
 _EXIST = text(f"""
 SELECT e.id FROM mnestic.entry AS e WHERE {_MINE} AND e.id = ANY(CAST(:ids AS text[]))

@@ -67,5 +67,5 @@ async def knowledge(memory: PostgresMemory, settings: Settings) -> int:
 async def heard(memory: PostgresMemory, settings: Settings, number: int) -> None:
     """Waits until a process has heard of a change."""
     async with asyncio.timeout(30):
-        while memory._kept._states[settings.tenant_id, "ada"].knowledge < number:  # noqa: ASYNC110
+        while memory._kept._states[settings.tenant_id, "ada"].knowledge < number:  # noqa: ASYNC110 - it sets no event
             await asyncio.sleep(0.01)
