@@ -6,11 +6,11 @@ It stands alone because snapshots, operation keys and payload limits must agree 
 import hashlib
 import json
 import math
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
+from mnestic.memory.invisible import is_invisible
 
 _DEEPEST = 64  # levels; far below Python's and Postgres' own limits
 _LONGEST_INTEGER = 4096  # bits; Python refuses to read or write integers of 4,300 digits
@@ -104,7 +104,7 @@ def _check_scalar(value: Any, path: str) -> None:
 
 def is_blank(text: str) -> bool:
     """Whether a text has nothing in it but blanks and invisible characters, such as a zero-width space."""
-    return all(char.isspace() or unicodedata.category(char) == "Cf" for char in text)
+    return all(char.isspace() or is_invisible(char) for char in text)
 
 
 def storable(text: str) -> str:
