@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import psycopg
@@ -12,7 +13,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 
 from mnestic.memory.agent_settings import AgentSettings
-from mnestic.memory.errors import ConfigurationError, MnesticError
+from mnestic.memory.errors import ConfigurationError, MnesticError, NotesUnavailableError
 from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.memory.notes import NoteSelection
 from mnestic.starter.deployments import Deployment
@@ -32,6 +33,12 @@ _SET_IS_A_RIGHT = 160_000
 _OLDEST_PGVECTOR = (0, 7)
 _MODEL_LIMIT = timedelta(seconds=5)
 _LEAST_DISK = 1 << 30  # bytes; a database that runs out of disk stops
+_MEND_POSTGRES = "start it, or correct MNESTIC_DATABASE_URL; `mnestic up` starts an embedded one"
+_MEND_TEMPORAL = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an embedded one"
+_MEND_RIGHTS = "connect as a role that may read it, or correct MNESTIC_DATABASE_URL"
+_MEND_MODELS = "correct OPENAI_API_KEY, OPENAI_BASE_URL or the model's setting"
+_MEND_NOTES = "correct the settings MNESTIC_OBSIDIAN_…, or start what serves the vault"
+_MEND_DATA = "make it readable, or choose another place by MNESTIC_DATA_DIR"
 
 
 class Finding(BaseModel):
@@ -46,31 +53,63 @@ class Finding(BaseModel):
 
 
 async def check_all(settings: Settings) -> tuple[Finding, ...]:
-    """Looks at every part; one that is down does not keep it from the others."""
-    notes = await _check_notes(settings)
-    rest = (await _check_models(settings), *notes, _check_disk(settings))
+    """Looks at every part; one that is down, or whose check fails, does not hide the others."""
+    return (
+        *await _alone("runtime", _check_servers(settings), mend=_MEND_DATA),
+        *await _alone("models", _check_models(settings), mend=_MEND_MODELS),
+        *await _alone("notes", _check_notes(settings), mend=_MEND_NOTES),
+        *await _alone("disk", asyncio.to_thread(_check_disk, settings), mend=_MEND_DATA),
+    )
+
+
+async def _alone(
+    part: str, check: Awaitable[tuple[Finding, ...]], *, mend: str
+) -> tuple[Finding, ...]:
+    """The findings of one check; an error that it raises is a finding, so that the others are made."""
+    try:
+        return await check
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are still made
+        return (_failed(part, error, mend=mend),)
+
+
+def _failed(part: str, error: Exception, *, mend: str) -> Finding:
+    reason = next(iter(str(error).splitlines()), "")
+    if not isinstance(error, MnesticError):
+        reason = f"the check failed: {type(error).__name__}: {reason}".removesuffix(": ")
+    return Finding(part=part, ok=False, found=reason, mend=mend)
+
+
+async def _check_servers(settings: Settings) -> tuple[Finding, ...]:
     try:
         endpoints = find_endpoints(settings)
     except ConfigurationError as error:
-        return (Finding(part="runtime", ok=False, found=str(error), mend="mnestic up"), *rest)
-    postgres = await asyncio.to_thread(_check_postgres, endpoints)
-    temporal = await _check_temporal(settings, endpoints)
-    return (*postgres, *temporal, *rest)
+        return (_failed("runtime", error, mend="mnestic up"),)
+    postgres = asyncio.to_thread(_check_postgres, endpoints)
+    return (
+        *await _alone("Postgres", postgres, mend=_MEND_POSTGRES),
+        *await _alone("Temporal", _check_temporal(settings, endpoints), mend=_MEND_TEMPORAL),
+    )
 
 
 def _check_postgres(endpoints: Endpoints) -> tuple[Finding, ...]:
     url = endpoints.database_url.get_secret_value()
+    driver_url(url)
     try:
-        driver_url(url)
-        with psycopg.connect(url, connect_timeout=5, autocommit=True) as connection:
-            return tuple(check(connection) for check in (_server, _role, _pgvector, _migrations))
-    except ConfigurationError as error:
-        mend = "correct MNESTIC_DATABASE_URL"
-        return (Finding(part="Postgres", ok=False, found=str(error), mend=mend),)
+        connection = psycopg.connect(url, connect_timeout=5, autocommit=True)
     except psycopg.Error as error:
         found = f"{describe_url(url)} does not answer: {str(error).splitlines()[0]}"
-        mend = "start it, or correct MNESTIC_DATABASE_URL; `mnestic up` starts an embedded one"
-        return (Finding(part="Postgres", ok=False, found=found, mend=mend),)
+        return (Finding(part="Postgres", ok=False, found=found, mend=_MEND_POSTGRES),)
+    with connection:
+        return tuple(_look(part, check, connection) for part, check in _DATABASE_CHECKS.items())
+
+
+def _look(
+    part: str, check: Callable[[psycopg.Connection], Finding], connection: psycopg.Connection
+) -> Finding:
+    try:
+        return check(connection)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are still made
+        return _failed(part, error, mend=_MEND_RIGHTS)
 
 
 def _server(connection: psycopg.Connection) -> Finding:
@@ -130,31 +169,35 @@ def _migrations(connection: psycopg.Connection) -> Finding:
     )
 
 
+_DATABASE_CHECKS = {
+    "Postgres": _server,
+    "role": _role,
+    "pgvector": _pgvector,
+    "migrations": _migrations,
+}
+
+
 async def _check_temporal(settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
-    try:
-        client = await connect_temporal(endpoints)
-        missing = await missing_search_attributes(client)
-    except MnesticError as error:
-        mend = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an embedded one"
-        return (Finding(part="Temporal", ok=False, found=str(error), mend=mend),)
+    client = await connect_temporal(endpoints)
+    return (
+        Finding(part="Temporal", ok=True, found=f"{endpoints.temporal_address} answers"),
+        *await _alone("search attributes", _search_attributes(client), mend=_MEND_TEMPORAL),
+        *await _alone("workers", _pollers(client, settings, endpoints), mend=_MEND_TEMPORAL),
+    )
+
+
+async def _search_attributes(client: Client) -> tuple[Finding, ...]:
+    missing = await missing_search_attributes(client)
     create = " && ".join(
         f"temporal operator search-attribute create --name {name} "
         f"--type {SEARCH_ATTRIBUTES[name].capitalize()}"
         for name in missing
     )
-    return (
-        Finding(part="Temporal", ok=True, found=f"{endpoints.temporal_address} answers"),
-        Finding(
-            part="search attributes",
-            ok=not missing,
-            found=f"missing: {', '.join(missing)}" if missing else "all registered",
-            mend=create,
-        ),
-        await _pollers(client, settings, endpoints),
-    )
+    found = f"missing: {', '.join(missing)}" if missing else "all registered"
+    return (Finding(part="search attributes", ok=not missing, found=found, mend=create),)
 
 
-async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> Finding:
+async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
     request = DescribeTaskQueueRequest(
         namespace=client.namespace,
         task_queue=TaskQueue(name=settings.task_queue),
@@ -169,17 +212,13 @@ async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> 
     if missing and identities:
         found = f"{found}; {missing}"
         mend = "start such a worker, or send jobs to those that poll: mnestic deploy"
-    return Finding(part="workers", ok=missing is None, found=found, mend=mend)
+    return (Finding(part="workers", ok=missing is None, found=found, mend=mend),)
 
 
-async def _check_models(settings: Settings) -> Finding:
-    try:
-        models = await find_models(settings, limit=_MODEL_LIMIT)
-    except MnesticError as error:
-        mend = "correct OPENAI_API_KEY, OPENAI_BASE_URL or the model's setting"
-        return Finding(part="models", ok=False, found=str(error), mend=mend)
+async def _check_models(settings: Settings) -> tuple[Finding, ...]:
+    models = await find_models(settings, limit=_MODEL_LIMIT)
     found = f"the server knows {', '.join(models)}" if models else "the local provider"
-    return Finding(part="models", ok=True, found=found)
+    return (Finding(part="models", ok=True, found=found),)
 
 
 async def _check_notes(settings: Settings) -> tuple[Finding, ...]:
@@ -187,27 +226,26 @@ async def _check_notes(settings: Settings) -> tuple[Finding, ...]:
     place = settings.obsidian_url or settings.obsidian_vault
     if place is None:
         return ()
-    mend = "correct the settings MNESTIC_OBSIDIAN_…, or start what serves the vault"
+    source = notes_of(settings)
+    assert source is not None
     try:
-        source = notes_of(settings)
-        assert source is not None
         async with asyncio.timeout(_MODEL_LIMIT.total_seconds()):
-            found = await source.read(NoteSelection(tag=AgentSettings().obsidian_context_tag))
-    except (MnesticError, TimeoutError) as error:
-        told = str(error) or f"{place} does not answer in time"
-        return (Finding(part="notes", ok=False, found=told, mend=mend),)
-    told = f"{place}, {len(found.notes)} notes with the usual tag"
-    return (Finding(part="notes", ok=True, found=told),)
+            notes = await source.read(NoteSelection(tag=AgentSettings().obsidian_context_tag))
+    except TimeoutError:
+        raise NotesUnavailableError(where=str(place), why="no answer in time") from None
+    found = f"{place}, {len(notes.notes)} notes with the usual tag"
+    return (Finding(part="notes", ok=True, found=found),)
 
 
-def _check_disk(settings: Settings) -> Finding:
+def _check_disk(settings: Settings) -> tuple[Finding, ...]:
     folder = settings.data_dir.expanduser().absolute()
     while not folder.exists():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
-    return Finding(
+    finding = Finding(
         part="disk",
         ok=free >= _LEAST_DISK,
         found=f"{free / (1 << 30):.1f} GiB free at {folder}",
         mend="free some, or choose another place by MNESTIC_DATA_DIR",
     )
+    return (finding,)

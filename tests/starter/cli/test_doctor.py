@@ -2,10 +2,12 @@
 
 import json
 import time
+import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 Cli = Callable[..., Any]
@@ -171,3 +173,48 @@ def test_a_vault_of_notes_is_looked_at_where_one_is_named(
     assert not gone["ok"]
     assert "No such file" in gone["found"]
     assert "set one of both" in both["found"]
+
+
+def test_a_data_directory_that_cannot_be_looked_at_fails_its_own_checks_alone(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MNESTIC_DATA_DIR", str(tmp_path / ("long" * 100)))
+
+    checks = findings(cli("doctor", "--json"), code=1)
+
+    assert [part for part, check in checks.items() if not check["ok"]] == ["runtime", "disk"]
+    assert "File name too long" in checks["disk"]["found"]
+    assert "MNESTIC_DATA_DIR" in checks["disk"]["mend"]
+    assert checks["models"]["ok"]
+
+
+def test_an_address_of_notes_that_is_none_fails_its_own_check_alone(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNESTIC_OBSIDIAN_URL", "http://[::1")
+
+    checks = findings(wired("doctor", "--json"), code=1)
+
+    assert not checks["notes"]["ok"]
+    assert "MNESTIC_OBSIDIAN" in checks["notes"]["mend"]
+    assert checks["Postgres"]["ok"]
+    assert checks["disk"]["ok"]
+
+
+def test_a_role_that_may_read_nothing_fails_only_what_it_may_not_read(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, admin_url: str
+) -> None:
+    role = f"reader_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(admin_url, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN")
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", admin_url.replace("postgres@", f"{role}@"))
+
+    checks = findings(wired("doctor", "--json"), code=1)
+
+    with psycopg.connect(admin_url, autocommit=True) as connection:
+        connection.execute(f"DROP ROLE {role}")
+    assert checks["Postgres"]["ok"]
+    assert checks["role"]["mend"] == f"GRANT mnestic_app TO {role}"
+    assert not checks["migrations"]["ok"]
+    assert "permission denied" in checks["migrations"]["found"]
+    assert "MNESTIC_DATABASE_URL" in checks["migrations"]["mend"]
