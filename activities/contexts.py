@@ -10,6 +10,7 @@ from typing import get_args
 from mnestic.activities.askers import Asker
 from mnestic.activities.query_models import QueryModels
 from mnestic.activities.retrieving import Begin, retrieve
+from mnestic.activities.subjects import find_subjects
 from mnestic.memory.agent_settings import settings_of
 from mnestic.memory.asked_facts import asked_predicates, asked_stretch
 from mnestic.memory.contexts import (
@@ -145,8 +146,9 @@ class ContextBuilder:
         """How facts about a subject changed: those that ended, and what took their place."""
         async with begin() as transaction:
             now = await transaction.now()
-            facts = await _all_facts(transaction, subject)
-            claims = await transaction.facts.list_claims_about(subject)
+            about = await find_subjects(transaction, subject)
+            facts = await _all_facts(transaction, about)
+            claims = await transaction.facts.list_claims_about(about)
         world = world_of(subject, facts, claims, now=now)
         return context_of(
             HISTORY,
@@ -178,7 +180,7 @@ async def _facts_about(
     return tuple(facts.values())
 
 
-async def _all_facts(transaction: Transaction, subject: str) -> tuple[Fact, ...]:
+async def _all_facts(transaction: Transaction, subject: Sequence[str]) -> tuple[Fact, ...]:
     facts: list[Fact] = []
     cursor, more = None, True
     while more:

@@ -9,6 +9,7 @@ from mnestic.activities.exchanges import have_learned
 from mnestic.activities.failures import failures
 from mnestic.activities.operations import OperationInput, run_once
 from mnestic.activities.receiving import receive
+from mnestic.activities.subjects import find_subjects
 from mnestic.memory.facts import Fact
 from mnestic.memory.inbox import Interaction, learnable
 from mnestic.memory.knowing import KnowledgeSelection, quote_fact
@@ -92,9 +93,10 @@ async def _find(transaction: Transaction, select: KnowledgeSelection) -> tuple[F
     """
     now = await transaction.now()
     found: dict[str, Fact] = {}
-    for subject, predicate in product(select.subjects or (None,), select.predicates or (None,)):
+    subjects = [await find_subjects(transaction, name, is_strict=False) for name in select.subjects]
+    for about, predicate in product(subjects or (None,), select.predicates or (None,)):
         facts, _ = await transaction.facts.list_facts(
-            subject=subject, predicate=predicate, as_of=now, limit=select.limit
+            subject=about, predicate=predicate, as_of=now, limit=select.limit
         )
         found |= {fact.id: fact for fact in facts if fact.id not in found}
         if len(found) >= select.limit:

@@ -67,11 +67,12 @@ class FactQuery(BaseModel):
 
     Without `statuses` the active ones are, or with `as_of` all that were so at that moment, whatever
     became of them; with `ahead` also all that are to come after it. `believed_at` asks for what followed from the claims until a moment of ours.
+    `subjects` are names or keys of whom facts are about.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    subject: str | None = None
+    subjects: tuple[str, ...] | None = None
     predicate: str | None = None
     statuses: tuple[FactStatus, ...] | None = None
     as_of: AwareDatetime | None = None

@@ -24,6 +24,7 @@ from mnestic.memory.predicates import Predicate
 from mnestic.memory.relations import Mention, Place
 from mnestic.memory.resources import Resource
 from mnestic.memory.signals import KeptSignal, SignalKind
+from mnestic.memory.subjects import NamedSubject
 
 
 class FactStore(Protocol):
@@ -58,7 +59,7 @@ class FactStore(Protocol):
     async def list_facts(
         self,
         *,
-        subject: str | None = None,
+        subject: str | Sequence[str] | None = None,
         predicate: str | None = None,
         statuses: Sequence[FactStatus] | None = None,
         as_of: datetime | None = None,
@@ -70,7 +71,7 @@ class FactStore(Protocol):
         """Facts by subject, predicate and time, and the cursor of the next page.
 
         Args:
-            subject: Only about this one.
+            subject: Only about this one, or about one of these.
             predicate: Only of this predicate.
             statuses: Active ones without it; with `as_of` archived ones too.
             as_of: Only what was so at this moment of the world.
@@ -95,9 +96,17 @@ class FactStore(Protocol):
         ...
 
     async def list_claims_about(
-        self, subject: str, predicate: str | None = None
+        self, subject: str | Sequence[str], predicate: str | None = None
     ) -> tuple[Claim, ...]:
-        """All claims about a subject, in the order in which they were said."""
+        """All claims about a subject, or several, in the order in which they were said."""
+        ...
+
+    async def list_named(self, name: str) -> tuple[NamedSubject, ...]:
+        """The subjects that a name may mean, by their own name, another or the first word of one."""
+        ...
+
+    async def list_own_names(self, keys: Collection[str]) -> tuple[str, ...]:
+        """The keys of other names of subjects, without those that are another's as well."""
         ...
 
     async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:

@@ -9,11 +9,12 @@ from datetime import datetime
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from mnestic.memory.claims import Claim
+from mnestic.memory.claims import Claim, name_key
 from mnestic.memory.entries import Entry
 from mnestic.memory.facts import Fact
 from mnestic.memory.histories import FactHistory, history_of
 from mnestic.memory.patterns import Pattern, Prediction, patterns_of, predict
+from mnestic.memory.subjects import spelt
 
 
 class World(BaseModel):
@@ -45,7 +46,7 @@ def world_of(
     """The world model of a subject.
 
     Args:
-        subject: Its name, if no fact tells it.
+        subject: Its name, as it is told if no fact spells it.
         facts: All facts about it, whatever their status.
         claims: Those that they follow from.
         entries: Memories of patterns about it.
@@ -62,7 +63,7 @@ def world_of(
         predict(pattern, topic, now=now) for patterns, topic in found for pattern in patterns
     ]
     return World(
-        subject=told[0].subject if told else subject,
+        subject=spelt(name_key(subject), told, otherwise=subject),
         at=now,
         facts=tuple(fact for fact in told if fact.holds_at(now)),
         changes=tuple(

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import get_args
 
 from mnestic.activities.askers import Asker
+from mnestic.activities.subjects import find_subjects
 from mnestic.memory.claims import (
     PERSON,
     Claim,
@@ -23,6 +24,7 @@ from mnestic.memory.histories import FactHistory, history_of
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.predicates import check_predicate
 from mnestic.memory.signals import KeptSignal, SignalKind
+from mnestic.memory.subjects import spelt
 from mnestic.memory.world import World, world_of
 from mnestic.starter.decisions import decided_at, decided_now
 from mnestic.starter.job_listing import every
@@ -51,7 +53,7 @@ class KnowledgeClient:
         """Facts by subject, predicate and time, and the cursor of the next page.
 
         Args:
-            subject: Only about this one.
+            subject: Only about this one, by any name that is known of them.
             predicate: Only of this predicate.
             statuses: Active ones without it; with `as_of` archived ones too.
             as_of: Only what was so at this moment of the world.
@@ -62,13 +64,15 @@ class KnowledgeClient:
             cursor: Where an earlier page ended.
 
         Raises:
-            InvalidInputError: the predicate is none, or the cursor is of another list.
+            InvalidInputError: the subject is a name of several, the predicate is none, or the cursor is of
+                another list.
         """
         if predicate is not None:
             check_predicate(predicate)
         async with self._transaction(write=False) as transaction:
+            about = None if subject is None else await find_subjects(transaction, subject)
             return await transaction.facts.list_facts(
-                subject=subject,
+                subject=about,
                 predicate=predicate,
                 statuses=statuses,
                 as_of=as_of,
@@ -84,20 +88,25 @@ class KnowledgeClient:
             return await transaction.now()
 
     async def fact_history(self, subject: str, predicate: str) -> FactHistory:
-        """What was ever believed of a subject and a predicate, why each ended, and who said so."""
+        """What was ever believed of a subject and a predicate, why each ended, and who said so.
+
+        Raises:
+            InvalidInputError: the subject is a name of several, or the predicate is none.
+        """
         check_predicate(predicate)
         async with self._transaction(write=False) as transaction:
+            about = await find_subjects(transaction, subject)
             facts = await every(
                 transaction.facts.list_facts,
-                subject=subject,
+                subject=about,
                 predicate=predicate,
                 statuses=get_args(FactStatus),
             )
-            claims = await transaction.facts.list_claims_about(subject, predicate)
+            claims = await transaction.facts.list_claims_about(about, predicate)
             rule = (await transaction.facts.get_predicates({predicate}))[predicate]
         told = history_of(facts, claims)
         return FactHistory(
-            subject=told[0].subject if told else subject,
+            subject=spelt(about[0], told, otherwise=subject),
             predicate=predicate,
             cardinality=rule.cardinality,
             category=rule.category,
@@ -105,16 +114,22 @@ class KnowledgeClient:
         )
 
     async def world(self, subject: str) -> World:
-        """What is known of a subject: what is so, how it changed, what recurs, and what to expect."""
+        """What is known of a subject: what is so, how it changed, what recurs, and what to expect.
+
+        Raises:
+            InvalidInputError: the subject is a name of several; says of whom.
+        """
         async with self._transaction(write=False) as transaction:
+            about = await find_subjects(transaction, subject)
             facts = await every(
-                transaction.facts.list_facts, subject=subject, statuses=get_args(FactStatus)
+                transaction.facts.list_facts, subject=about, statuses=get_args(FactStatus)
             )
-            claims = await transaction.facts.list_claims_about(subject)
-            asked = EntryQuery(entry_types=("pattern",), subject=subject)
+            claims = await transaction.facts.list_claims_about(about)
+            name = spelt(about[0], facts, otherwise=subject)
+            asked = EntryQuery(entry_types=("pattern",), subject=name)
             entries, _ = await transaction.entries.list_entries(asked)
             now = await transaction.now()
-        return world_of(subject, facts, claims, entries=entries, now=now)
+        return world_of(name, facts, claims, entries=entries, now=now)
 
     async def add_fact(
         self,

@@ -45,7 +45,7 @@ class Beliefs:
         after, wanted = _place(cursor), check_limit(limit) + 1
         read = self._stored if query.believed_at is None else self._believed
         found = await read(query, after, wanted)
-        self._unit.read("fact.list", query.subject or "*")
+        self._unit.read("fact.list", " ".join(query.subjects or ("*",)))
         if len(found) < wanted:
             return tuple(fact for _, fact in found), None
         page = found[:limit]
@@ -155,11 +155,24 @@ def fact_of(row: Row[Any]) -> Fact:
     return Fact.model_validate(row, from_attributes=True)
 
 
+def names_of(subject: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """One name or several as names."""
+    if subject is None:
+        return None
+    return (subject,) if isinstance(subject, str) else tuple(subject)
+
+
+def is_about(target: Any, names: Sequence[str]) -> Any:
+    """The condition that rows are about one of these subjects."""
+    keys = sorted({name_key(name) for name in names})
+    return target.c.subject_key == keys[0] if len(keys) == 1 else target.c.subject_key.in_(keys)
+
+
 def _of(target: Any, query: FactQuery) -> list[Any]:
     """The conditions that rows are about what is asked for."""
     asked = []
-    if query.subject is not None:
-        asked.append(target.c.subject_key == name_key(query.subject))
+    if query.subjects is not None:
+        asked.append(is_about(target, query.subjects))
     if query.predicate is not None:
         asked.append(target.c.predicate == query.predicate)
     return asked

@@ -16,6 +16,7 @@ from mnestic.memory.patterns import FEWEST_CLAIMS, patterns_of
 from mnestic.memory.predicates import Predicate, check_predicate
 from mnestic.memory.relations import Mention, Place
 from mnestic.memory.signals import pattern_signals, signals_of
+from mnestic.memory.subjects import NamedSubject
 from mnestic.stores.postgres.beliefs import (
     CLAIM,
     FACT,
@@ -25,8 +26,11 @@ from mnestic.stores.postgres.beliefs import (
     by_topic,
     claim_of,
     fact_of,
+    is_about,
+    names_of,
 )
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
+from mnestic.stores.postgres.named_subjects import list_named, list_own_names
 from mnestic.stores.postgres.pages import check_limit
 from mnestic.stores.postgres.unit import Unit, among
 
@@ -114,7 +118,7 @@ class PostgresFactStore:
     async def list_facts(
         self,
         *,
-        subject: str | None = None,
+        subject: str | Sequence[str] | None = None,
         predicate: str | None = None,
         statuses: Sequence[FactStatus] | None = None,
         as_of: datetime | None = None,
@@ -125,7 +129,7 @@ class PostgresFactStore:
     ) -> tuple[tuple[Fact, ...], str | None]:
         """See the port."""
         query = FactQuery(
-            subject=subject,
+            subjects=names_of(subject),
             predicate=predicate,
             statuses=None if statuses is None else tuple(statuses),
             as_of=as_of,
@@ -158,17 +162,24 @@ class PostgresFactStore:
         return tuple(claim_of(row) for row in rows)
 
     async def list_claims_about(
-        self, subject: str, predicate: str | None = None
+        self, subject: str | Sequence[str], predicate: str | None = None
     ) -> tuple[Claim, ...]:
         """See the port."""
-        said = select(*CLAIM.c).where(
-            self._unit.owned(CLAIM), CLAIM.c.subject_key == name_key(subject)
-        )
+        names = names_of(subject) or ()
+        said = select(*CLAIM.c).where(self._unit.owned(CLAIM), is_about(CLAIM, names))
         if predicate is not None:
             said = said.where(CLAIM.c.predicate == predicate)
         rows = await self._unit.rows(said.order_by(CLAIM.c.said_at, CLAIM.c.id))
-        self._unit.read("claim.list", subject)
+        self._unit.read("claim.list", " ".join(names))
         return tuple(claim_of(row) for row in rows)
+
+    async def list_named(self, name: str) -> tuple[NamedSubject, ...]:
+        """See the port."""
+        return await list_named(self._unit, name)
+
+    async def list_own_names(self, keys: Collection[str]) -> tuple[str, ...]:
+        """See the port."""
+        return await list_own_names(self._unit, keys)
 
     async def put_predicate(self, predicate: Predicate) -> None:
         """See the port."""

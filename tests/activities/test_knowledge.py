@@ -59,3 +59,20 @@ async def test_a_job_is_not_told_what_was_to_end_and_has(begin: Callable[[], Any
         told = await find_known(transaction, KnowledgeSelection(subjects=("Jonas",)))
 
     assert (porto.fact.status, told) == ("active", ())
+
+
+async def test_a_job_names_a_person_as_they_are_called(
+    memory: Memory, scope: Scope, begin: Callable[[], Any]
+) -> None:
+    ada = MemoryClient(memory, tenant_id=scope.tenant_id, agent_id=scope.agent_id)
+    await ada.add_fact("Katherine Jones", "preferred_name", "Kit")
+    await ada.add_fact("Katherine Jones", "lives_in", "Ghent")
+    await ada.add_fact("Samuel", "nickname", "Sam")
+    await ada.add_fact("Samantha", "nickname", "Sam")
+
+    async with begin() as transaction:
+        kit = await find_known(transaction, KnowledgeSelection(subjects=("Kit",)))
+        sam = await find_known(transaction, KnowledgeSelection(subjects=("Sam",)))
+
+    assert len(kit) == 2
+    assert sam == (), "a name of several is nobody's, and no reason for a job to fail"

@@ -81,3 +81,21 @@ async def test_nothing_is_known_of_a_stranger(ask: Ask) -> None:
 
     assert "Nothing is known of Nobody." in shown.out
     assert (world["facts"], world["predictions"]) == ([], [])
+
+
+async def test_a_person_is_found_by_the_name_they_prefer(ask: Ask, client: MnesticClient) -> None:
+    memory = client.memory("ada")
+    await memory.add_fact("Katherine Jones", "preferred_name", "Kit")
+    await memory.add_fact("Katherine Jones", "lives_in", "Ghent")
+    await memory.add_fact("Samuel", "nickname", "Sam")
+    await memory.add_fact("Samantha", "nickname", "Sam")
+
+    world = (await ask("memory", "world", "Kit", *ADA, "--json")).document
+    listed = (await ask("memory", "facts", "list", "--subject", "kit", *ADA, "--json")).document
+    history = (await ask("memory", "facts", "history", "kit", "lives_in", *ADA)).out
+    unclear = await ask("memory", "world", "Sam", *ADA)
+
+    assert (world["subject"], len(world["facts"])) == ("Katherine Jones", 2)
+    assert {fact["object"] for fact in listed["facts"]} == {"Kit", "Ghent"}
+    assert history.startswith("Katherine Jones lives_in")
+    assert "Samantha, Samuel; say which" in unclear.error(code=2)
