@@ -187,8 +187,9 @@ async def worker_plugin(settings: Settings | None = None) -> AsyncIterator[Mnest
     Raises:
         MnesticError: a setting is wrong, or Postgres does not answer.
     """
-    async with _open_activities(settings or load_settings()) as activities:
-        yield MnesticPlugin(activities=activities)
+    settings = settings or load_settings()
+    async with _open_activities(settings) as activities:
+        yield MnesticPlugin(activities=activities, tenant_id=settings.tenant_id)
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ _PAGE = 1000  # messages
 
 
 class ReadSessionInput(OperationInput):
-    """Arguments of the tool `mnestic.read_session`; a plan gives `${job.scope}`, `${job.operation}`.
+    """Arguments of the tool `mnestic.read_session`; the job adds its scope and its operation.
 
     `conversation` is the session id under which the messages came in.
     """

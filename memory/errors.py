@@ -16,6 +16,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── ResumeRefusedError        no wait takes this resume
     │   ├── MemoryDriftedError        a strict wait found that memory has changed
     │   ├── BudgetExceededError       a job or a day has used up its tokens or its money
+    │   ├── ForeignTenantError        a workflow asks for the memory of another tenant
     │   ├── JobFailedError            the job ended without a result
     │   ├── JobOverError              the job has ended, so nothing of it begins any more
     │   ├── AlreadyWaitingError       a job waits at one wait at a time
@@ -119,6 +120,20 @@ class StaleVersionError(RefusedError):
         super().__init__(
             f"{what} is at version {stored_version}, the write expected version {expected}; "
             "read it again and repeat the change"
+        )
+
+
+class ForeignTenantError(RefusedError):
+    """A workflow asks for the memory of a tenant that is not its own."""
+
+    def __init__(self, *, asker: str, tenant_id: str | None, workflow_id: str | None) -> None:
+        self.asker, self.tenant_id, self.workflow_id = asker, tenant_id, workflow_id
+        memory = f"memory of tenant {tenant_id}" if tenant_id else "memory of no tenant"
+        by = f"in workflow {workflow_id}" if workflow_id else "outside of a workflow"
+        super().__init__(
+            f"{asker} asks {by} for {memory}; "
+            "a workflow reaches the memory of the tenant in its id (job/TENANT/JOB), "
+            "or else of the worker's MNESTIC_TENANT_ID"
         )
 
 

@@ -4,6 +4,7 @@ They stand together so that an id is built in one place and the Temporal UI, the
 workflows can never disagree about one.
 """
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -38,6 +39,17 @@ INGEST_MESSAGES = "IngestMessages"
 MORE = "more"  # the signal that there are new messages to learn from
 FORGET_TOPIC = "ForgetTopic"
 LEARNED = "learned"  # the query how many were learned from
+
+
+OWN_ACTIVITIES = "mnestic."  # how the names of this package's activities begin
+OWN_TOOLS = frozenset({"mnestic.read_session"})  # those that a tool node may name
+_OWNED = re.compile(r"(?:job|ingest|forget|inbox)/([^/]+)/[^/]+")
+
+
+def tenant_of_workflow(workflow_id: str) -> str | None:
+    """The tenant that a workflow id names, or None; ids of tenants, agents and jobs hold no slash."""
+    found = _OWNED.fullmatch(workflow_id)
+    return None if found is None else found[1]
 
 
 def job_workflow_id(tenant_id: str, job_id: str) -> str:

@@ -16,6 +16,7 @@ from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forms import check_form
 from mnestic.memory.knowing import KnowledgeSelection
+from mnestic.memory.names import OWN_ACTIVITIES, OWN_TOOLS
 from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
 from mnestic.memory.retries import Retry
 from mnestic.memory.templates import names_under, roots_of
@@ -242,6 +243,7 @@ def check_plan(plan: Plan) -> tuple[Problem, ...]:
         *_ids(plan),
         *_variables(plan),
         *_successors(plan),
+        *_tools(plan),
         *_waits(plan),
         *_forms(plan),
         *_loops(plan),
@@ -278,6 +280,31 @@ def _successors(plan: Plan) -> Iterator[Problem]:
             if successor not in known:
                 why = f"node {node.id!r} goes on to {successor!r}, which is not a node"
                 yield Problem(index=index, why=why)
+
+
+def _tools(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        if isinstance(node, ToolNode):
+            try:
+                check_tool(node)
+            except InvalidInputError as error:
+                yield Problem(index=index, why=f"tool {node.id!r}: {error}")
+
+
+def check_tool(node: ToolNode) -> None:
+    """Checks that a tool is none of this package's own activities, but for those that are tools.
+
+    Raises:
+        InvalidInputError: it is one, or its arguments are no mapping, to which the job's scope is added.
+    """
+    if not node.activity.startswith(OWN_ACTIVITIES):
+        return
+    if node.activity not in OWN_TOOLS:
+        known = ", ".join(sorted(OWN_TOOLS))
+        why = f"{node.activity} is no tool; of {OWN_ACTIVITIES}* a tool node may name {known}"
+        raise InvalidInputError(what="activity", why=why)
+    if not isinstance(node.arguments, dict):
+        raise InvalidInputError(what="arguments", why=f"{node.activity} takes names and values")
 
 
 def _waits(plan: Plan) -> Iterator[Problem]:

@@ -55,6 +55,7 @@ class Endpoints(BaseModel):
     temporal_namespace: str = "default"
     temporal_ui: str | None = None
     embedded_temporal: bool
+    tenant_id: str | None = None  # of workflows whose ids name none
 
     def link_to(self, workflow_id: str) -> str | None:
         """The page of a workflow in the Temporal UI, if the UI's address is known."""
@@ -85,6 +86,7 @@ def find_endpoints(settings: Settings) -> Endpoints:
         temporal_namespace="default" if embedded else load_profile().get("namespace", "default"),
         temporal_ui=settings.temporal_ui_url or (state.temporal_ui if state and embedded else None),
         embedded_temporal=embedded,
+        tenant_id=settings.tenant_id,
     )
 
 
@@ -349,7 +351,7 @@ async def connect_temporal(
     return await connect(
         endpoints.temporal_address,
         embedded=endpoints.embedded_temporal,
-        plugins=[MnesticPlugin(), *plugins],
+        plugins=[MnesticPlugin(tenant_id=endpoints.tenant_id), *plugins],
         runtime=runtime,
     )
 

@@ -20,6 +20,7 @@ from mnestic.memory.inbox import InboxStatus, Signal, signal_of
 from mnestic.memory.names import AGENT_INBOX, POKE, STATUS
 from mnestic.memory.scope import Id
 from mnestic.workflows.calls import run_to_the_end
+from mnestic.workflows.ownership import require_own_tenant
 
 _KEPT_WITHIN = timedelta(minutes=1)
 _TRY_AGAIN = timedelta(minutes=1)
@@ -68,6 +69,7 @@ class AgentInbox:
     @workflow.run
     async def run(self, asked: InboxInput) -> InboxStatus:
         """Keeps what comes until nothing has come for an hour; cancelled, what has come."""
+        require_own_tenant(asked.tenant_id)
         try:
             while await self._is_told():
                 await self._gather(asked.window)

@@ -38,6 +38,7 @@ from mnestic.memory.writes import MemoryWrite, MessageWrite
 from mnestic.workflows.agent_memory import AgentMemory, WaitOutcome
 from mnestic.workflows.kept_results import RESULTS_BYTES, KeptResults, sizes_of
 from mnestic.workflows.node_failures import NodeFailure, failure_of
+from mnestic.workflows.ownership import require_own_tenant
 from mnestic.workflows.publishing import publish_ended, publish_started
 from mnestic.workflows.retries import OURS, retry_policy
 from mnestic.workflows.tools import ToolCaller
@@ -70,6 +71,7 @@ class AgentJob:
     @workflow.run
     async def run(self, asked: JobInput) -> JobResult:
         """Runs the plan to its end; an episode tells of it, whatever way it ends."""
+        require_own_tenant(asked.scope.tenant_id)
         try:
             if asked.progress is None or asked.origin is not None:
                 publish_started(asked.scope)
@@ -225,6 +227,7 @@ class AgentJob:
         caller = ToolCaller(
             self._memory,
             self._kept,
+            scope=self._asked.scope,
             max_result_bytes=self._asked.max_payload_bytes,
         )
         return await caller.call(node, arguments, operation=operation)

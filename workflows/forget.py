@@ -13,6 +13,7 @@ from mnestic.activities.topic_rows import COPIES, KNOWLEDGE, TRACES
 from mnestic.memory.forgetting import ForgetRequest, Purged
 from mnestic.memory.names import FORGET_TOPIC
 from mnestic.workflows.calls import run_activity, run_to_the_end
+from mnestic.workflows.ownership import require_own_tenant
 
 _STEP = timedelta(minutes=30)  # a table, of whatever size
 _LOST = timedelta(
@@ -35,6 +36,7 @@ class ForgetTopic:
         It ends with the tombstone also when it is cancelled: what is gone by then is gone, from the
         planner's statistics too.
         """
+        require_own_tenant(asked.tenant_id)
         try:
             for _ in range(_MOST_PASSES):
                 if not await self._pass(asked):

@@ -15,6 +15,7 @@ from mnestic.activities.learning import Learned, LearningActivities, LearnInput
 from mnestic.memory.learning import Ingested, IngestRequest
 from mnestic.memory.names import INGEST_MESSAGES, LEARNED, MORE
 from mnestic.workflows.calls import run_activity
+from mnestic.workflows.ownership import require_own_tenant
 
 _STEP = timedelta(minutes=5)
 _LOST = timedelta(
@@ -41,6 +42,7 @@ class IngestMessages:
     @workflow.run
     async def run(self, asked: IngestRequest) -> Ingested:
         """Learns from the agent's messages, in batches."""
+        require_own_tenant(asked.tenant_id)
         works = asyncio.gather(self._repeat(self._learn), self._repeat(self._embed))
         await workflow.wait_condition(lambda: works.done() or self._is_over())
         if not self._is_all_done():

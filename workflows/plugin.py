@@ -9,6 +9,7 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+from mnestic.activities.tenancy import TenantGuard
 from mnestic.memory.errors import MnesticError
 from mnestic.workflows.agent_inbox import AgentInbox
 from mnestic.workflows.agent_job import AgentJob
@@ -17,17 +18,24 @@ from mnestic.workflows.ingest import IngestMessages
 
 
 class MnesticPlugin(SimplePlugin):
-    """The data converter, the workflows and the sandbox they run in; for a worker, the activities."""
+    """The data converter, the workflows and the sandbox they run in; for a worker, the activities.
 
-    def __init__(self, *, activities: Sequence[Callable[..., Any]] = ()) -> None:
+    On a worker the activities are held to the tenant of the workflow that calls them.
+    """
+
+    def __init__(
+        self, *, activities: Sequence[Callable[..., Any]] = (), tenant_id: str | None = None
+    ) -> None:
         """Makes a plugin for a client or a Replayer; with `activities`, for a worker too.
 
         Args:
             activities: What `mnestic.worker.worker_plugin` gives, which knows the stores.
+            tenant_id: The tenant of workflows whose ids name none; without it they reach no memory.
         """
         super().__init__(
             "mnestic",
             data_converter=pydantic_data_converter,
+            interceptors=[TenantGuard(tenant_id=tenant_id)],
             activities=list(activities),
             workflows=[AgentJob, AgentInbox, IngestMessages, ForgetTopic],
             workflow_runner=_runner,

@@ -7,8 +7,10 @@ from temporalio.common import RawValue
 
 from mnestic.memory.canonical import canonical_json, check_json
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.names import OWN_ACTIVITIES, OWN_TOOLS
 from mnestic.memory.operations import Operation
-from mnestic.memory.plans import ToolNode
+from mnestic.memory.plans import ToolNode, check_tool
+from mnestic.memory.scope import Scope
 from mnestic.memory.tool_results import find_reference
 from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite
@@ -16,12 +18,18 @@ from mnestic.workflows.agent_memory import AgentMemory
 from mnestic.workflows.kept_results import KeptResults
 from mnestic.workflows.retries import TOOLS, retry_policy
 
+# The patch: a run before it that has called another of our activities as a tool may replay that.
+_OWN_TOOLS_ONLY = "own-tools-only"
+
 
 class ToolCaller:
     """Calls the tools of one job."""
 
-    def __init__(self, memory: AgentMemory, kept: KeptResults, *, max_result_bytes: int) -> None:
-        self._memory, self._kept, self._max_result_bytes = memory, kept, max_result_bytes
+    def __init__(
+        self, memory: AgentMemory, kept: KeptResults, *, scope: Scope, max_result_bytes: int
+    ) -> None:
+        self._memory, self._kept, self._scope = memory, kept, scope
+        self._max_result_bytes = max_result_bytes
 
     async def call(self, node: ToolNode, arguments: Any, *, operation: Operation) -> Any:
         """Runs the activity, and keeps the call in working memory.
@@ -30,8 +38,9 @@ class ToolCaller:
             The activity's result, or a reference to it if it is too large to travel with the job.
 
         Raises:
-            InvalidInputError: the result cannot be stored.
+            InvalidInputError: the tool is not one that a plan may call, or the result cannot be stored.
         """
+        arguments = self._held_to_the_job(node, arguments, operation=operation)
         given: RawValue | None = await workflow.execute_activity(
             node.activity,
             args=[] if node.arguments is None else [arguments],
@@ -54,6 +63,18 @@ class ToolCaller:
         )
         await self._memory.remember(MemoryWrite(), tool_call=call, learn=node.learn)
         return result
+
+    def _held_to_the_job(self, node: ToolNode, arguments: Any, *, operation: Operation) -> Any:
+        """The arguments; one of our own tools works in the job's scope, whatever the plan says."""
+        if not node.activity.startswith(OWN_ACTIVITIES):
+            return arguments
+        if node.activity not in OWN_TOOLS and not workflow.patched(_OWN_TOOLS_ONLY):
+            return arguments
+        check_tool(node)
+        return arguments | {
+            "scope": self._scope.model_dump(),
+            "operation": operation.model_dump(),
+        }
 
     def _is_to_keep(self, node: ToolNode, result: Any) -> bool:
         """Whether the job holds a reference; also to what looks like one, so that none is forged."""

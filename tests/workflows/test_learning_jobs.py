@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from temporalio import workflow
+from temporalio import activity, workflow
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
@@ -133,33 +133,31 @@ async def test_a_think_is_told_what_is_known_and_what_it_says_is_learned(
     assert said["j1/0/1/think"][0] == "ada"
 
 
+@activity.defn(name="look_up")
+async def look_up() -> dict[str, list[str]]:
+    return {"facts": []}
+
+
 @pytest.mark.usefixtures("worker")
 async def test_a_tools_result_that_is_learned_belongs_to_the_message_before_it(
     client: MnesticClient, run: Run, learned: Learned
 ) -> None:
-    plan = """
+    queue = f"{client.settings.task_queue}-tools"
+    plan = f"""
 name: looks
 nodes:
-  - {id: hear, kind: remember, message: {speaker: Mara, content: "Who am I?"}, next: look}
-  - id: look
-    kind: tool
-    activity: mnestic.list_facts
-    arguments: {scope: "${job.scope}", operation: "${job.operation}", select: {subjects: [Mara]}}
-    learn: true
-    next: again
-  - id: again
-    kind: tool
-    activity: mnestic.list_facts
-    arguments: {scope: "${job.scope}", operation: "${job.operation}", select: {subjects: [Mara]}}
-    next: end
+  - {{id: hear, kind: remember, message: {{speaker: Mara, content: "Who am I?"}}, next: look}}
+  - {{id: look, kind: tool, activity: look_up, task_queue: {queue}, learn: true, next: again}}
+  - {{id: again, kind: tool, activity: look_up, task_queue: {queue}, next: end}}
 """
-    await run(plan)
+    async with Worker(client.temporal, task_queue=queue, activities=[look_up]):
+        await run(plan)
     await learned(2)
 
     message, result = await entries(client)
     assert (message.source_id, message.parent) == ("j1/0/1/remember", None)
     assert (result.source_id, result.parent) == ("j1/0/3/remember#tool", message.id)
-    assert (result.speaker, result.content) == ("mnestic.list_facts", '{"facts": []}')
+    assert (result.speaker, result.content) == ("look_up", '{"facts": []}')
 
 
 class Asked(BaseModel):
