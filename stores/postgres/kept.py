@@ -1,8 +1,8 @@
 """What a process keeps of what it read: rows of entries, their places and vectors, and answers.
 
 Every search reads first how often the agent's knowledge has changed. What was read at that count is true at
-it, so nothing that is kept can be stale, whoever wrote meanwhile. Notifications only tell which entries
-changed, so that the others stay; where one is late or lost, all that is kept of the agent is dropped.
+it, so nothing that is kept can be stale, whoever wrote meanwhile. Of this process's own writes it is known which
+entries they changed, and the others stay; once another process has written, all that is kept of the agent is dropped.
 """
 
 from collections import OrderedDict
@@ -61,11 +61,6 @@ class Kept:
         self._generations = count()
         self._entry_hits = self._entry_misses = 0
         self._vector_hits = self._vector_misses = 0
-
-    @property
-    def is_of_use(self) -> bool:
-        """Whether something is kept that a change could make untrue."""
-        return not (self._lines.is_empty and self._vectors.is_empty)
 
     def read_at(self, owner: Owner, knowledge: int) -> Reading:
         """What is kept of an agent and true at a count of changes, as it was just read; all else of it is dropped."""
@@ -328,7 +323,7 @@ class Kept:
             self._vectors.put(reading.generation, model, vectors, size=vectors.bytes)
 
     def changed(self, change: Change) -> None:
-        """Hears of a change."""
+        """Notes a change that this process has committed."""
         owner, numbers = change.owner, change.numbers
         state = self._states.get(owner)
         if state is None or change.knowledge <= state.knowledge:

@@ -29,7 +29,6 @@ from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.kept_vectors import PIECE
 from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
-from mnestic.stores.postgres.listening import Listener
 from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
@@ -45,9 +44,8 @@ from mnestic.stores.postgres.schema import (
 from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.signals import PostgresSignalStore
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
-from mnestic.stores.postgres.telling import Teller
 from mnestic.stores.postgres.tool_results import PostgresToolResultStore
-from mnestic.stores.postgres.unit import Change, Owner, Unit
+from mnestic.stores.postgres.unit import Owner, Unit
 from mnestic.stores.postgres.usage import PostgresUsageStore
 from mnestic.stores.postgres.waits import PostgresWaitStore
 from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
@@ -150,8 +148,6 @@ class PostgresMemory:
         self._accesses = AccessCounts(self._counting)
         self._kept = Kept(max_bytes=cache_bytes, piece=cache_piece)
         self._ahead = ReadingAhead(self._engine, self._kept)
-        self._listener = Listener(url.replace("+psycopg", "", 1), self._kept)
-        self._teller = Teller(self._engine)
 
     @asynccontextmanager
     async def transaction(
@@ -160,13 +156,12 @@ class PostgresMemory:
         """See the port."""
         try:
             async with self._engine.connect() as connection:
-                if self._kept.is_of_use:
-                    self._listener.begin()
                 unit = Unit(
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
                 )
                 yield PostgresTransaction(unit, self._kept, self._ahead)
-                self._tell(await unit.finish())
+                if (change := await unit.finish()) is not None:
+                    self._kept.changed(change)
                 self._kept.accessed((tenant_id, agent_id), unit.accesses)
         except (OperationalError, InterfaceError, PoolTimeoutError) as error:
             raise unavailable(error, where=self._where) from error
@@ -178,11 +173,6 @@ class PostgresMemory:
     def cache_counts(self) -> CacheCounts:
         """See the port."""
         return self._kept.counts()
-
-    def _tell(self, change: Change | None) -> None:
-        if change is not None:
-            self._kept.changed(change)
-            self._teller.tell(change)
 
     def _counting(self, owner: Owner) -> AbstractAsyncContextManager[PostgresTransaction]:
         tenant_id, agent_id = owner
@@ -224,6 +214,4 @@ class PostgresMemory:
             await self._accesses.close()
         finally:
             await self._ahead.close()
-            await self._teller.close()
-            await self._listener.close()
             await self._engine.dispose()

@@ -246,7 +246,7 @@ class Unit:
     async def finish(self) -> Change | None:
         """Writes what every transaction leaves behind: revision, signals, audit rows; and commits.
 
-        Returns what others are to hear of, now that it is committed.
+        Returns what it changed of what the agent knows, now that it is committed.
         """
         if self._has_ended and self._opening is not None and not self._trail:
             return None  # nothing was asked since it was committed

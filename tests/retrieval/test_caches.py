@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 
 from mnestic.memory.retrieval import Mode, Retrieval
@@ -108,36 +107,15 @@ async def test_an_agent_that_is_asked_again_has_its_vectors_kept(
     assert after.found[0].entry.content == "Boats to Texel leave at noon."
 
 
-async def test_what_another_process_changes_is_told_at_once_though_nobody_hears_of_it(
-    here: MemoryClient, there: MemoryClient, memory: PostgresMemory
+async def test_what_another_process_changes_is_told_at_once(
+    here: MemoryClient, there: MemoryClient
 ) -> None:
     ferry, *_ = await fill(here)
     await here.retrieve(QUESTION)
-    await memory._listener.close()
 
     await there.change_entry(ferry, content="The ferry to Texel leaves at noon.")
 
     assert (await here.retrieve(QUESTION)).found[0].entry.content.endswith("at noon.")
-
-
-async def test_a_change_that_is_heard_of_leaves_the_other_entries_kept(
-    here: MemoryClient, there: MemoryClient, memory: PostgresMemory
-) -> None:
-    ferry, *_ = await fill(here)
-    await here.retrieve(QUESTION)
-    await here.retrieve("ferry")  # from the second on, there is something to hear of
-    await asyncio.wait_for(memory._listener.hears(), 10)
-    held = memory.cache_counts().entries.held
-
-    await there.change_entry(ferry, tags=["pier"])
-    async with asyncio.timeout(10):
-        while memory.cache_counts().entries.held == held:  # noqa: ASYNC110 - it tells nobody
-            await asyncio.sleep(0.01)
-
-    counts = memory.cache_counts()
-    assert counts.entries.held == held - 1
-    assert counts.answers.held == 0
-    assert (await here.retrieve(QUESTION)).found[0].entry.tags == ("pier",)
 
 
 async def test_what_this_process_changes_leaves_its_other_entries_kept(
@@ -145,34 +123,12 @@ async def test_what_this_process_changes_leaves_its_other_entries_kept(
 ) -> None:
     ferry, *_ = await fill(here)
     await here.retrieve(QUESTION)
-    await memory._listener.close()
     held = memory.cache_counts().entries.held
 
     await here.change_entry(ferry, tags=["pier"])
 
     assert memory.cache_counts().entries.held == held - 1 > 0
     assert (await here.retrieve(QUESTION)).found[0].entry.tags == ("pier",)
-
-
-async def test_a_write_does_not_depend_on_whether_others_are_told(
-    here: MemoryClient,
-    there: MemoryClient,
-    forgetful: PostgresMemory,
-    admin_url: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    ferry, *_ = await fill(here)
-    await here.retrieve(QUESTION)
-    with psycopg.connect(admin_url, autocommit=True) as owner:
-        owner.execute("REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC")
-        try:
-            await there.change_entry(ferry, content="The ferry to Texel leaves at noon.")
-            await forgetful.close()
-        finally:
-            owner.execute("GRANT EXECUTE ON FUNCTION pg_notify(text, text) TO PUBLIC")
-
-    assert "changes are not told" in caplog.text
-    assert (await here.retrieve(QUESTION)).found[0].entry.content.endswith("at noon.")
 
 
 @pytest.mark.parametrize("change", ["archive", "remove", "add", "settings"])
@@ -290,9 +246,6 @@ async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothin
             await writer.remove_entry(ids.pop(chance.randrange(len(ids))))
         elif change < 0.7:
             await writer.change_entry(chance.choice(ids), tags=[f"tag-{step}"])
-        if chance.random() < 0.1:
-            await reading._listener.close()  # what follows is not heard
-            reading._listener._listening = None
         await compare(here, there, chance, why=step)
     counts = reading.cache_counts()
     assert counts.entries.hits > 0

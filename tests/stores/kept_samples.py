@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from mnestic.memory.claims import Cardinality
-from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.kept_claims import KeptClaims, Source
 from mnestic.stores.postgres.kept_vectors import KeptVectors
-from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.unit import Owner
 
@@ -54,18 +52,3 @@ async def read_ahead(ahead: ReadingAhead, owner: Owner) -> None:
     assert ahead._working is not None
     await asyncio.wait_for(ahead._working, 30)
     assert not ahead._owners
-
-
-async def knowledge(memory: PostgresMemory, settings: Settings) -> int:
-    """How often what the agent knows has changed."""
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
-    ) as transaction:
-        return (await transaction.search.recognise((), (), model="")).knowledge
-
-
-async def heard(memory: PostgresMemory, settings: Settings, number: int) -> None:
-    """Waits until a process has heard of a change."""
-    async with asyncio.timeout(30):
-        while memory._kept._states[settings.tenant_id, "ada"].knowledge < number:  # noqa: ASYNC110 - it sets no event
-            await asyncio.sleep(0.01)

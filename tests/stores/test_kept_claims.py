@@ -17,7 +17,7 @@ from mnestic.stores.postgres.kept_claims import KeptClaims, Said
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import NOON, entry
-from tests.stores.kept_samples import fact, heard, knowledge, read_ahead
+from tests.stores.kept_samples import fact, read_ahead
 
 ANY = frozenset[str]()
 QUESTION = "Where does Mara live?"
@@ -194,7 +194,6 @@ async def test_what_was_claimed_is_read_again_once_facts_have_changed(
     later = ((1, 2, True, ["Mara lives in Deinze."]), (2, 3, False, []))
     for times, number, is_kept, known in later:
         await tell(number, "Deinze" if is_kept else "Bruges", is_kept=is_kept)
-        await heard(memory, settings, await knowledge(forgetful, settings))
         for _ in range(times):
             assert places.claims is None
             memory._kept.answers.drop_all(owner)
@@ -207,5 +206,4 @@ async def test_what_was_claimed_is_read_again_once_facts_have_changed(
 
     async with begin() as transaction:
         await transaction.entries.add([entry("e4", "Tea.", session_id="s4")])
-    await heard(memory, settings, await knowledge(forgetful, settings))
     assert places.claims is not None
