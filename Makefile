@@ -6,10 +6,15 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 MNESTIC := $(BIN)/mnestic
 
+# What runs through PgBouncer as well.
+POOLED := tests/security/test_pooler.py tests/workflows/test_agent_job.py tests/workflows/test_resumes.py \
+	tests/activities/test_retrieving.py $(addprefix tests/stores/test_,entries.py forgetting.py ledger.py records.py \
+	resources.py signals.py snapshots.py transactions.py waits.py working.py)
+
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test check acceptance properties bench bench-ingest bench-retrieval up format lock clean
+.PHONY: help demo test check acceptance pooler properties bench bench-ingest bench-retrieval up format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,6 +27,9 @@ test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
 
 acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m acceptance --tb=native $(ARGS)
+
+pooler: $(INSTALLED) ## Run some of the store and job tests through PgBouncer, in transaction mode
+	@MNESTIC_TEST_POOLER=1 $(BIN)/python -m pytest -n 2 $(POOLED) $(ARGS)
 
 properties: $(INSTALLED) ## Run the property tests on examples that were not tried before
 	@HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -n 2 -m hypothesis $(ARGS)

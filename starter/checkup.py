@@ -26,6 +26,7 @@ from mnestic.starter.wiring import (
     find_models,
     notes_of,
 )
+from mnestic.stores.postgres.poolers import is_pooled
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, describe_url, driver_url
 
 _OLDEST_POSTGRES = 150_000
@@ -117,7 +118,8 @@ def _server(connection: psycopg.Connection) -> Finding:
     return Finding(
         part="Postgres",
         ok=number >= _OLDEST_POSTGRES,
-        found=f"version {number // 10_000}.{number % 10_000}",
+        found=f"version {number // 10_000}.{number % 10_000}"
+        + (", behind a connection pooler" if is_pooled(connection) else ""),
         mend="upgrade it to version 15 or newer",
     )
 

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
+    ExitStack,
     asynccontextmanager,
     contextmanager,
 )
@@ -34,8 +35,11 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.schema import migrate
 from mnestic.worker import activities_of, make_worker
+from tests.pooler import find_pgbouncer, running_pooler, through
 
 _DATA = "MNESTIC_TEST_DATA"
+_POOLER = "MNESTIC_TEST_POOLER"  # if set, the application reaches Postgres through PgBouncer
+_POOL_SIZE = 4  # as many transactions as a test has open at the same time
 # What a shell starts in the background ignores Ctrl-C, which some tests press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -94,22 +98,34 @@ class _Servers:
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
+    is_pooled = bool(os.environ.get(_POOLER))
+    if is_pooled and find_pgbouncer() is None:
+        raise pytest.UsageError(f"{_POOLER} is set, and pgbouncer is not installed")
     for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
         del os.environ[name]
     data_dir = Path(tempfile.mkdtemp(prefix="mnestic-tests-"))
     os.environ[_DATA] = str(data_dir)
     config.stash[_servers] = servers = _Servers(data_dir)
     servers.start()
+    config.stash[_pooler] = pooler = ExitStack()
+    if is_pooled:
+        state = read_state(data_dir)
+        assert state is not None
+        assert state.database_admin_url is not None
+        folder = pooler.enter_context(running_pooler(state.database_admin_url, size=_POOL_SIZE))
+        os.environ[_POOLER] = str(folder)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     servers = config.stash.get(_servers, None)
     if servers is not None:
+        config.stash[_pooler].close()
         servers.stop()
         shutil.rmtree(os.environ.pop(_DATA))
 
 
 _servers = pytest.StashKey[_Servers]()
+_pooler = pytest.StashKey[ExitStack]()
 
 
 @pytest.fixture(scope="session")
@@ -150,6 +166,9 @@ def admin_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterat
 @pytest.fixture(scope="session")
 def new_settings(servers: RuntimeState, admin_url: str) -> Callable[[Path], Settings]:
     """Makes settings, on a data directory, of a tenant and a task queue that nobody else uses."""
+    application_url = admin_url.replace("postgres@", "mnestic_app@")
+    if folder := os.environ.get(_POOLER):
+        application_url = through(Path(folder), application_url)
 
     def make(data_dir: Path) -> Settings:
         name = f"t-{uuid.uuid4().hex[:12]}"
@@ -157,7 +176,7 @@ def new_settings(servers: RuntimeState, admin_url: str) -> Callable[[Path], Sett
             data_dir=data_dir,
             tenant_id=name,
             task_queue=name,
-            database_url=SecretStr(admin_url.replace("postgres@", "mnestic_app@")),
+            database_url=SecretStr(application_url),
             database_admin_url=SecretStr(admin_url),
             temporal_address=servers.temporal_address,
             temporal_ui_url=servers.temporal_ui,

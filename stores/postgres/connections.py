@@ -16,7 +16,7 @@ from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.rows import namedtuple_row
 from sqlalchemy import TextClause, event
 from sqlalchemy.dialects.postgresql import psycopg
-from sqlalchemy.exc import DataError, DBAPIError, InvalidatePoolError, ProgrammingError
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from mnestic.stores.postgres.opening import refusal
@@ -99,9 +99,10 @@ async def read_together(
                         await cursor.execute(one, values)
             with_rows = cursors[len(before) : len(before) + len(asked)]
             return [await cursor.fetchall() for cursor in with_rows]
-    except (ProgrammingError, DataError) as error:
-        if opening is not None and not (cursors and cursors[0].rowcount == 1):
-            raise refusal(error) from error
+    except DBAPIError as error:
+        is_begun = opening is None or (cursors and cursors[0].rowcount == 1)
+        if not is_begun and (why := refusal(error)) is not None:
+            raise why from error
         raise
 
 

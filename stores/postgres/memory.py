@@ -7,12 +7,6 @@ from typing import Any
 
 from pydantic_core import from_json
 from sqlalchemy import select
-from sqlalchemy.exc import (
-    DBAPIError,
-    InterfaceError,
-    OperationalError,
-)
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.caches import CACHE_BYTES, CacheCounts
@@ -23,6 +17,7 @@ from mnestic.stores.postgres.connections import drop_closed, read_together
 from mnestic.stores.postgres.entries import PostgresEntryStore
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.facts import PostgresFactStore
+from mnestic.stores.postgres.failures import failures
 from mnestic.stores.postgres.forgetting import PostgresForgettingStore
 from mnestic.stores.postgres.injections import PostgresInjectionStore
 from mnestic.stores.postgres.kept import Kept
@@ -31,6 +26,7 @@ from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.plans import PostgresPlanStore
+from mnestic.stores.postgres.poolers import prepare_unless_pooled
 from mnestic.stores.postgres.reading_ahead import ReadingAhead
 from mnestic.stores.postgres.records import PostgresRecordStore
 from mnestic.stores.postgres.resources import PostgresResourceStore
@@ -39,7 +35,6 @@ from mnestic.stores.postgres.schema import (
     describe_url,
     driver_url,
     found_version,
-    unavailable,
 )
 from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.signals import PostgresSignalStore
@@ -145,6 +140,7 @@ class PostgresMemory:
             json_deserializer=from_json,
         )
         drop_closed(self._engine)
+        prepare_unless_pooled(self._engine)
         self._accesses = AccessCounts(self._counting)
         self._kept = Kept(max_bytes=cache_bytes, piece=cache_piece)
         self._ahead = ReadingAhead(self._engine, self._kept)
@@ -154,7 +150,7 @@ class PostgresMemory:
         self, *, tenant_id: str, agent_id: str, actor: str, write: bool
     ) -> AsyncIterator[PostgresTransaction]:
         """See the port."""
-        try:
+        with failures(where=self._where):
             async with self._engine.connect() as connection:
                 unit = Unit(
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
@@ -163,8 +159,6 @@ class PostgresMemory:
                 if (change := await unit.finish()) is not None:
                     self._kept.changed(change)
                 self._kept.accessed((tenant_id, agent_id), unit.accesses)
-        except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-            raise unavailable(error, where=self._where) from error
 
     def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:
         """See the port."""
@@ -185,12 +179,10 @@ class PostgresMemory:
         owner = select(OPERATION.c.agent_id).where(
             OPERATION.c.tenant_id == tenant_id, OPERATION.c.job_id == job_id
         )
-        try:
+        with failures(where=self._where):
             async with self._engine.begin() as connection:
                 await read_together(connection, (), opening=opening(tenant_id, write=True))
                 found: str | None = (await connection.execute(owner.limit(1))).scalar_one_or_none()
-        except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-            raise unavailable(error, where=self._where) from error
         return found
 
     async def check(self) -> None:
@@ -201,12 +193,10 @@ class PostgresMemory:
             SchemaVersionError: the schema is of another version.
             ConfigurationError: the address is of a role that may not run as the application.
         """
-        try:
+        with failures(where=self._where):
             async with self._engine.connect() as connection:
                 await read_together(connection, (), opening=opening("", write=True))
                 check_version(await connection.run_sync(found_version))
-        except DBAPIError as error:
-            raise unavailable(error, where=self._where) from error
 
     async def close(self) -> None:
         """See the port."""

@@ -5,12 +5,12 @@ cannot bypass row-level security, whoever the connection belongs to. Times are t
 zone: in some of these the offsets of a hundred years ago have seconds, which JSON does not know.
 """
 
-from psycopg.errors import InvalidParameterValue
+from psycopg.errors import InsufficientPrivilege, InvalidParameterValue
 from sqlalchemy import TextClause, text
-from sqlalchemy.exc import DataError, ProgrammingError
 
 from mnestic.memory.errors import ConfigurationError, InvalidInputError
-from mnestic.stores.postgres.schema import never_migrated, reason_of
+from mnestic.stores.postgres.schema import never_migrated
+from mnestic.stores.postgres.sqlstates import Meaning, driver_error, meaning_of, reason_of
 
 _OPEN = """
 SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', :tenant_id, true) AS tenant,
@@ -35,15 +35,18 @@ def opening_again(tenant_id: str) -> tuple[TextClause, dict[str, str]]:
     return _OPEN_AGAIN, {"tenant_id": tenant_id}
 
 
-def refusal(error: ProgrammingError | DataError) -> Exception:
-    """Why a transaction could not begin, in words of ours.
+def refusal(error: Exception) -> Exception | None:
+    """Why a transaction could not begin, where that has another reason than for any other statement.
 
     The connection is of a role that may not run as the application, there is no such role yet, or the tenant's name
     is none.
     """
-    if isinstance(error, ProgrammingError):
+    cause = driver_error(error)
+    if isinstance(cause, InsufficientPrivilege):
         why = f"is of a role that may not run as mnestic_app ({reason_of(error)}); grant it mnestic_app"
         return ConfigurationError(setting="MNESTIC_DATABASE_URL", why=why)
-    if isinstance(error.orig, InvalidParameterValue):
+    if isinstance(cause, InvalidParameterValue):
         return never_migrated()
-    return InvalidInputError(what="tenant", why=reason_of(error))
+    if meaning_of(error) is Meaning.BAD_INPUT:
+        return InvalidInputError(what="tenant", why=reason_of(error))
+    return None

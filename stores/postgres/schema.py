@@ -9,11 +9,8 @@ from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, ProgrammingError
 from sqlalchemy.pool import NullPool
 
-from mnestic.memory.errors import (
-    ConfigurationError,
-    DatabaseUnavailableError,
-    SchemaVersionError,
-)
+from mnestic.memory.errors import ConfigurationError, SchemaVersionError
+from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
 
 SCHEMA_VERSION = "0009"  # the latest revision in migrations/versions; a test holds it to that
 _LOCK = 0x6D6E6573  # "mnes": one migration at a time in a database
@@ -56,7 +53,9 @@ def migrate(admin_url: str) -> str:
         SchemaVersionError: the database is newer than this code.
     """
     engine = create_engine(
-        driver_url(admin_url), poolclass=NullPool, connect_args={"connect_timeout": 10}
+        driver_url(admin_url),
+        poolclass=NullPool,
+        connect_args={"connect_timeout": 10, "prepare_threshold": None},  # a pooler may be between
     )
     try:
         with engine.begin() as connection:
@@ -106,23 +105,6 @@ def never_migrated() -> SchemaVersionError:
     return SchemaVersionError(found="none", wanted=SCHEMA_VERSION, mend="run `mnestic migrate`")
 
 
-def unavailable(error: Exception, *, where: str) -> DatabaseUnavailableError:
-    """The error of a Postgres that does not answer, or says that it cannot."""
-    answers = getattr(_driver_error(error), "sqlstate", None) is not None
-    return DatabaseUnavailableError(where=where, why=reason_of(error), answers=answers)
-
-
-def reason_of(error: Exception) -> str:
-    """What Postgres or its driver says of an error, in a line."""
-    said = _driver_error(error)
-    lines = str(said).strip().splitlines()
-    return lines[0] if lines else type(said).__name__
-
-
-def _driver_error(error: Exception) -> BaseException:
-    return getattr(error, "orig", None) or error
-
-
 def _upgrade(connection: Connection) -> None:
     from mnestic.stores.postgres.migration import upgrade  # noqa: PLC0415 - Alembic takes a second to import
 
@@ -136,7 +118,7 @@ def _translate(error: DBAPIError, url: str) -> Exception:
             setting="MNESTIC_DATABASE_URL",
             why=f"this Postgres has no pgvector ({why}); install the extension, version 0.7 or newer",
         )
-    if isinstance(error, ProgrammingError):
+    if isinstance(error, ProgrammingError) and meaning_of(error) is not Meaning.UNAVAILABLE:
         return ConfigurationError(
             setting="MNESTIC_DATABASE_ADMIN_URL", why=f"the schema could not be migrated: {why}"
         )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from psycopg.errors import ProgramLimitExceeded, UndefinedTable
 from pydantic import TypeAdapter
 from sqlalchemy import (
     ARRAY,
@@ -21,7 +20,7 @@ from sqlalchemy import (
     tuple_,
 )
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.exc import DataError, OperationalError, ProgrammingError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mnestic.memory.errors import InvalidInputError
@@ -36,7 +35,7 @@ from mnestic.stores.postgres.connections import (
     written,
 )
 from mnestic.stores.postgres.opening import opening, opening_again
-from mnestic.stores.postgres.schema import never_migrated
+from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
 
 Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
@@ -166,7 +165,6 @@ class Unit:
 
         Raises:
             InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
-            SchemaVersionError: the tables are not there.
         """
         statements = [one for one in asked if one is not NOTHING]
         if not statements:
@@ -309,7 +307,6 @@ class Unit:
 
         Raises:
             InvalidInputError: Postgres or UTF-8 cannot hold one of its values.
-            SchemaVersionError: the tables are not there.
         """
         await self._open()
         with self._asking():
@@ -343,21 +340,13 @@ def _named(numbers: Collection[int] | None) -> tuple[int, ...] | None:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Tells what Postgres refuses in words of ours."""
+    """Tells what Postgres refuses of a statement's values in words of ours."""
     try:
         yield
-    except DataError as error:
-        why = str(error.orig).strip().splitlines()[0]
-        raise InvalidInputError(what="a name or a value", why=why) from error
-    except OperationalError as error:
-        if not isinstance(error.orig, ProgramLimitExceeded):
+    except DBAPIError as error:
+        if meaning_of(error) is not Meaning.BAD_INPUT:
             raise
-        why = f"is more than can be indexed: {str(error.orig).splitlines()[0]}"
-        raise InvalidInputError(what="a text", why=why) from error
-    except ProgrammingError as error:
-        if isinstance(error.orig, UndefinedTable):
-            raise never_migrated() from error
-        raise
+        raise bad_input(error) from error
     except UnicodeEncodeError as error:
         why = "holds half of a surrogate pair, which is not text"
         raise InvalidInputError(what="a name or a value", why=why) from error

@@ -14,7 +14,9 @@ from psycopg import sql
 from psycopg.rows import namedtuple_row
 
 from mnestic.memory.errors import ConfigurationError
-from mnestic.stores.postgres.schema import describe_url, never_migrated, unavailable
+from mnestic.stores.postgres.poolers import is_pooled
+from mnestic.stores.postgres.schema import describe_url, never_migrated
+from mnestic.stores.postgres.sqlstates import unavailable
 
 # Below, looking at all vectors is as fast, and always right. See the README, "Decisions".
 INDEXED_FROM = 5000
@@ -98,7 +100,7 @@ def index_vectors(
     Raises:
         DatabaseUnavailableError: Postgres does not answer, or cannot do it now.
         SchemaVersionError: the tables are not there.
-        ConfigurationError: somebody else is at it, or the role may not do it.
+        ConfigurationError: somebody else is at it, the role may not do it, or a pooler is in between.
     """
     try:
         with psycopg.connect(admin_url, autocommit=True, row_factory=namedtuple_row) as owner:
@@ -110,6 +112,11 @@ def index_vectors(
 
 
 def _index(owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int) -> IndexedVectors:
+    if is_pooled(owner):  # which parts the session that has the lock, the tenant and the settings
+        why = (
+            "is of a connection pooler; name the database itself, since an index needs one session"
+        )
+        raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why=why)
     may = owner.execute(_MAY).fetchone()
     if may is None or not may[0]:
         why = "is of a role that does not own the tables; name the one that migrated them"

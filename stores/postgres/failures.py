@@ -1,0 +1,62 @@
+"""How a database error becomes one of ours, whose branch decides whether an activity is retried.
+
+An error whose SQLSTATE the table (`sqlstates.py`) leaves out stays as it is: it is retried until a mended worker is there.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from mnestic.memory.errors import (
+    ConfigurationError,
+    MnesticError,
+    StoredValueError,
+)
+from mnestic.stores.postgres.schema import never_migrated
+from mnestic.stores.postgres.sqlstates import (
+    Meaning,
+    bad_input,
+    meaning_of,
+    reason_of,
+    unavailable,
+)
+
+
+@contextmanager
+def failures(*, where: str) -> Iterator[None]:
+    """Turns database errors into ours.
+
+    Args:
+        where: The database, without passwords.
+    """
+    try:
+        yield
+    except (DBAPIError, PoolTimeoutError) as error:
+        if (ours := translated(error, where=where)) is None:
+            raise
+        raise ours from error
+
+
+def translated(error: Exception, *, where: str) -> MnesticError | None:
+    """The error of ours that a database error is; None where it is for us to mend.
+
+    Args:
+        error: Of psycopg, or SQLAlchemy's around it.
+        where: The database, without passwords.
+    """
+    match meaning_of(error):
+        case Meaning.UNAVAILABLE:
+            return unavailable(error, where=where)
+        case Meaning.MISCONFIGURED:
+            lacks = f"is of a role that lacks a right ({reason_of(error)}); `mnestic migrate` grants all of them"
+            return ConfigurationError(setting="MNESTIC_DATABASE_URL", why=lacks)
+        case Meaning.NOT_MIGRATED:
+            return never_migrated()
+        case Meaning.BAD_INPUT:
+            return bad_input(error)
+        case Meaning.CORRUPTED:
+            return StoredValueError(what=f"a row in {where}", why=reason_of(error))
+        case None:
+            return None

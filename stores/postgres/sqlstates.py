@@ -1,0 +1,91 @@
+"""What a database error means for the caller: one table of SQLSTATEs.
+
+It decides whether an activity is retried (`failures.py`). The driver's own classes do not tell: it has a lost prepared
+statement in the class of a syntax error.
+"""
+
+from enum import Enum, auto
+
+import psycopg
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from mnestic.memory.errors import DatabaseUnavailableError, InvalidInputError
+
+
+class Meaning(Enum):
+    """Who has to act."""
+
+    UNAVAILABLE = auto()  # nobody: the same may succeed in a new transaction
+    MISCONFIGURED = auto()  # whoever runs the database
+    NOT_MIGRATED = auto()  # likewise, by `mnestic migrate`
+    BAD_INPUT = auto()  # whoever gave the value
+    CORRUPTED = auto()  # a person has to look
+
+
+# By SQLSTATE or its class; the longer one counts. Source: PostgreSQL, appendix A, "PostgreSQL Error Codes".
+_MEANINGS = {
+    "08": Meaning.UNAVAILABLE,  # the connection is lost; also PgBouncer's only code, 08P01
+    "22": Meaning.BAD_INPUT,  # a value that no column can hold
+    "25": Meaning.UNAVAILABLE,  # the transaction is: aborted, idle for too long, or on a standby
+    "26": Meaning.UNAVAILABLE,  # a prepared statement is gone: a pooler gave us another session
+    "28": Meaning.MISCONFIGURED,  # the role may not log in
+    "3F": Meaning.NOT_MIGRATED,  # there is no such schema
+    "40": Meaning.UNAVAILABLE,  # a deadlock, or transactions that cannot follow each other
+    "42501": Meaning.MISCONFIGURED,  # a right is missing
+    "42P01": Meaning.NOT_MIGRATED,  # there is no such table
+    "42P05": Meaning.UNAVAILABLE,  # a prepared statement exists: a pooler gave us another session
+    "53": Meaning.UNAVAILABLE,  # disk, memory or connections are used up
+    "54": Meaning.BAD_INPUT,  # more than can be indexed
+    "55": Meaning.UNAVAILABLE,  # a lock was not to be had
+    "57": Meaning.UNAVAILABLE,  # it is shut down or starts, or somebody cancelled the statement
+    "58": Meaning.UNAVAILABLE,  # the operating system failed it
+    "XX000": Meaning.UNAVAILABLE,  # two changed the catalogue at once; also Supavisor's only code
+    "XX001": Meaning.CORRUPTED,  # rows
+    "XX002": Meaning.CORRUPTED,  # an index
+}
+_LOST = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeoutError)
+_REVALIDATING = "RevalidateCachedQuery"  # where Postgres finds that a plan has other columns now
+
+
+def meaning_of(error: Exception) -> Meaning | None:
+    """What a database error means, None where it is for us to mend.
+
+    Args:
+        error: Of psycopg, or SQLAlchemy's around it.
+    """
+    cause = driver_error(error)
+    state = getattr(cause, "sqlstate", None)
+    if state is None:  # of the driver itself
+        if isinstance(cause, psycopg.DataError):
+            return Meaning.BAD_INPUT
+        return Meaning.UNAVAILABLE if isinstance(cause, _LOST) else None
+    if isinstance(cause, psycopg.errors.FeatureNotSupported):
+        is_plan = cause.diag.source_function == _REVALIDATING
+        return Meaning.UNAVAILABLE if is_plan else None
+    return _MEANINGS.get(state) or _MEANINGS.get(state[:2])
+
+
+def bad_input(error: Exception) -> InvalidInputError:
+    """The error of a value that Postgres or its driver does not take."""
+    why = reason_of(error)
+    if isinstance(driver_error(error), psycopg.errors.ProgramLimitExceeded):
+        return InvalidInputError(what="a text", why=f"is more than can be indexed: {why}")
+    return InvalidInputError(what="a name or a value", why=why)
+
+
+def unavailable(error: Exception, *, where: str) -> DatabaseUnavailableError:
+    """The error of a Postgres that does not answer, or says that it cannot."""
+    answers = getattr(driver_error(error), "sqlstate", None) is not None
+    return DatabaseUnavailableError(where=where, why=reason_of(error), answers=answers)
+
+
+def reason_of(error: Exception) -> str:
+    """What Postgres or its driver says of an error, in a line."""
+    said = driver_error(error)
+    lines = str(said).strip().splitlines()
+    return lines[0] if lines else type(said).__name__
+
+
+def driver_error(error: Exception) -> BaseException:
+    """The driver's error in SQLAlchemy's."""
+    return getattr(error, "orig", None) or error

@@ -1,0 +1,145 @@
+"""What becomes of a database error: who has to act, and whether the work is tried again."""
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from mnestic.memory.errors import (
+    ConfigurationError,
+    DatabaseUnavailableError,
+    InvalidInputError,
+    SchemaVersionError,
+    StoredValueError,
+)
+from mnestic.memory.ports import Transaction
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+
+_RETRIED = (
+    "08006",
+    "08P01",
+    "25006",
+    "25P02",
+    "25P03",
+    "26000",
+    "40001",
+    "40P01",
+    "42P05",
+    "53100",
+    "53200",
+)
+_RETRIED_TOO = ("53300", "55P03", "57014", "57P01", "57P02", "57P03", "58030", "XX000")
+_OURS = ("0A000", "21000", "23505", "42601", "42703", "42883", "P0001", "XX999")
+
+
+class Begin(Protocol):
+    def __call__(self, *, write: bool = True) -> AbstractAsyncContextManager[Transaction]: ...
+
+
+async def fail(begin: Begin, state: str) -> None:
+    """Has Postgres fail a statement with a code."""
+    raising = f"DO $$ BEGIN RAISE EXCEPTION 'no luck' USING ERRCODE = '{state}'; END $$"
+    async with begin() as transaction:
+        unit: Any = transaction.records
+        await unit._unit.run(text(raising))
+
+
+@pytest.mark.parametrize("state", [*_RETRIED, *_RETRIED_TOO])
+async def test_what_passes_is_tried_again(begin: Begin, state: str) -> None:
+    with pytest.raises(DatabaseUnavailableError, match="says: no luck"):
+        await fail(begin, state)
+
+
+@pytest.mark.parametrize(
+    ("state", "error", "mend"),
+    [
+        ("42501", ConfigurationError, "mnestic migrate"),
+        ("28000", ConfigurationError, "MNESTIC_DATABASE_URL"),
+        ("42P01", SchemaVersionError, "mnestic migrate"),
+        ("3F000", SchemaVersionError, "mnestic migrate"),
+        ("22003", InvalidInputError, "no luck"),
+        ("54000", InvalidInputError, "no luck"),
+        ("XX001", StoredValueError, "restore the row"),
+        ("XX002", StoredValueError, "no luck"),
+    ],
+)
+async def test_what_somebody_has_to_mend_says_so(
+    begin: Begin, state: str, error: type[Exception], mend: str
+) -> None:
+    with pytest.raises(error, match=mend):
+        await fail(begin, state)
+
+
+@pytest.mark.parametrize("state", _OURS)
+async def test_what_we_have_to_mend_is_left_as_it_is(begin: Begin, state: str) -> None:
+    with pytest.raises(DBAPIError, match="no luck"):
+        await fail(begin, state)
+
+
+async def _ask(memory: PostgresMemory, settings: Settings) -> None:
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        await transaction.records.find("n", "k")
+
+
+async def _driver(memory: PostgresMemory) -> psycopg.AsyncConnection[Any]:
+    async with memory._engine.connect() as connection:
+        driver: Any = (await connection.get_raw_connection()).driver_connection
+    return driver
+
+
+async def test_a_lost_prepared_statement_is_not_taken_for_a_wrong_role(settings: Settings) -> None:
+    """As behind a pooler that is not known to be one: the first statement of a transaction is gone."""
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    driver = await _driver(memory)
+    driver.prepare_threshold = 0
+    await _ask(memory, settings)
+    names = await (await driver.execute("SELECT name FROM pg_prepared_statements")).fetchall()
+    for (name,) in names:
+        await driver.execute(sql.SQL("DEALLOCATE {}").format(sql.Identifier(name)), prepare=False)
+    await driver.commit()
+    assert names
+
+    with pytest.raises(DatabaseUnavailableError, match="says: prepared statement"):
+        await _ask(memory, settings)
+
+    assert await _driver(memory) is driver
+    await _ask(memory, settings)  # as a retry does
+    await memory.close()
+
+
+async def test_a_plan_of_other_columns_is_made_again(settings: Settings, admin_url: str) -> None:
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    driver = await _driver(memory)
+    driver.prepare_threshold = 0
+    asked = text("SELECT * FROM public.changing")
+
+    async def ask() -> int:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
+        ) as transaction:
+            unit: Any = transaction.records
+            return len(await unit._unit.row(asked))
+
+    with psycopg.connect(admin_url, autocommit=True) as owner:
+        owner.execute("CREATE TABLE public.changing AS SELECT 1 AS one")
+        owner.execute("GRANT SELECT ON public.changing TO mnestic_app")
+        try:
+            assert await ask() == 1
+            owner.execute("ALTER TABLE public.changing ADD COLUMN two integer")
+
+            with pytest.raises(DatabaseUnavailableError, match="says: cached plan"):
+                await ask()
+
+            assert await ask() == 2
+        finally:
+            owner.execute("DROP TABLE public.changing")
+    await memory.close()
