@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
-from mnestic.memory.canonical import check_text
+from mnestic.memory.canonical import check_json, check_size, check_text
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forms import check_payload
 from mnestic.memory.scope import Scope
@@ -228,6 +228,19 @@ def check_request_id(request_id: str) -> None:
     if not 1 <= len(request_id) <= _LONGEST_REQUEST_ID:
         why = f"is {len(request_id)} characters long; 1 to {_LONGEST_REQUEST_ID} are allowed"
         raise InvalidInputError(what="request id", why=why)
+
+
+def check_request(request: ResumeRequest, *, limit_bytes: int) -> None:
+    """Refuses a request that cannot be stored, whatever it asks for.
+
+    Raises:
+        InvalidInputError: its id is no key, or a text in it cannot be stored.
+        PayloadTooLargeError: its payload is over the limit.
+    """
+    check_request_id(request.request_id)
+    check_size(request.payload, what="payload", limit_bytes=limit_bytes)
+    if request.override is not None:
+        check_json(request.override.model_dump(mode="json"), what="override")
 
 
 def check_wait_key(key: str) -> None:

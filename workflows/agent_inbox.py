@@ -20,6 +20,7 @@ from mnestic.memory.inbox import InboxStatus, Signal, signal_of
 from mnestic.memory.names import AGENT_INBOX, POKE, STATUS
 from mnestic.memory.scope import Id
 from mnestic.workflows.calls import run_to_the_end
+from mnestic.workflows.handlers import answer_query, takes_input
 from mnestic.workflows.ownership import require_own_tenant
 
 _KEPT_WITHIN = timedelta(minutes=1)
@@ -49,6 +50,7 @@ class InboxInput(BaseModel):
 
 
 @workflow.defn(name=AGENT_INBOX)
+@takes_input(InboxInput)
 class AgentInbox:
     """Waits for signals, keeps them, and rests in between.
 
@@ -65,6 +67,7 @@ class AgentInbox:
         self._poked, self._has_kept = False, False
         # All signals come in raw: one that is none of ours would otherwise be dropped, or stop the rest.
         workflow.set_dynamic_signal_handler(self._on_signal)
+        answer_query(STATUS, self.status)
 
     @workflow.run
     async def run(self, asked: InboxInput) -> InboxStatus:
@@ -80,9 +83,8 @@ class AgentInbox:
             raise
         return self.status()
 
-    @workflow.query(name=STATUS)
     def status(self) -> InboxStatus:
-        """How far it is."""
+        """How far it is: what the query `status` answers."""
         return InboxStatus(
             pending=len(self._pending),
             kept=self._kept,

@@ -36,6 +36,7 @@ from mnestic.memory.templates import as_text, names_under, resolve, resolve_earl
 from mnestic.memory.waits import TIMEOUT, JobOutcome, JobState, ResumptionContext
 from mnestic.memory.writes import MemoryWrite, MessageWrite
 from mnestic.workflows.agent_memory import AgentMemory, WaitOutcome
+from mnestic.workflows.handlers import answer_query, takes_input
 from mnestic.workflows.kept_results import RESULTS_BYTES, KeptResults, sizes_of
 from mnestic.workflows.node_failures import NodeFailure, failure_of
 from mnestic.workflows.ownership import require_own_tenant
@@ -49,6 +50,7 @@ _LONGEST_CAUSE = 2_000  # characters of a failure; it goes into the history and 
 
 
 @workflow.defn(name=AGENT_JOB)
+@takes_input(JobInput)
 class AgentJob:
     """One agent job. Its memory is in the stores; its history holds ids, references and decisions."""
 
@@ -67,6 +69,7 @@ class AgentJob:
             continue_as_new=self._continue_as_new,
         )
         self._kept = KeptResults(self._memory, scope=asked.scope)
+        answer_query(STATUS, self.status)
 
     @workflow.run
     async def run(self, asked: JobInput) -> JobResult:
@@ -104,9 +107,8 @@ class AgentJob:
         kept = {name: result for name, result in self._results.items() if name in sizes}
         return {"results": kept, "omitted": tuple(omitted)}
 
-    @workflow.query(name=STATUS)
     def status(self) -> JobStatus:
-        """Where the job is."""
+        """Where the job is: what the query `status` answers."""
         return JobStatus(
             job_id=self._asked.job_id,
             scope=self._asked.scope,

@@ -48,6 +48,7 @@ from mnestic.workflows.agent_knowledge import AgentKnowledge
 from mnestic.workflows.calls import WITH_MODEL, run_activity, run_to_the_end
 from mnestic.workflows.controls import JobControls
 from mnestic.workflows.operation_keys import OperationKeys
+from mnestic.workflows.refusals import Refusals
 from mnestic.workflows.resumes import ResumeInbox
 from mnestic.workflows.waits import JobWaits, WaitTerms
 
@@ -100,10 +101,11 @@ class AgentMemory(AgentKnowledge):
                 workflow stays in its run.
         """
         state = state or AgentMemoryState()
+        refusals = Refusals(state.refused)
         super().__init__(
             scope,
             keys=OperationKeys(job_id, epoch=state.epoch, step=state.step),
-            controls=JobControls(paused=state.paused),
+            controls=JobControls(paused=state.paused, refuse=refusals.tell),
         )
         self._continue_as_new = continue_as_new
         self.inbox = ResumeInbox(
@@ -111,7 +113,7 @@ class AgentMemory(AgentKnowledge):
             max_payload_bytes=max_payload_bytes,
             queued=state.queued,
             receipts=state.receipts,
-            refused=state.refused,
+            refusals=refusals,
             wait=state.open_wait,
             controls=self._controls,
         )

@@ -3,21 +3,23 @@
 They are signals, so that Temporal keeps them while no worker is up; each twice is as once.
 """
 
-from temporalio import workflow
+from collections.abc import Callable
+from functools import partial
 
 from mnestic.memory.names import PAUSE, POKE, UNPAUSE
+from mnestic.workflows.handlers import take_signal
 
 
 class JobControls:
     """Whether the job is paused, and whether it was poked."""
 
-    def __init__(self, *, paused: bool) -> None:
-        """Registers the handlers."""
+    def __init__(self, *, paused: bool, refuse: Callable[[str, str], None]) -> None:
+        """Registers the handlers; a signal that does not fit is refused by its name."""
         self.paused = paused
         self.poked = False
-        workflow.set_signal_handler(PAUSE, self._on_pause)
-        workflow.set_signal_handler(UNPAUSE, self._on_unpause)
-        workflow.set_signal_handler(POKE, self._on_poke)
+        handlers = {PAUSE: self._on_pause, UNPAUSE: self._on_unpause, POKE: self._on_poke}
+        for name, handle in handlers.items():
+            take_signal(name, handle, refuse=partial(refuse, name))
 
     def _on_pause(self) -> None:
         self.paused = True

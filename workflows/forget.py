@@ -13,6 +13,7 @@ from mnestic.activities.topic_rows import COPIES, KNOWLEDGE, TRACES
 from mnestic.memory.forgetting import ForgetRequest, Purged
 from mnestic.memory.names import FORGET_TOPIC
 from mnestic.workflows.calls import run_activity, run_to_the_end
+from mnestic.workflows.handlers import takes_input
 from mnestic.workflows.ownership import require_own_tenant
 
 _STEP = timedelta(minutes=30)  # a table, of whatever size
@@ -26,6 +27,7 @@ _STATISTICS = "statistics"  # runs that began before leave them to Postgres
 
 
 @workflow.defn(name=FORGET_TOPIC)
+@takes_input(ForgetRequest)
 class ForgetTopic:
     """Goes through all tables until nothing in them speaks of the topic, and leaves a tombstone."""
 

@@ -15,6 +15,7 @@ from mnestic.activities.learning import Learned, LearningActivities, LearnInput
 from mnestic.memory.learning import Ingested, IngestRequest
 from mnestic.memory.names import INGEST_MESSAGES, LEARNED, MORE
 from mnestic.workflows.calls import run_activity
+from mnestic.workflows.handlers import answer_query, take_signal, takes_input
 from mnestic.workflows.ownership import require_own_tenant
 
 _STEP = timedelta(minutes=5)
@@ -26,6 +27,7 @@ _WORKS = 2
 
 
 @workflow.defn(name=INGEST_MESSAGES)
+@takes_input(IngestRequest)
 class IngestMessages:
     """Runs until nothing is left; who has received more says so by the signal `more`.
 
@@ -38,6 +40,8 @@ class IngestMessages:
         self._learned = asked.so_far
         self._told = 0  # how often there was said to be more
         self._idle: dict[str, int] = {}  # by work that found nothing: what it had been told before
+        take_signal(MORE, self._on_more, refuse=self._refuse)
+        answer_query(LEARNED, lambda: self._learned)
 
     @workflow.run
     async def run(self, asked: IngestRequest) -> Ingested:
@@ -54,15 +58,12 @@ class IngestMessages:
             workflow.continue_as_new(asked.model_copy(update={"so_far": self._learned}))
         return Ingested(learned=self._learned)
 
-    @workflow.signal(name=MORE)
-    def more(self) -> None:
-        """Says that there are new messages."""
+    def _on_more(self) -> None:
+        """There are new messages."""
         self._told += 1
 
-    @workflow.query(name=LEARNED)
-    def learned(self) -> int:
-        """How many messages were learned from so far."""
-        return self._learned
+    def _refuse(self, why: str) -> None:
+        workflow.logger.warning("signal refused", extra={"why": why})
 
     async def _repeat(self, work: Callable[[], Awaitable[int]]) -> None:
         """Repeats a work, and rests while nothing is left for it, until that is so of the other too."""

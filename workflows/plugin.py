@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.plugin import SimplePlugin
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
@@ -15,6 +14,7 @@ from mnestic.workflows.agent_inbox import AgentInbox
 from mnestic.workflows.agent_job import AgentJob
 from mnestic.workflows.forget import ForgetTopic
 from mnestic.workflows.ingest import IngestMessages
+from mnestic.workflows.payloads import DATA_CONVERTER
 
 
 class MnesticPlugin(SimplePlugin):
@@ -34,7 +34,7 @@ class MnesticPlugin(SimplePlugin):
         """
         super().__init__(
             "mnestic",
-            data_converter=pydantic_data_converter,
+            data_converter=DATA_CONVERTER,
             interceptors=[TenantGuard(tenant_id=tenant_id)],
             activities=list(activities),
             workflows=[AgentJob, AgentInbox, IngestMessages, ForgetTopic],

@@ -51,7 +51,7 @@ class Refusals:
     def tell(self, request_id: str, why: str) -> None:
         """Nobody hears an answer, so the status tells why; the log does not, as it may quote the payload."""
         named = _cut(request_id, _LONGEST_ID)
-        workflow.logger.warning("resume signal refused", extra={"request_id": named})
+        workflow.logger.warning("signal refused", extra={"request_id": named})
         self.told = (*self.told, f"{named}: {_cut(why, _LONGEST_WHY)}")[-_KEPT:]
 
     def note(self, request_id: str, failure: ApplicationError) -> None:

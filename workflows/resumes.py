@@ -1,16 +1,15 @@
 """The inbox of a waiting job: which resume is taken, and what each sender hears.
 
-It stands apart from `AgentMemory`, which opens and restores waits, because here only requests and
-receipts matter.
+It stands apart from `AgentMemory`, which opens and restores waits: here only requests matter.
 """
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from mnestic.memory.canonical import check_size
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.memory.waits import (
@@ -18,10 +17,11 @@ from mnestic.memory.waits import (
     OpenWait,
     ResumeReceipt,
     ResumeRequest,
-    check_request_id,
+    check_request,
     refusal,
 )
 from mnestic.workflows.controls import JobControls
+from mnestic.workflows.handlers import take_signal, take_update
 from mnestic.workflows.refusals import Refusals
 from mnestic.workflows.request_queue import RequestQueue
 from mnestic.workflows.turns import after_acceptance
@@ -43,7 +43,7 @@ class ResumeInbox:
         max_payload_bytes: int,
         queued: Sequence[ResumeRequest],
         receipts: Sequence[ResumeReceipt],
-        refused: tuple[str, ...],
+        refusals: Refusals,
         wait: OpenWait | None,
         controls: JobControls,
     ) -> None:
@@ -62,10 +62,11 @@ class ResumeInbox:
         self._released = False
         self.next_wait_id = ""  # of the wait that is not open yet, as far as this run knows
         self.needs_attention = False
-        self._refusals = Refusals(refused)
-        workflow.set_signal_handler(RESUME, self._on_signal)
+        self._refusals = refusals
+        refuse = partial(refusals.tell, RESUME)
+        take_signal(RESUME, self._on_signal, takes=ResumeRequest, refuse=refuse)
         for name in (RESUME, OVERRIDE):
-            workflow.set_update_handler(name, self._on_update, validator=self._validate)
+            take_update(name, self._on_update, takes=ResumeRequest, validate=self._validate)
 
     @property
     def taken(self) -> ResumeRequest | None:
@@ -357,13 +358,10 @@ class ResumeInbox:
     def _closed_to(self, request: ResumeRequest) -> str | None:
         """Why the request is refused whatever the wait."""
         try:
-            check_request_id(request.request_id)
-            check_size(request.payload, what="payload", limit_bytes=self._max_payload_bytes)
+            check_request(request, limit_bytes=self._max_payload_bytes)
         except InvalidInputError as error:
             return str(error)
-        if self._ended is not None:
-            return f"the job is {self._ended}"
-        return None
+        return f"the job is {self._ended}" if self._ended is not None else None
 
     def _keep(self, request: ResumeRequest, *, first: bool = False) -> str | None:
         """Keeps the request for later; returns why not, if there is no room."""

@@ -36,6 +36,7 @@ from mnestic.memory.waits import (
 from mnestic.workflows.arrivals import came_late
 from mnestic.workflows.calls import cause_of, is_of_this_version, run_activity, run_soon
 from mnestic.workflows.controls import JobControls
+from mnestic.workflows.handlers import answer_query, take_update
 from mnestic.workflows.operation_keys import OperationKeys
 from mnestic.workflows.publishing import (
     publish_attention,
@@ -109,8 +110,9 @@ class JobWaits:
         self.attention = state.attention
         inbox.needs_attention = state.attention is not None
         inbox.next_wait_id = wait_id(keys.job_id, self.count + 1)
-        workflow.set_update_handler(EXTEND_WAIT, self._on_extend, validator=self._validate_extend)
-        workflow.set_query_handler(RESUMPTION_CONTEXT, self._on_resumption_context)
+        extends, check = self._on_extend, self._validate_extend
+        take_update(EXTEND_WAIT, extends, takes=ExtendRequest, validate=check)
+        answer_query(RESUMPTION_CONTEXT, self._on_resumption_context)
 
     async def wait(self, terms: WaitTerms) -> tuple[OpenWait, ResumeRequest | None, Restored]:
         """Parks until a request or the deadline; returns the wait, who resumed it, and the drift.

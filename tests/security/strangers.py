@@ -1,0 +1,156 @@
+"""What a stranger sends to a workflow: past our client, as bytes, whatever its handlers take."""
+
+import asyncio
+import uuid
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from temporalio.api.common.v1 import Payload, Payloads, WorkflowExecution
+from temporalio.api.query.v1 import WorkflowQuery
+from temporalio.api.sdk.v1 import WorkflowMetadata
+from temporalio.api.update.v1 import Input, Meta, Request
+from temporalio.api.workflowservice.v1 import (
+    QueryWorkflowRequest,
+    SignalWorkflowExecutionRequest,
+    UpdateWorkflowExecutionRequest,
+)
+from temporalio.client import WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
+
+from mnestic.starter.client import MnesticClient
+
+
+def json_of(data: str | bytes) -> Payload:
+    data = data.encode() if isinstance(data, str) else data
+    return Payload(metadata={"encoding": b"json/plain"}, data=data)
+
+
+def of_encoding(data: bytes, **metadata: bytes) -> Payload:
+    return Payload(metadata=metadata, data=data)
+
+
+NULL = of_encoding(b"", encoding=b"binary/null")
+UNREADABLE = of_encoding(b"\xff", encoding=b"binary/strange")
+MALFORMED: Mapping[str, list[Payload]] = {
+    "null": [NULL],
+    "null as JSON": [json_of("null")],
+    "bytes": [of_encoding(b"\x00\xff", encoding=b"binary/plain")],
+    "two arguments": [json_of("{}"), json_of("{}")],
+    "two, one unreadable": [json_of("{}"), UNREADABLE],
+    "three nulls": [NULL, NULL, NULL],
+    "a number": [json_of("5")],
+    "a text": [json_of('"resume"')],
+    "a list": [json_of("[]")],
+    "an empty object": [json_of("{}")],
+    "wrong types": [json_of('{"request_id": 5, "outcome": {}, "until": "never", "wait_id": []}')],
+    "no such moment": [json_of('{"until": "9999-12-31T23:59:59.999999-23:59"}')],
+    "no time zone": [json_of('{"until": "2026-01-01T00:00:00"}')],
+    "nested deeply": [json_of('{"request_id": "a", "payload": ' + "[" * 100 + "]" * 100 + "}")],
+    "nested to the limit": [
+        json_of('{"request_id": "b", "payload": ' + "[" * 190 + "]" * 190 + "}")
+    ],
+    "nested without end": [json_of("[" * 100_000)],
+    "a huge number": [json_of('{"request_id": "c", "payload": ' + "9" * 5_000 + "}")],
+    "a number beyond all": [json_of('{"request_id": "d", "payload": 1e999}')],
+    "no number": [json_of('{"request_id": "e", "payload": NaN}')],
+    "NUL": [json_of('{"request_id": "f\\u0000", "outcome": "\\u0000", "payload": "\\u0000"}')],
+    "half a pair": [json_of('{"request_id": "g\\ud800"}')],
+    "no UTF-8": [json_of(b'{"request_id": "\xff\xfe"}')],
+    "no JSON": [json_of("{")],
+    "nothing": [json_of("")],
+    "large": [json_of('{"request_id": "' + "h" * 1_000_000 + '"}')],
+    "a foreign encoding": [UNREADABLE],
+    "no metadata": [of_encoding(b"{}")],
+    "an encoding that is no text": [of_encoding(b"{}", encoding=b"\xff\xfe")],
+    "protobuf": [of_encoding(b"\xff", encoding=b"binary/protobuf", messageType=b"no.Such")],
+    "protobuf that is no text": [
+        of_encoding(b"\xff", encoding=b"json/protobuf", messageType=b"\xff")
+    ],
+    "protobuf that is something": [
+        of_encoding(b"", encoding=b"binary/protobuf", messageType=b"google.protobuf.Empty")
+    ],
+}
+ANY: Mapping[str, list[Payload]] = {"no argument": [], **MALFORMED}
+
+
+class Stranger:
+    """Sends to one workflow what no client of ours would send."""
+
+    def __init__(self, client: MnesticClient, workflow_id: str) -> None:
+        self._service, self._namespace = client.temporal.workflow_service, client.temporal.namespace
+        self._execution = WorkflowExecution(workflow_id=workflow_id)
+        # Temporal takes ten updates of a workflow at once, and one query.
+        # What it has no room for at the moment, as while a workflow continues as new, is sent again.
+        self._in_flight, self._querying = asyncio.Semaphore(5), asyncio.Semaphore(1)
+        self.handle: WorkflowHandle[Any, Any] = client.temporal.get_workflow_handle(workflow_id)
+
+    async def signal(self, name: str, payloads: list[Payload]) -> None:
+        request = SignalWorkflowExecutionRequest(
+            namespace=self._namespace,
+            workflow_execution=self._execution,
+            signal_name=name,
+            input=Payloads(payloads=payloads),
+        )
+        await self._service.signal_workflow_execution(request, retry=True)
+
+    async def update(self, name: str, payloads: list[Payload]) -> str | None:
+        """Sends an update; returns why it failed."""
+        request = UpdateWorkflowExecutionRequest(
+            namespace=self._namespace,
+            workflow_execution=self._execution,
+            request=Request(
+                meta=Meta(update_id=uuid.uuid4().hex),
+                input=Input(name=name, args=Payloads(payloads=payloads)),
+            ),
+        )
+        async with self._in_flight:
+            answer = await self._service.update_workflow_execution(request, retry=True)
+        return answer.outcome.failure.message if answer.outcome.HasField("failure") else None
+
+    async def query(self, name: str, payloads: list[Payload]) -> str | None:
+        """Sends a query; returns why it failed."""
+        request = QueryWorkflowRequest(
+            namespace=self._namespace,
+            execution=self._execution,
+            query=WorkflowQuery(query_type=name, query_args=Payloads(payloads=payloads)),
+        )
+        try:
+            async with self._querying:
+                await self._service.query_workflow(request, retry=True)
+        except RPCError as error:
+            if error.status is RPCStatusCode.INVALID_ARGUMENT:
+                return error.message
+            raise
+        return None
+
+    async def handlers(self) -> tuple[set[str], set[str], set[str]]:
+        """The signals, updates and queries that the workflow has handlers for, by its own account."""
+        found: WorkflowMetadata = await self.handle.query(
+            "__temporal_workflow_metadata", result_type=WorkflowMetadata
+        )
+        kinds = found.definition
+        signals, updates, queries = (
+            {one.name for one in kind}
+            for kind in (
+                kinds.signal_definitions,
+                kinds.update_definitions,
+                kinds.query_definitions,
+            )
+        )
+        return signals, updates, queries
+
+    async def send_everything(self, *, but: Collection[str] = ()) -> None:
+        """Sends all that is malformed to all handlers; all but signals are refused."""
+        signals, updates, queries = await self.handlers()
+        for name in sorted(
+            signals.difference(but)
+        ):  # so that a job which null has paused is unpaused
+            sent = (self.signal(name or "any", payloads) for payloads in MALFORMED.values())
+            await asyncio.gather(*sent)
+        for send, names in ((self.update, updates), (self.query, queries)):
+            asked = [(name, label) for name in names for label in MALFORMED]
+            whys = await asyncio.gather(*(send(name, MALFORMED[label]) for name, label in asked))
+            taken = [each for each, why in zip(asked, whys, strict=True) if not why]
+            ours = [(name, label) for name, label in taken if not name.startswith("__")]
+            assert {label for _, label in ours} <= {"null"}, ours  # of a query: no argument
+            assert send == self.query or not ours
