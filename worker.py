@@ -91,9 +91,12 @@ def activities_of(
     auto = auto or AutoRetriever(
         models=local_models(embedder, limits=limits, prices=known), count_tokens=count_tokens
     )
-    memories = MemoryActivities(memory, ScopeRetriever(), summariser, auto=auto, prices=known)
-    thoughts = ThinkActivities(memory, model, count_tokens=count_tokens, auto=auto, prices=known)
-    waits = WaitActivities(memory)
+    retriever = ScopeRetriever()
+    memories = MemoryActivities(memory, retriever, summariser, auto=auto, prices=known)
+    thoughts = ThinkActivities(
+        memory, model, count_tokens=count_tokens, retriever=retriever, auto=auto, prices=known
+    )
+    waits = WaitActivities(memory, retriever)
     learning = LearningActivities(
         memory,
         extractor=extractor or LocalExtractor(),

@@ -1,7 +1,6 @@
 """Remembering and recalling for a job."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,16 +13,18 @@ from mnestic.activities.exchanges import have_learned, receive_said
 from mnestic.activities.failures import failures
 from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.activities.template_values import TemplateValues, fill_in, load_values
 from mnestic.activities.tools import load_results
-from mnestic.activities.transcripts import fill_in, transcript
+from mnestic.activities.transcripts import transcript
 from mnestic.memory.auto_retrieval import AutoRetrieval
 from mnestic.memory.auto_selections import SearchSelection
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.injections import Injection, Skipped
+from mnestic.memory.job_contexts import SealedTail
 from mnestic.memory.language import Summary
 from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
-from mnestic.memory.recalls import Recalled, RecallQuery
+from mnestic.memory.recalls import RecallQuery
 from mnestic.memory.records import RecordRef
 from mnestic.memory.templates import as_text
 from mnestic.memory.usage import ModelPrices
@@ -37,7 +38,8 @@ class RememberInput(OperationInput):
     """What to keep. With `templates`, those that name memory are filled in from working memory.
 
     `results` are those that the templates name, by node: small ones, and references to large ones.
-    With `learn`, the message and what the tool returned are received to be learned from.
+    With `learn`, the message and what the tool returned are received to be learned from. With a
+    `sealed_tail`, episodes that templates name are those of that snapshot.
     """
 
     write: MemoryWrite
@@ -45,6 +47,7 @@ class RememberInput(OperationInput):
     learn: bool = False
     tool_call: ToolCall | None = None
     results: dict[str, Any] = Field(default_factory=dict)
+    sealed_tail: SealedTail | None = None
 
 
 class RememberResult(BaseModel):
@@ -59,12 +62,16 @@ class RememberResult(BaseModel):
 
 
 class RecallInput(OperationInput):
-    """What to find, and the variable of working memory that takes it."""
+    """What to find, and the variable of working memory that takes it.
+
+    With a `sealed_tail`, episodes are those of that snapshot, older ones, and the job's own.
+    """
 
     query: RecallQuery
     save_as: str
     templates: bool = False
     results: dict[str, Any] = Field(default_factory=dict)
+    sealed_tail: SealedTail | None = None
 
 
 class RecallResult(BaseModel):
@@ -123,17 +130,17 @@ class MemoryActivities:
                 async with asked.transaction(self._memory, write=False) as transaction:
                     done = await find_done(transaction, asked, RememberResult)
                     state = await transaction.working.load(asked.scope.session_id)
-                    results = await load_results(transaction, asked.results)
+                    values = await self._values(transaction, asked, asked.write)
                 if done is not None:
                     await _learned(asked)
                     return done
-                write = _filled(asked, state, results).episode
+                write = _filled(asked, state, values).episode
                 text, made = await self._summary(asked, write, state)
             kept = await run_once(
                 self._memory,
                 asked,
                 RememberResult,
-                work=lambda transaction: _remember(transaction, asked, text),
+                work=lambda transaction: self._remember(transaction, asked, text),
                 beside=self._meter.row(asked, made),
             )
             await _learned(asked)
@@ -153,10 +160,10 @@ class MemoryActivities:
                 async with asked.transaction(self._memory, write=False) as transaction:
                     done = await find_done(transaction, asked, RecallResult)
                     state = await transaction.working.load(asked.scope.session_id)
-                    results = await load_results(transaction, asked.results)
+                    values = await self._values(transaction, asked, asked.query)
                 if done is not None:
                     return done
-                searched = await self._search(asked, asked.query.search, state, results=results)
+                searched = await self._search(asked, asked.query.search, state, values=values)
             found = await run_once(
                 self._memory,
                 asked,
@@ -166,6 +173,52 @@ class MemoryActivities:
             if searched is not None:
                 asked.count_accesses(self._memory, searched.told.entry_ids)
             return found
+
+    async def _remember(
+        self, transaction: Transaction, asked: RememberInput, summary: str
+    ) -> RememberResult:
+        state = await transaction.working.load(asked.scope.session_id, lock=True)
+        write = _filled(asked, state, await self._values(transaction, asked, asked.write))
+        refs = await _write_records(transaction, asked, write)
+        changed = _changed(asked, write, state=state, now=await transaction.now())
+        if not changed.is_as(state):
+            changed = await transaction.working.save(asked.scope.session_id, changed)
+        if asked.learn:
+            await _receive(transaction, asked, write)
+        episode_id = None
+        if write.episode is not None:
+            episode_id = asked.new_id("episode")
+            episode = Episode(
+                id=episode_id,
+                agent_id=asked.scope.agent_id,
+                session_id=asked.scope.session_id,
+                job_id=asked.operation.job_id,
+                summary=summary,
+                payload=write.episode.payload,
+                created_at=await transaction.now(),
+            )
+            await transaction.episodes.append(episode)
+        return RememberResult(
+            records=refs[:_REFS_TOLD],
+            record_count=len(refs),
+            episode_id=episode_id,
+            memory_version=changed.version,
+        )
+
+    async def _values(
+        self,
+        transaction: Transaction,
+        asked: RememberInput | RecallInput,
+        value: MemoryWrite | RecallQuery,
+    ) -> TemplateValues:
+        return await load_values(
+            transaction,
+            self._retriever,
+            asked,
+            value=value.model_dump(mode="json") if asked.templates else None,
+            results=asked.results,
+            sealed_tail=asked.sealed_tail,
+        )
 
     async def _summary(
         self, asked: RememberInput, write: EpisodeWrite | None, state: WorkingMemory
@@ -186,13 +239,13 @@ class MemoryActivities:
         search: SearchSelection,
         state: WorkingMemory,
         *,
-        results: Mapping[str, Any],
+        values: TemplateValues,
     ) -> _Searched:
         """What memory and notes have for a question, as a prompt may be told."""
         assert self._auto is not None, "a worker is given what retrieves"
         question = search.question
         if asked.templates:
-            question = as_text(fill_in(question, state, results=results))
+            question = as_text(fill_in(question, state, values))
         found = await self._auto.find(
             asked.asker(self._memory),
             question,
@@ -208,13 +261,17 @@ class MemoryActivities:
         # Locked before the read set, as everywhere.
         state = await transaction.working.load(asked.scope.session_id, lock=True)
         found = await self._retriever.recall(
-            transaction, asked.query, scope=asked.scope, job_id=job_id
+            transaction,
+            asked.query,
+            scope=asked.scope,
+            job_id=job_id,
+            sealed_tail=asked.sealed_tail,
         )
         if job_id is not None:
             seen = (*found.records, *found.missing, *found.namespaces)
             await transaction.records.add_reads(job_id, seen)
         told = AutoRetrieval() if searched is None else searched.told
-        variable = _as_variable(found) | ({} if searched is None else _as_found(told))
+        variable = found.as_variable() | ({} if searched is None else told.as_variable())
         kept = state.with_variables({asked.save_as: variable})
         await transaction.working.save(asked.scope.session_id, kept)
         if searched is not None and searched.injection is not None:
@@ -235,36 +292,6 @@ class MemoryActivities:
 async def _learned(asked: RememberInput) -> None:
     if asked.learn:
         await have_learned(asked)
-
-
-async def _remember(transaction: Transaction, asked: RememberInput, summary: str) -> RememberResult:
-    state = await transaction.working.load(asked.scope.session_id, lock=True)
-    write = _filled(asked, state, await load_results(transaction, asked.results))
-    refs = await _write_records(transaction, asked, write)
-    changed = _changed(asked, write, state=state, now=await transaction.now())
-    if not changed.is_as(state):
-        changed = await transaction.working.save(asked.scope.session_id, changed)
-    if asked.learn:
-        await _receive(transaction, asked, write)
-    episode_id = None
-    if write.episode is not None:
-        episode_id = asked.new_id("episode")
-        episode = Episode(
-            id=episode_id,
-            agent_id=asked.scope.agent_id,
-            session_id=asked.scope.session_id,
-            job_id=asked.operation.job_id,
-            summary=summary,
-            payload=write.episode.payload,
-            created_at=await transaction.now(),
-        )
-        await transaction.episodes.append(episode)
-    return RememberResult(
-        records=refs[:_REFS_TOLD],
-        record_count=len(refs),
-        episode_id=episode_id,
-        memory_version=changed.version,
-    )
 
 
 async def _receive(transaction: Transaction, asked: RememberInput, write: MemoryWrite) -> None:
@@ -294,7 +321,7 @@ async def _receive(transaction: Transaction, asked: RememberInput, write: Memory
         )
 
 
-def _filled(asked: RememberInput, state: WorkingMemory, results: Mapping[str, Any]) -> MemoryWrite:
+def _filled(asked: RememberInput, state: WorkingMemory, values: TemplateValues) -> MemoryWrite:
     """What to write, with its templates filled in.
 
     Raises:
@@ -302,7 +329,7 @@ def _filled(asked: RememberInput, state: WorkingMemory, results: Mapping[str, An
     """
     write = asked.write
     if asked.templates:
-        document = fill_in(write.model_dump(mode="json"), state, results=results)
+        document = fill_in(write.model_dump(mode="json"), state, values)
         try:
             write = MemoryWrite.model_validate(document)
         except ValidationError as error:
@@ -365,22 +392,3 @@ def _number(text: int | str) -> int:
         why = f"is {str(text)[:40]!r}, not a number"
         raise InvalidInputError(what="episode.last_messages", why=why)
     return int(text)
-
-
-def _as_variable(found: Recalled) -> dict[str, object]:
-    records: dict[str, dict[str, object]] = {}
-    for record in found.records:
-        records.setdefault(record.namespace, {})[record.key] = record.value
-    episodes = [{"summary": e.summary, "at": e.created_at.isoformat()} for e in found.episodes]
-    return {"records": records, "episodes": episodes}
-
-
-def _as_found(told: AutoRetrieval) -> dict[str, object]:
-    """What a search found, each part by itself, and as the block of data that a prompt may be given."""
-    memories = [
-        memory.model_dump(mode="json", include={"content", "speaker", "channel", "score", "when"})
-        | {"at": memory.timestamp.isoformat()}
-        for memory in told.memories
-    ]
-    notes = [note.model_dump(mode="json") for note in told.notes]
-    return {"memories": memories, "notes": notes, "quoted": told.text}

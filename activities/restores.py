@@ -4,11 +4,12 @@ It stands apart from the activity that calls it, since all that a resume may do 
 """
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from mnestic.memory.canonical import canonical_json, levels_of
+from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import (
     MemoryDriftedError,
     NotFoundError,
@@ -20,7 +21,17 @@ from mnestic.memory.errors import (
 from mnestic.memory.ports import Transaction
 from mnestic.memory.records import LongTermRecord, ReadRecord
 from mnestic.memory.scope import Scope
-from mnestic.memory.snapshots import Drift, SealedSnapshot, SnapshotHead, SnapshotParts, compare
+from mnestic.memory.snapshots import (
+    EPISODIC_TAIL,
+    Drift,
+    EpisodeKey,
+    SealedSnapshot,
+    SnapshotHead,
+    SnapshotParts,
+    compare,
+    episode_key,
+    newer_episodes,
+)
 from mnestic.memory.waits import OpenWait, Restored, ResumeReceipt, ResumeRequest, WaitPolicy
 from mnestic.memory.working import TOLD_DRIFT, WorkingMemory, WorkingRef
 
@@ -38,7 +49,8 @@ _UNREADABLE = (SnapshotCorruptedError, SchemaVersionError, StoredValueError, Not
 class _Found:
     """A snapshot beside what is stored today.
 
-    `sealed` is None for one that cannot be read; `head` is then memory as it is now.
+    `sealed` is None for one that cannot be read; `head` is then memory as it is now. `newer` are the episodes
+    of today's tail that were written after the snapshot.
     """
 
     sealed: SealedSnapshot | None
@@ -47,6 +59,7 @@ class _Found:
     records: dict[tuple[str, str], LongTermRecord]
     versions: dict[tuple[str, str], int]
     drift: tuple[Drift, ...]
+    newer: tuple[Episode, ...] = ()
 
 
 async def restore_wait(
@@ -95,6 +108,8 @@ async def restore_wait(
         set_aside = set_aside_id if found.working.sha256 != found.head.working_sha256 else None
         await _pin(transaction, found, scope, job_id=job_id, set_aside_id=set_aside)
     else:
+        if policy == "rebase":
+            found = await _with_newer_episodes(transaction, found)
         await _rebase(transaction, found, scope, job_id=job_id)
     receipt = _receipt(wait, request, found, restored_at=restored_at) if request else None
     if receipt is not None:
@@ -102,6 +117,7 @@ async def restore_wait(
     ended: Literal["timed_out", "resumed"] = "resumed" if receipt else "timed_out"
     await transaction.waits.close(wait.wait_id, ended, receipt=receipt)
     return Restored(
+        policy=policy,
         request=request,
         drift=found.drift[:_DRIFT_TOLD],
         drift_count=len(found.drift),
@@ -146,14 +162,36 @@ async def _head_now(transaction: Transaction, wait: OpenWait, scope: Scope) -> S
     """Memory as it is now, in place of a snapshot that cannot be read."""
     state = await transaction.working.load(scope.session_id)
     working = await transaction.working.find_ref(scope.session_id)
+    episodes, _ = await transaction.episodes.list_by_agent(limit=EPISODIC_TAIL)
     return SnapshotHead(
         schema_version=wait.snapshot.schema_version,
         working_version=working.version,
         working_sha256=working.sha256,
         variables=state.variables,
         read_set=await transaction.records.list_reads(wait.wait_id.rpartition("/")[0]),
+        episodic_tail=tuple(EpisodeKey(id=e.id, created_at=e.created_at) for e in episodes),
         snapshot_at=wait.snapshot.snapshot_at,
     )
+
+
+async def _with_newer_episodes(transaction: Transaction, found: _Found) -> _Found:
+    """The episodes that the job goes on with beside those that were sealed, named in the drift.
+
+    They are no drift to a strict wait: an episode adds to what happened, and changes nothing of it.
+    """
+    now, _ = await transaction.episodes.list_by_agent(limit=EPISODIC_TAIL)
+    newer = newer_episodes(found.head.episodic_tail, now)
+    named = tuple(
+        Drift(
+            kind="created",
+            namespace="",
+            key=episode_key(each.id),
+            snapshot_version=0,
+            current_version=1,
+        )
+        for each in newer
+    )
+    return replace(found, newer=newer, drift=found.drift + named)
 
 
 def _drifted(wait: OpenWait, drift: tuple[Drift, ...]) -> MemoryDriftedError:
@@ -249,11 +287,12 @@ def _told(found: _Found) -> list[dict[str, object]]:
     A value that is large or deep is not repeated; the job can recall the record.
     """
     before = {(read.namespace, read.key): read.value for read in found.head.read_set}
+    now = {name: record.value for name, record in found.records.items()}
+    now |= {("", episode_key(each.id)): each.summary for each in found.newer}
     told = []
     for change in found.drift[:_DRIFT_TOLD]:
         name = (change.namespace, change.key)
-        now = found.records.get(name)
-        values = {"before": before.get(name), "now": now.value if now else None}
+        values = {"before": before.get(name), "now": now.get(name)}
         brief = {which: value for which, value in values.items() if _is_brief(value)}
         told.append(change.model_dump(mode="json") | brief)
     return told

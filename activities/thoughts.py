@@ -1,6 +1,6 @@
 """Thinking: one call of a model over what the session holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,18 +10,20 @@ from temporalio import activity
 from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.exchanges import have_learned, receive_said
 from mnestic.activities.failures import failures
+from mnestic.activities.job_contexts import load_context
 from mnestic.activities.knowledge import find_known
 from mnestic.activities.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
-from mnestic.activities.tools import load_results
-from mnestic.activities.transcripts import fill_in, transcript
+from mnestic.activities.template_values import TemplateValues, fill_in, load_values
+from mnestic.activities.transcripts import transcript
 from mnestic.memory.auto_retrieval import AutoRetrieval, Found, put_together
 from mnestic.memory.auto_selections import AutoSelection
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.injections import Injection, Skipped
+from mnestic.memory.job_contexts import ContextSelection, JobContext, SealedTail
 from mnestic.memory.knowing import KnowledgeSelection, quote_facts
 from mnestic.memory.language import ChatMessage, ChatReply
-from mnestic.memory.ports import ChatModel, Memory, TokenCounter, Transaction
+from mnestic.memory.ports import ChatModel, Memory, Retriever, TokenCounter, Transaction
 from mnestic.memory.templates import as_text
 from mnestic.memory.usage import Budget, ModelPrices, UsageTotal
 from mnestic.memory.working import Message, WorkingMemory
@@ -37,7 +39,9 @@ class ThinkInput(OperationInput):
     `max_input_tokens` holds for this call, `budget` for all calls of the job. `results` are those
     that the templates name, by node: small ones, and references to large ones. `know` says which facts
     the model is told, and `retrieve` what is found for the prompt or its question; both are quoted as
-    data. With `learn`, prompt and reply are received to be learned from.
+    data. With `learn`, prompt and reply are received to be learned from. `context` says how much the model is
+    given of the latest episodes and of the records that the job has read, quoted as well; with a
+    `sealed_tail`, the episodes are those of that snapshot.
     """
 
     prompt: str
@@ -52,6 +56,8 @@ class ThinkInput(OperationInput):
     know: KnowledgeSelection | None = None
     retrieve: AutoSelection | None = None
     learn: bool = False
+    context: ContextSelection | None = None
+    sealed_tail: SealedTail | None = None
 
 
 class ThinkResult(BaseModel):
@@ -101,10 +107,11 @@ class ThinkActivities:
         model: ChatModel,
         *,
         count_tokens: TokenCounter,
+        retriever: Retriever,
         auto: AutoRetriever | None = None,
         prices: ModelPrices | None = None,
     ) -> None:
-        self._memory, self._auto = memory, auto
+        self._memory, self._auto, self._retriever = memory, auto, retriever
         self._model = model
         self._count_tokens = count_tokens
         self._meter = UsageMeter(memory, prices, purpose="think")
@@ -120,14 +127,15 @@ class ThinkActivities:
                 done = await find_done(transaction, asked, ThinkResult)
                 state = await transaction.working.load(asked.scope.session_id)
                 used = await _used(transaction, asked)
-                results = await load_results(transaction, asked.results)
+                values = await self._values(transaction, asked)
                 known = await find_known(transaction, asked.know)
+                context = await self._context(transaction, asked)
             if done is not None:
                 await _learned(asked)
                 return done
-            said = _said(asked, state, results=results)
+            said = _said(asked, state, values)
             found = await self._find(asked, state, said)
-            fitted = self._fitted(asked, state, said, known=known, found=found)
+            fitted = self._fitted(asked, state, said, known=known, found=found, context=context)
             max_tokens = _capped(asked, used=used, input_tokens=fitted.tokens)
             injection = _injection(asked, said, fitted.retrieved)
             reply = await self._meter.answer(
@@ -145,6 +153,28 @@ class ThinkActivities:
             asked.count_accesses(self._memory, fitted.retrieved.entry_ids)
             await _learned(asked)
             return kept
+
+    async def _values(self, transaction: Transaction, asked: ThinkInput) -> TemplateValues:
+        question = asked.retrieve.question if asked.retrieve else None
+        return await load_values(
+            transaction,
+            self._retriever,
+            asked,
+            value=[asked.prompt, asked.system, question] if asked.templates else None,
+            results=asked.results,
+            sealed_tail=asked.sealed_tail,
+        )
+
+    async def _context(self, transaction: Transaction, asked: ThinkInput) -> JobContext:
+        if asked.context is None:
+            return JobContext()
+        return await load_context(
+            transaction,
+            self._retriever,
+            asked,
+            select=asked.context,
+            sealed_tail=asked.sealed_tail,
+        )
 
     async def _find(self, asked: ThinkInput, state: WorkingMemory, said: _Said) -> Found:
         """What is found for the prompt or its question, without what the history says anyway."""
@@ -168,8 +198,9 @@ class ThinkActivities:
         *,
         known: Sequence[str],
         found: Found,
+        context: JobContext,
     ) -> _Fitted:
-        """The messages: of facts the first that fit, then what was found, then of the history the newest.
+        """The messages: of facts the first that fit, what was found, the context, of the history the newest.
 
         Raises:
             InvalidInputError: prompt and system alone do not fit.
@@ -189,6 +220,8 @@ class ThinkActivities:
         if retrieved.text:
             told = (*told, ChatMessage(role="user", content=retrieved.text))
             total += retrieved.tokens + _TOKENS_A_MESSAGE
+        remembered = self._remembered(asked, context, room=asked.max_input_tokens - total)
+        total += sum(self._tokens(message) for message in remembered)
         kept: list[ChatMessage] = []
         for message in reversed(transcript(state, last=asked.history)):
             tokens = self._tokens(message)
@@ -196,7 +229,7 @@ class ThinkActivities:
                 break
             total += tokens
             kept.append(message)
-        messages = (*said.system, *reversed(kept), *told, said.prompt)
+        messages = (*said.system, *remembered, *reversed(kept), *told, said.prompt)
         return _Fitted(messages=messages, tokens=total, facts=of_facts, retrieved=retrieved)
 
     def _retrieved(self, asked: ThinkInput, found: Found, *, room: int) -> AutoRetrieval:
@@ -204,6 +237,15 @@ class ThinkActivities:
         most = asked.retrieve.max_tokens if asked.retrieve else 0
         max_tokens = max(0, min(most, room - _TOKENS_A_MESSAGE))
         return put_together(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
+
+    def _remembered(
+        self, asked: ThinkInput, context: JobContext, *, room: int
+    ) -> tuple[ChatMessage, ...]:
+        """The message that quotes the context; half of what is left stays for the history."""
+        most = asked.context.max_tokens if asked.context else 0
+        max_tokens = max(0, min(most, room // 2 - _TOKENS_A_MESSAGE))
+        packed = context.packed(count_tokens=self._count_tokens, max_tokens=max_tokens)
+        return (ChatMessage(role="user", content=packed.text),) if packed.text else ()
 
     def _told(self, known: Sequence[str], *, room: int) -> tuple[tuple[ChatMessage, ...], int]:
         """The message that quotes facts, and how many of them there is room for."""
@@ -222,9 +264,9 @@ class ThinkActivities:
         return self._count_tokens(message.content) + _TOKENS_A_MESSAGE
 
 
-def _said(asked: ThinkInput, state: WorkingMemory, *, results: Mapping[str, Any]) -> _Said:
+def _said(asked: ThinkInput, state: WorkingMemory, values: TemplateValues) -> _Said:
     def filled(text: str) -> str:
-        return as_text(fill_in(text, state, results=results)) if asked.templates else text
+        return as_text(fill_in(text, state, values)) if asked.templates else text
 
     question = asked.retrieve.question if asked.retrieve else None
     return _Said(

@@ -6,11 +6,13 @@ from typing import Any
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.job_contexts import load_context
 from mnestic.activities.operations import OperationInput, run_once
 from mnestic.activities.restores import restore_wait
 from mnestic.memory.errors import ResumeRefusedError, StaleVersionError
-from mnestic.memory.ports import Memory, Transaction
-from mnestic.memory.snapshots import EPISODIC_TAIL, SnapshotParts, SnapshotRef
+from mnestic.memory.job_contexts import ContextSelection, SealedTail
+from mnestic.memory.ports import Memory, Retriever, Transaction
+from mnestic.memory.snapshots import SnapshotParts, SnapshotRef
 from mnestic.memory.waits import (
     TIMEOUT,
     ExtendRequest,
@@ -36,6 +38,7 @@ class OpenWaitInput(OperationInput):
     form: dict[str, Any] | None = None
     opened_at: datetime
     deadline: datetime
+    sealed_tail: SealedTail | None = None
 
     @property
     def request_hash(self) -> str:
@@ -78,8 +81,8 @@ class ExtendWaitInput(OperationInput):
 class WaitActivities:
     """What happens to a wait."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    def __init__(self, memory: Memory, retriever: Retriever) -> None:
+        self._memory, self._retriever = memory, retriever
 
     @activity.defn(name="mnestic.open_wait")
     async def open_wait(self, asked: OpenWaitInput) -> SnapshotRef:
@@ -89,7 +92,7 @@ class WaitActivities:
         """
         with failures():
             return await run_once(
-                self._memory, asked, SnapshotRef, work=lambda tx: _open_wait(tx, asked)
+                self._memory, asked, SnapshotRef, work=lambda tx: self._open_wait(tx, asked)
             )
 
     @activity.defn(name="mnestic.extend_wait")
@@ -115,44 +118,49 @@ class WaitActivities:
                 self._memory, asked, Restored, work=lambda tx: _restore(tx, asked)
             )
 
+    async def _open_wait(self, transaction: Transaction, asked: OpenWaitInput) -> SnapshotRef:
+        job_id = asked.operation.job_id or ""
+        snapshot_id = asked.new_id("snapshot")
+        working = await transaction.working.checkpoint(asked.scope.session_id, snapshot_id)
+        context = await load_context(
+            transaction,
+            self._retriever,
+            asked,
+            select=ContextSelection(),
+            sealed_tail=asked.sealed_tail,
+        )
+        parts = SnapshotParts(
+            working=working,
+            episodic_tail=context.episodes,
+            read_set=context.records,
+            snapshot_at=asked.opened_at,
+        )
+        ref = await transaction.snapshots.put(snapshot_id, parts, job_id=job_id)
+        await transaction.waits.open(
+            JobWait(
+                wait_id=asked.wait_id,
+                job_id=job_id,
+                scope=asked.scope,
+                key=asked.key,
+                state="waiting",
+                policy=asked.policy,
+                snapshot_id=snapshot_id,
+                context=asked.context.model_copy(update={"memory_snapshot": ref}),
+                outcomes=asked.outcomes,
+                ask=asked.ask,
+                form=asked.form,
+                deadline=asked.deadline,
+                opened_at=asked.opened_at,
+            )
+        )
+        return ref
+
 
 def _hash_of_wait(asked: OperationInput, wait_id: str) -> str | None:
     """The hash of an operation that happens once to a wait; None for one that 0.1.0 began."""
     if not asked.operation.key.startswith(f"{wait_id}/"):
         return None
     return asked.operation.request_hash([asked.scope.model_dump(mode="json"), wait_id])
-
-
-async def _open_wait(transaction: Transaction, asked: OpenWaitInput) -> SnapshotRef:
-    job_id = asked.operation.job_id or ""
-    snapshot_id = asked.new_id("snapshot")
-    working = await transaction.working.checkpoint(asked.scope.session_id, snapshot_id)
-    episodes, _ = await transaction.episodes.list_by_agent(limit=EPISODIC_TAIL)
-    parts = SnapshotParts(
-        working=working,
-        episodic_tail=episodes,
-        read_set=await transaction.records.list_reads(job_id),
-        snapshot_at=asked.opened_at,
-    )
-    ref = await transaction.snapshots.put(snapshot_id, parts, job_id=job_id)
-    await transaction.waits.open(
-        JobWait(
-            wait_id=asked.wait_id,
-            job_id=job_id,
-            scope=asked.scope,
-            key=asked.key,
-            state="waiting",
-            policy=asked.policy,
-            snapshot_id=snapshot_id,
-            context=asked.context.model_copy(update={"memory_snapshot": ref}),
-            outcomes=asked.outcomes,
-            ask=asked.ask,
-            form=asked.form,
-            deadline=asked.deadline,
-            opened_at=asked.opened_at,
-        )
-    )
-    return ref
 
 
 async def _extend_wait(transaction: Transaction, asked: ExtendWaitInput) -> WaitExtended:

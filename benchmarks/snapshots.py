@@ -28,6 +28,7 @@ from mnestic.memory.snapshots import EPISODIC_TAIL, SnapshotRef
 from mnestic.memory.waits import RESUMED, OpenWait, ResumeRequest, ResumptionContext
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
 from mnestic.starter.wiring import find_endpoints, open_memory
+from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.worker import freeze_heap
 
 NAMES = (
@@ -103,7 +104,7 @@ class _Bench:
 
     def __init__(self, memory: Memory, scope: Scope) -> None:
         self._memory, self._scope = memory, scope
-        self._activities = WaitActivities(memory)
+        self._activities = WaitActivities(memory, ScopeRetriever())
         self._environment = ActivityEnvironment()
         self._waits = count(1)
         self._job, self._wait = f"job-{scope.agent_id}", ""

@@ -6,6 +6,7 @@ one block, as data, with the time in words, within a budget.
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
@@ -104,6 +105,18 @@ class AutoRetrieval(Found):
     def entry_ids(self) -> tuple[str, ...]:
         """The entries that are told."""
         return tuple(memory.entry_id for memory in self.memories)
+
+    def as_variable(self) -> dict[str, Any]:
+        """What a variable holds: each part by itself, and the block of data that a prompt may be given."""
+        memories = [
+            memory.model_dump(
+                mode="json", include={"content", "speaker", "channel", "score", "when"}
+            )
+            | {"at": memory.timestamp.isoformat()}
+            for memory in self.memories
+        ]
+        notes = [note.model_dump(mode="json") for note in self.notes]
+        return {"memories": memories, "notes": notes, "quoted": self.text}
 
     def injection(self, message: str, *, channel: str) -> Injection | None:
         """What is kept of it for the books; None if nothing was put anywhere, and nothing skipped."""

@@ -4,13 +4,15 @@ Pure, and apart from snapshots, since a restore needs to know only that somethin
 person wants to see what.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
+from mnestic.memory.episodes import Episode
 from mnestic.memory.records import LongTermRecord, count_records
-from mnestic.memory.snapshots import Drift, SealedSnapshot, compare
+from mnestic.memory.snapshots import Drift, SealedSnapshot, compare, newer_episodes
 from mnestic.memory.waits import JobWait, WaitPolicy, WaitState
 from mnestic.memory.working import WorkingMemory, WorkingRef
 
@@ -54,7 +56,8 @@ class WorkingMemoryChange(BaseModel):
 class JobDifference(BaseModel):
     """A wait's snapshot, which was verified, against memory now.
 
-    `passes` tells by policy whether a restore would let the job go on with this drift. `set_aside`
+    `passes` tells by policy whether a restore would let the job go on with this drift. `newer_episodes` were
+    written since, newest first; a rebase goes on with them, and they are no drift to a strict wait. `set_aside`
     is the snapshot of newer working memory that a pinned restore of the wait has replaced; `redacted_at`
     is when something was taken out of the snapshot, because it was forgotten.
     """
@@ -75,46 +78,49 @@ class JobDifference(BaseModel):
     records: tuple[RecordChange, ...]
     working_memory: WorkingMemoryChange
     passes: dict[WaitPolicy, bool]
+    newer_episodes: tuple[Episode, ...] = ()
     set_aside: str | None = None
     redacted_at: AwareDatetime | None = None
 
 
-def difference(
-    wait: JobWait,
-    sealed: SealedSnapshot,
-    *,
-    sha256: str,
-    working: WorkingMemory,
-    working_ref: WorkingRef,
-    records: Mapping[tuple[str, str], LongTermRecord],
-    versions: Mapping[tuple[str, str], int],
-    now: AwareDatetime,
-) -> JobDifference:
-    """Compares a wait's snapshot with memory as it is now.
+@dataclass(frozen=True, kw_only=True)
+class MemoryNow:
+    """Memory as it is now, as far as a snapshot is compared with it.
 
-    Args:
-        wait: The wait that the snapshot was taken for.
-        sealed: The memory as it was.
-        sha256: The hash by which it was verified.
-        working: The session's working memory now.
+    Attributes:
+        working: The session's working memory.
         working_ref: Which state that is.
         records: The live records of the read set, by namespace and key.
         versions: The versions of all rows of the read set, deleted and expired ones included.
-        now: When memory was read.
+        episodes: The agent's latest episodes, newest first.
+        read_at: When it was read.
     """
+
+    working: WorkingMemory
+    working_ref: WorkingRef
+    records: Mapping[tuple[str, str], LongTermRecord]
+    versions: Mapping[tuple[str, str], int]
+    episodes: Sequence[Episode]
+    read_at: AwareDatetime
+
+
+def difference(
+    wait: JobWait, sealed: SealedSnapshot, *, sha256: str, now: MemoryNow
+) -> JobDifference:
+    """Compares a wait's snapshot, which was verified by a hash, with memory as it is now."""
     snapshot = sealed.read()
     drift = compare(
         sealed.head,
-        working=working_ref,
-        records=dict(records),
-        versions=dict(versions),
+        working=now.working_ref,
+        records=dict(now.records),
+        versions=dict(now.versions),
     )
     before = {(read.namespace, read.key): read.value for read in sealed.head.read_set}
     changes = []
     for change in drift:
         name = (change.namespace, change.key)
         if name in before:
-            live = records.get(name)
+            live = now.records.get(name)
             values = {"before": before[name], "now": live.value if live else None}
             changes.append(RecordChange(**change.model_dump(), **values))
     return JobDifference(
@@ -126,12 +132,13 @@ def difference(
         snapshot_id=wait.snapshot_id,
         snapshot_sha256=sha256,
         snapshot_at=snapshot.snapshot_at,
-        compared_at=now,
+        compared_at=now.read_at,
         records_compared=count_records(sealed.head.read_set),
         drift_count=len(drift),
         records=tuple(changes),
-        working_memory=_working(snapshot.working_memory, working),
+        working_memory=_working(snapshot.working_memory, now.working),
         passes={"pinned": True, "rebase": True, "strict": not drift},
+        newer_episodes=newer_episodes(sealed.head.episodic_tail, now.episodes),
         set_aside=wait.receipt.set_aside if wait.receipt else None,
         redacted_at=sealed.redacted_at,
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from mnestic.memory.job_contexts import SealedTail
 from mnestic.memory.plans import Plan
 from mnestic.memory.scope import Id, Scope
 from mnestic.memory.waits import (
@@ -34,6 +35,7 @@ class AgentMemoryState(BaseModel):
     refused: tuple[str, ...] = ()
     attention: str | None = None
     paused: bool = False
+    sealed_tail: SealedTail | None = None
 
 
 class JobProgress(BaseModel):

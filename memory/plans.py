@@ -15,6 +15,7 @@ from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forms import check_form
+from mnestic.memory.job_contexts import ContextSelection
 from mnestic.memory.knowing import KnowledgeSelection
 from mnestic.memory.names import OWN_ACTIVITIES, OWN_TOOLS
 from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
@@ -70,7 +71,8 @@ class ThinkNode(Step):
 
     Of the messages, the oldest are left out until the input fits into `max_input_tokens`. `know` says
     which facts the model is told, `retrieve` what is found for the prompt, or for a question; `true` is
-    all by default. With `learn`, prompt and reply are learned from.
+    all by default. `context` is how much it is given of the latest episodes and of the records that the job has
+    read; `false` is nothing. With `learn`, prompt and reply are learned from.
     """
 
     kind: Literal["think"]
@@ -83,9 +85,10 @@ class ThinkNode(Step):
     timeout: Duration = timedelta(minutes=2)
     know: KnowledgeSelection | None = None
     retrieve: AutoSelection | None = None
+    context: ContextSelection | None = ContextSelection()
     learn: bool = False
 
-    @field_validator("retrieve", mode="before")
+    @field_validator("retrieve", "context", mode="before")
     @classmethod
     def _yes_or_no(cls, written: Any) -> Any:
         return {True: {}, False: None}[written] if isinstance(written, bool) else written

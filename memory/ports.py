@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mnestic.memory.caches import CacheCounts
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.forgetting_ports import ForgettingStore
+from mnestic.memory.job_contexts import SealedTail
 from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore, SignalStore
 from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Reranked, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
@@ -180,9 +181,18 @@ class Retriever(Protocol):
     """Finds what is to be recalled."""
 
     async def recall(
-        self, transaction: Transaction, query: RecallQuery, *, scope: Scope, job_id: str | None
+        self,
+        transaction: Transaction,
+        query: RecallQuery,
+        *,
+        scope: Scope,
+        job_id: str | None,
+        sealed_tail: SealedTail | None = None,
     ) -> Recalled:
-        """What the query asks for, in a stable order."""
+        """What the query asks for, in a stable order.
+
+        With a sealed tail, episodes are those of that snapshot, older ones, and the job's own.
+        """
         ...
 
 

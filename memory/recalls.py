@@ -3,7 +3,7 @@
 The question stands apart from the plan, since code-first users ask it too.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -55,3 +55,11 @@ class Recalled(BaseModel):
     missing: tuple[ReadRecord, ...] = ()
     namespaces: tuple[ReadRecord, ...] = ()
     episodes: tuple[Episode, ...] = ()
+
+    def as_variable(self) -> dict[str, Any]:
+        """What a variable of working memory holds: values by namespace and key, and summaries."""
+        records: dict[str, dict[str, Any]] = {}
+        for record in self.records:
+            records.setdefault(record.namespace, {})[record.key] = record.value
+        episodes = [{"summary": e.summary, "at": e.created_at.isoformat()} for e in self.episodes]
+        return {"records": records, "episodes": episodes}

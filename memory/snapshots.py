@@ -5,7 +5,7 @@ bytes are, and so that old forms are migrated in one place.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
@@ -55,6 +55,15 @@ class MemorySnapshot(BaseModel):
         )
 
 
+class EpisodeKey(BaseModel):
+    """Which episode it is, and when it was written."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    created_at: AwareDatetime
+
+
 class SnapshotHead(BaseModel):
     """What tells whether memory is still as it was: a fraction of the whole to read.
 
@@ -68,6 +77,7 @@ class SnapshotHead(BaseModel):
     working_sha256: str
     variables: dict[str, Any] = Field(validation_alias=AliasPath("working_memory", "variables"))
     read_set: tuple[ReadRecord, ...]
+    episodic_tail: tuple[EpisodeKey, ...] = ()
     snapshot_at: AwareDatetime
 
     @property
@@ -81,6 +91,12 @@ class _Whole(MemorySnapshot):
 
     working_version: int
     last_checkpoint: str | None
+
+
+class _Tail(BaseModel):
+    """The episodes of the bytes."""
+
+    episodic_tail: tuple[Episode, ...]
 
 
 class _Version(BaseModel):
@@ -108,7 +124,8 @@ class SnapshotRef(BaseModel):
 class Drift(BaseModel):
     """One thing that changed in memory between a snapshot and its restore.
 
-    `namespace` and `key` name a long-term record; working memory is `("", "working_memory")`.
+    `namespace` and `key` name a long-term record; working memory is `("", "working_memory")`, an episode
+    that was written meanwhile `("", "episode/ID")`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -167,6 +184,17 @@ class SealedSnapshot:
             read_set=found.read_set,
             snapshot_at=found.snapshot_at,
         )
+
+    def tail(self) -> tuple[Episode, ...]:
+        """The episodes alone, newest first.
+
+        Raises:
+            StoredValueError: what was sealed is no memory.
+        """
+        try:
+            return _Tail.model_validate_json(self.body).episodic_tail
+        except ValidationError as error:
+            raise _unreadable(self.id, error) from None
 
 
 def unseal(body: bytes, *, snapshot_id: str, sha256: str) -> SealedSnapshot:
@@ -292,3 +320,27 @@ def compare(
             )
         )
     return tuple(drift)
+
+
+def episode_key(episode_id: str) -> str:
+    """How an episode is named in a drift."""
+    return f"episode/{episode_id}"
+
+
+def newer_episodes(
+    tail: Sequence[EpisodeKey], now: Sequence[Episode], *, full: int = EPISODIC_TAIL
+) -> tuple[Episode, ...]:
+    """The episodes of today's tail that were written after a sealed one.
+
+    Args:
+        tail: The sealed tail, newest first.
+        now: Today's, newest first.
+        full: How many a tail has at most; of one that is full, what is older than its last is not newer.
+    """
+    known = {each.id for each in tail}
+    oldest = (tail[-1].created_at, tail[-1].id) if len(tail) >= full else None
+    return tuple(
+        each
+        for each in now
+        if each.id not in known and (oldest is None or (each.created_at, each.id) > oldest)
+    )

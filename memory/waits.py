@@ -13,6 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 from mnestic.memory.canonical import check_json, check_size, check_text
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forms import check_payload
+from mnestic.memory.job_contexts import SealedTail
 from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import Drift, SnapshotRef
 
@@ -177,16 +178,27 @@ class Restored(BaseModel):
     """How a wait ended, for good: by which request (None: its time was up), and what had changed.
 
     The first restore that commits decides. Whoever asks again, also with another request, gets this.
-    `set_aside` is the snapshot of newer working memory that a pinned restore has replaced.
+    `policy` is the one that was applied; None of a restore by a version that did not say so. `set_aside` is
+    the snapshot of newer working memory that a pinned restore has replaced.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    policy: WaitPolicy | None = None
     request: ResumeRequest | None = None
     drift: tuple[Drift, ...] = ()
     drift_count: int = 0
     receipt: ResumeReceipt | None = None
     set_aside: str | None = None
+
+
+def tail_after(
+    wait: OpenWait, restored: Restored, *, before: SealedTail | None
+) -> SealedTail | None:
+    """Whose episodes a job goes by after a wait; None: today's. A strict wait leaves it as it was."""
+    sealed = SealedTail(snapshot_id=wait.snapshot.id, sha256=wait.snapshot.sha256)
+    is_sealed = restored.policy == "pinned" or (restored.policy == "strict" and before is not None)
+    return sealed if is_sealed else None
 
 
 class ExtendRequest(BaseModel):

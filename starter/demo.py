@@ -209,7 +209,8 @@ class Demo:
         self._tell("The snapshot is verified, the memory restored. What changed meanwhile:")
         for change in self._drift:
             versions = f"version {change['snapshot_version']} → {change['current_version']}"
-            self._tell(f"  {change['namespace']}/{change['key']} {change['kind']}, {versions}")
+            name = f"{change['namespace']}/{change['key']}".lstrip("/")
+            self._tell(f"  {name} {change['kind']}, {versions}")
 
     async def _skip(self) -> None:
         """Moves the job's own clock; nobody else's."""

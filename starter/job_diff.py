@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from temporalio.client import Client
 
-from mnestic.memory.differences import JobDifference, difference
+from mnestic.memory.differences import JobDifference, MemoryNow, difference
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.ports import Memory
+from mnestic.memory.snapshots import EPISODIC_TAIL
 from mnestic.starter.job_finding import find_job, owner_of
 from mnestic.starter.job_waits import choose_wait, hash_of_snapshot
 
@@ -27,14 +28,18 @@ async def diff_job(
     ) as transaction:
         sealed = await transaction.snapshots.get(asked.snapshot_id, sha256=sha256)
         reads, records, versions = await transaction.records.select_again(sealed.head.read_set)
+        episodes, _ = await transaction.episodes.list_by_agent(limit=EPISODIC_TAIL)
         head = sealed.head.model_copy(update={"read_set": reads})
         return difference(
             asked,
             replace(sealed, head=head),
             sha256=sha256,
-            working=await transaction.working.load(asked.scope.session_id),
-            working_ref=await transaction.working.find_ref(asked.scope.session_id),
-            records=records,
-            versions=versions,
-            now=await transaction.now(),
+            now=MemoryNow(
+                working=await transaction.working.load(asked.scope.session_id),
+                working_ref=await transaction.working.find_ref(asked.scope.session_id),
+                records=records,
+                versions=versions,
+                episodes=episodes,
+                read_at=await transaction.now(),
+            ),
         )

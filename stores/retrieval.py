@@ -1,17 +1,31 @@
 """Recall by scope: the records and episodes that a query names."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 from mnestic.memory.episodes import Episode
+from mnestic.memory.job_contexts import SealedTail
 from mnestic.memory.ports import Transaction
 from mnestic.memory.recalls import EpisodeSelection, Recalled, RecallQuery, RecordSelection
 from mnestic.memory.records import ReadRecord
 from mnestic.memory.scope import Scope
+from mnestic.memory.snapshots import EPISODIC_TAIL
+from mnestic.stores.postgres.pages import encode_cursor
+
+_Page = Callable[..., Awaitable[tuple[tuple[Episode, ...], str | None]]]
 
 
 class ScopeRetriever:
     """Implements `mnestic.memory.ports.Retriever` by namespace, key and scope."""
 
     async def recall(
-        self, transaction: Transaction, query: RecallQuery, *, scope: Scope, job_id: str | None
+        self,
+        transaction: Transaction,
+        query: RecallQuery,
+        *,
+        scope: Scope,
+        job_id: str | None,
+        sealed_tail: SealedTail | None = None,
     ) -> Recalled:
         """See the port."""
         reads = await _reads(transaction, query, job_id)
@@ -28,7 +42,9 @@ class ScopeRetriever:
                 found, absent = await _by_key(transaction, selection, seen)
                 records.extend(found)
                 missing.extend(absent)
-        episodes = await _episodes(transaction, query.episodes, scope=scope, job_id=job_id)
+        episodes = await _episodes(
+            transaction, query.episodes, scope=scope, job_id=job_id, sealed_tail=sealed_tail
+        )
         return Recalled(
             records=tuple(records),
             missing=tuple(missing),
@@ -106,15 +122,37 @@ async def _episodes(
     *,
     scope: Scope,
     job_id: str | None,
+    sealed_tail: SealedTail | None,
 ) -> tuple[Episode, ...]:
     if selection is None:
         return ()
-    if selection.of == "session":
-        page, _ = await transaction.episodes.list_by_session(
-            scope.session_id, limit=selection.limit
-        )
-    elif selection.of == "job" and job_id is not None:
+    if selection.of == "job" and job_id is not None:  # its own, whatever others have written
         page, _ = await transaction.episodes.list_by_job(job_id, limit=selection.limit)
-    else:
-        page, _ = await transaction.episodes.list_by_agent(limit=selection.limit)
+        return page
+    list_page: _Page = transaction.episodes.list_by_agent
+    if selection.of == "session":
+        list_page = partial(transaction.episodes.list_by_session, scope.session_id)
+    if sealed_tail is None:
+        page, _ = await list_page(limit=selection.limit)
+        return page
+    sealed = await transaction.snapshots.get(sealed_tail.snapshot_id, sha256=sealed_tail.sha256)
+    own: tuple[Episode, ...] = ()
+    if job_id is not None:
+        own, _ = await transaction.episodes.list_by_job(job_id, limit=selection.limit)
+    seen = {each.id: each for each in (*own, *sealed.tail())}
+    if selection.of == "session":
+        seen = {name: each for name, each in seen.items() if each.session_id == scope.session_id}
+    found = sorted(seen.values(), key=lambda each: (each.created_at, each.id), reverse=True)
+    older = await _older_episodes(list_page, sealed.tail(), limit=selection.limit)
+    return (*found, *(each for each in older if each.id not in seen))[: selection.limit]
+
+
+async def _older_episodes(
+    list_page: _Page, tail: tuple[Episode, ...], *, limit: int
+) -> tuple[Episode, ...]:
+    """Those from before a full tail; before one that is not full there are none."""
+    if len(tail) < EPISODIC_TAIL:
+        return ()
+    cursor = encode_cursor(tail[-1].created_at.isoformat(), tail[-1].id)
+    page, _ = await list_page(limit=limit, cursor=cursor)
     return page

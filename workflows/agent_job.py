@@ -209,6 +209,7 @@ class AgentJob:
             budget=self._asked.plan.budget,
             know=self._known(node),
             retrieve=None if found is None else AutoSelection.model_validate(found),
+            context=node.context,
             learn=node.learn,
             save_as=node.save_as or node.id,
             timeout=node.timeout,

@@ -24,6 +24,7 @@ from mnestic.activities.memories import (
 from mnestic.activities.thoughts import ThinkActivities, ThinkInput, ThinkResult
 from mnestic.memory.auto_selections import AutoSelection
 from mnestic.memory.forms import check_form
+from mnestic.memory.job_contexts import ContextSelection
 from mnestic.memory.jobs import AgentMemoryState
 from mnestic.memory.knowing import KnowledgeSelection
 from mnestic.memory.names import END_JOB
@@ -53,6 +54,7 @@ from mnestic.workflows.resumes import ResumeInbox
 from mnestic.workflows.waits import JobWaits, WaitTerms
 
 Payload = TypeVar("Payload")
+_ALL_CONTEXT = ContextSelection()
 
 
 class WaitOutcome(BaseModel, Generic[Payload]):
@@ -159,6 +161,7 @@ class AgentMemory(AgentKnowledge):
             refused=self.inbox.refused,
             attention=self._waits.attention,
             paused=self._controls.paused,
+            sealed_tail=self._waits.sealed_tail,
         )
 
     def next_operation(self, name: str) -> Operation:
@@ -191,6 +194,7 @@ class AgentMemory(AgentKnowledge):
             learn=learn and (write.message is not None or tool_call is not None),
             tool_call=tool_call,
             results=dict(results or {}),
+            sealed_tail=self._waits.sealed_tail,
         )
         if write.episode is None:
             return await run_activity(MemoryActivities.remember, asked, retry=retry)
@@ -217,6 +221,7 @@ class AgentMemory(AgentKnowledge):
             save_as=check_variable(save_as),
             templates=templates,
             results=dict(results or {}),
+            sealed_tail=self._waits.sealed_tail,
         )
         return await run_activity(MemoryActivities.recall, asked, retry=retry)
 
@@ -232,6 +237,7 @@ class AgentMemory(AgentKnowledge):
         budget: Budget | None = None,
         know: KnowledgeSelection | None = None,
         retrieve: AutoSelection | None = None,
+        context: ContextSelection | None = _ALL_CONTEXT,
         learn: bool = False,
         timeout: timedelta = WITH_MODEL,  # noqa: ASYNC109 - Temporal's, not asyncio's
         templates: bool = False,
@@ -240,9 +246,9 @@ class AgentMemory(AgentKnowledge):
     ) -> ThinkResult:
         """Asks the chat model; its reply joins working memory.
 
-        The facts that `know` selects are sent along, quoted as data, what is found by `retrieve` for the
-        prompt or its question, and the last `history` messages, as many as fit into `max_input_tokens`. With a `budget`, it is refused once the model calls of
-        this job have used that up. With `learn`, prompt and reply are learned from.
+        It is given, quoted as data, the latest episodes and the records that the job has read (`context`), facts
+        (`know`) and what is found (`retrieve`), and the last `history` messages, as many as fit. Above the
+        job's `budget` it is refused. With `learn`, prompt and reply are learned from.
         """
         await self.until_unpaused()
         asked = ThinkInput(
@@ -258,6 +264,8 @@ class AgentMemory(AgentKnowledge):
             budget=budget,
             know=know,
             retrieve=retrieve,
+            context=context,
+            sealed_tail=self._waits.sealed_tail,
             learn=learn,
             results=dict(results or {}),
         )
@@ -384,10 +392,9 @@ class AgentMemory(AgentKnowledge):
 
 def _misfit(adapter: TypeAdapter[Any] | None, payload: Any) -> str | None:
     """What keeps a payload from being of its type, or None."""
-    if adapter is None:
-        return None
     try:
-        adapter.validate_python(payload)
+        if adapter is not None:
+            adapter.validate_python(payload)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(("payload", *(str(part) for part in first["loc"])))

@@ -32,6 +32,7 @@ from mnestic.memory.waits import (
     WaitExtended,
     WaitPolicy,
     extension_refusal,
+    tail_after,
 )
 from mnestic.workflows.arrivals import came_late
 from mnestic.workflows.calls import cause_of, is_of_this_version, run_activity, run_soon
@@ -106,6 +107,7 @@ class JobWaits:
         self._key: str | None = None  # of what is waited for in this run
         self._begun: str | None = None  # the key of a wait that was given up while it was opened
         self.count = self._carried = state.waits
+        self.sealed_tail = state.sealed_tail  # whose episodes the job goes by; None: today's
         self.open = state.open_wait
         self.attention = state.attention
         inbox.needs_attention = state.attention is not None
@@ -160,6 +162,7 @@ class JobWaits:
             raise asyncio.CancelledError
         self._inbox.try_again()
         request, restored = await self._until_restored(terms, modern=modern)
+        self.sealed_tail = tail_after(self.open, restored, before=self.sealed_tail)
         wait, self.open, self._context = self.open, None, None
         self._inbox.close(restored.receipt)
         publish_running()
@@ -181,6 +184,7 @@ class JobWaits:
             form=terms.form,
             opened_at=opened_at,
             deadline=opened_at + terms.timeout,
+            sealed_tail=self.sealed_tail,
         )
         self._inbox.expect(wait)
         try:

@@ -86,6 +86,13 @@ def _print_difference(found: JobDifference) -> None:
     empty = f"No record changed; the job has read {found.records_compared}."
     out.print()
     print_table(("record", "change", "before", "now"), records, empty=empty, cut=("before", "now"))
+    if found.newer_episodes:
+        episodes = [
+            (f"{each.created_at:%Y-%m-%d %H:%M}", each.job_id or "", each.summary)
+            for each in found.newer_episodes
+        ]
+        out.print()
+        print_table(("newer episode", "job", "summary"), episodes, empty="", cut=("summary",))
     out.print()
     if now.snapshot_version == now.current_version:
         out.print("Working memory is as it was.")

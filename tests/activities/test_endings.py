@@ -20,6 +20,7 @@ from mnestic.memory.records import ReadRecord
 from mnestic.memory.scope import Scope
 from mnestic.memory.usage import ModelPrices
 from mnestic.memory.waits import JobWait, ResumeReceipt, ResumptionContext
+from mnestic.stores.retrieval import ScopeRetriever
 from tests.activities.locks import until_held_up
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -165,7 +166,7 @@ async def test_an_attempt_to_open_a_wait_that_commits_after_the_end_opens_none(
     )
 
     with pytest.raises(ApplicationError, match="job j1 is over and opens no wait") as caught:
-        await ActivityEnvironment().run(WaitActivities(memory).open_wait, asked)
+        await ActivityEnvironment().run(WaitActivities(memory, ScopeRetriever()).open_wait, asked)
 
     assert (caught.value.type, caught.value.non_retryable) == ("JobOverError", True)
     assert counts() == before

@@ -14,6 +14,7 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
 from mnestic.memory.usage import Budget, ModelPrices
 from mnestic.memory.working import Message, WorkingMemory
+from mnestic.stores.retrieval import ScopeRetriever
 
 PRICES = ModelPrices.model_validate({"test": {"input": 1000, "output": 2000}})
 
@@ -58,7 +59,9 @@ def model() -> CountingModel:
 
 @pytest.fixture
 def think(memory: Memory, model: CountingModel) -> Callable[[ThinkInput], Awaitable[object]]:
-    activities = ThinkActivities(memory, model, count_tokens=words, prices=PRICES)
+    activities = ThinkActivities(
+        memory, model, count_tokens=words, retriever=ScopeRetriever(), prices=PRICES
+    )
 
     async def call(asked: ThinkInput) -> object:
         return await ActivityEnvironment().run(activities.think, asked)

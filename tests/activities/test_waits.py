@@ -16,6 +16,7 @@ from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import SnapshotRef
 from mnestic.memory.waits import OpenWait, Restored, ResumptionContext
 from mnestic.memory.working import WorkingMemory
+from mnestic.stores.retrieval import ScopeRetriever
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Make = Callable[..., Operation]
@@ -26,7 +27,7 @@ Restore = Callable[..., Awaitable[Restored]]
 
 @pytest.fixture
 def activities(memory: Memory) -> WaitActivities:
-    return WaitActivities(memory)
+    return WaitActivities(memory, ScopeRetriever())
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ class WaitModel(RuleBasedStateMachine):
         self.memory = PostgresMemory(url, pool_size=2)
         self.owner = psycopg.connect(admin_url, autocommit=True)
         self.scope = Scope(tenant_id=f"t-{uuid.uuid4().hex[:12]}", agent_id="ada", session_id="s1")
-        self.waiting = WaitActivities(self.memory)
+        self.waiting = WaitActivities(self.memory, ScopeRetriever())
         self.remembering = MemoryActivities(self.memory, ScopeRetriever(), LocalSummariser())
         self.ending = EndingActivities(self.memory, LocalSummariser())
         self.step, self.over = 0, False

@@ -1,7 +1,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from mnestic.memory.differences import JobDifference, difference
+from mnestic.memory.differences import JobDifference, MemoryNow, difference
+from mnestic.memory.episodes import Episode
 from mnestic.memory.records import LongTermRecord, ReadRecord
 from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import MemorySnapshot, seal, unseal
@@ -43,20 +44,27 @@ def record(key: str, version: int, value: Any) -> LongTermRecord:
 
 
 def compared(now: WorkingMemory, *records: LongTermRecord) -> JobDifference:
-    snapshot = MemorySnapshot(working_memory=THEN, read_set=READS, snapshot_at=NOON)
+    snapshot = MemorySnapshot(
+        working_memory=THEN, read_set=READS, episodic_tail=(EARLIER,), snapshot_at=NOON
+    )
     body, sha256 = seal(snapshot.parts)
     return difference(
         WAIT,
         unseal(body, snapshot_id="n1", sha256=sha256),
         sha256=sha256,
-        working=now,
-        working_ref=now.document().ref,
-        records={(one.namespace, one.key): one for one in records},
-        versions={("p", "pet"): 1} | {(one.namespace, one.key): one.version for one in records},
-        now=NOON + timedelta(days=1),
+        now=MemoryNow(
+            working=now,
+            working_ref=now.document().ref,
+            records={(one.namespace, one.key): one for one in records},
+            versions={("p", "pet"): 1} | {(one.namespace, one.key): one.version for one in records},
+            episodes=(LATER, EARLIER),
+            read_at=NOON + timedelta(days=1),
+        ),
     )
 
 
+EARLIER = Episode(id="e1", agent_id="ada", summary="Before.", created_at=NOON)
+LATER = Episode(id="e2", agent_id="ada", summary="Since.", created_at=NOON + timedelta(hours=1))
 SAME = (record("name", 2, "Mara"), record("pet", 1, "cat"))
 
 
@@ -65,6 +73,7 @@ def test_memory_as_it_was_has_no_difference_and_passes_every_policy() -> None:
 
     assert (found.records, found.drift_count, found.records_compared) == ((), 0, 3)
     assert found.passes == {"pinned": True, "rebase": True, "strict": True}
+    assert found.newer_episodes == (LATER,)
     assert found.working_memory.variables == ()
 
 

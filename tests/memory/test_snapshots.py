@@ -1,6 +1,6 @@
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError
 from mnestic.memory.records import LongTermRecord, ReadRecord
-from mnestic.memory.snapshots import MemorySnapshot, compare, seal, unseal
+from mnestic.memory.snapshots import MemorySnapshot, compare, newer_episodes, seal, unseal
 from mnestic.memory.working import Message, WorkingMemory, WorkingRef
 
 STORED = Path(__file__).parent / "snapshots"
@@ -180,3 +180,38 @@ def test_what_is_as_it_was_is_no_drift() -> None:
     drift = compare(HEAD, working=WORKING, records={name: record("name", 2)}, versions={name: 2})
 
     assert drift == ()
+
+
+def episodes(*hours: int) -> tuple[Episode, ...]:
+    return tuple(
+        Episode(
+            id=f"e{hour}",
+            agent_id="ada",
+            summary=f"At {hour}.",
+            created_at=NOON + timedelta(hours=hour),
+        )
+        for hour in hours
+    )
+
+
+def test_an_episode_that_was_not_sealed_is_newer() -> None:
+    now = episodes(4, 3, 2, 1)
+
+    assert newer_episodes(episodes(2, 1), now, full=20) == episodes(4, 3)
+    assert newer_episodes((), now, full=20) == now
+    assert newer_episodes(now, now, full=20) == ()
+
+
+def test_an_episode_that_committed_late_is_newer_although_it_began_before_another() -> None:
+    assert newer_episodes(episodes(3, 1), episodes(3, 2, 1), full=20) == episodes(2)
+
+
+def test_an_episode_from_before_a_full_tail_is_not_newer() -> None:
+    assert newer_episodes(episodes(4, 3), episodes(5, 4, 2), full=2) == episodes(5)
+
+
+def test_the_tail_of_a_snapshot_is_read_by_itself() -> None:
+    sealed = unseal(BODY, snapshot_id="n1", sha256=SHA256)
+
+    assert sealed.tail() == SNAPSHOT.episodic_tail
+    assert [each.id for each in sealed.head.episodic_tail] == ["e1"]

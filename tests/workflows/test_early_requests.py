@@ -25,6 +25,7 @@ from mnestic.memory.snapshots import SnapshotRef
 from mnestic.memory.waits import ResumeRequest, ResumptionContext
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
+from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.workflows.plugin import MnesticPlugin
 
 ResumeAhead = Callable[..., Awaitable[asyncio.Task[Any]]]
@@ -56,7 +57,7 @@ async def opened(
     started = (await client.describe_job(job_id)).started_at
     wait = wait_id(job_id, 1)
     opened: SnapshotRef = await ActivityEnvironment().run(
-        WaitActivities(memory).open_wait,
+        WaitActivities(memory, ScopeRetriever()).open_wait,
         OpenWaitInput(
             scope=Scope(tenant_id=client.settings.tenant_id, agent_id="ada", session_id="s1"),
             operation=Operation(

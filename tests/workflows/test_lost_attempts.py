@@ -22,6 +22,7 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.waits import Restored, ResumeRequest
 from mnestic.starter.client import MnesticClient
+from mnestic.stores.retrieval import ScopeRetriever
 
 StartWaiting = Callable[..., Awaitable[str]]
 Lose = Callable[..., Awaitable[Restored]]
@@ -51,7 +52,9 @@ def lose(memory: Memory, handle_of: HandleOf) -> Lose:
             request=ResumeRequest(request_id=request_id, payload=payload) if request_id else None,
             restored_at=wait.snapshot.snapshot_at + timedelta(seconds=1),
         )
-        return await ActivityEnvironment().run(WaitActivities(memory).restore, asked)
+        return await ActivityEnvironment().run(
+            WaitActivities(memory, ScopeRetriever()).restore, asked
+        )
 
     return restore
 
