@@ -3,16 +3,26 @@
 It stands apart from the stores because it runs as the owner of the tables, which they never do.
 """
 
+import logging
 import re
 
+import psycopg
 from sqlalchemy import Connection, create_engine, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, ProgrammingError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
 from mnestic.memory.errors import ConfigurationError, SchemaVersionError
-from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
+from mnestic.stores.postgres.rights import make_role, mend_rights
+from mnestic.stores.postgres.sqlstates import (
+    Meaning,
+    driver_error,
+    meaning_of,
+    reason_of,
+    unavailable,
+)
 
 SCHEMA_VERSION = "0009"  # the latest revision in migrations/versions; a test holds it to that
+log = logging.getLogger("mnestic.schema")
 _LOCK = 0x6D6E6573  # "mnes": one migration at a time in a database
 
 
@@ -45,7 +55,7 @@ def describe_url(url: str) -> str:
 
 
 def migrate(admin_url: str) -> str:
-    """Brings the schema to this code's version; returns that version.
+    """Brings the schema to this code's version, and roles, rights and walls to what it needs; returns that version.
 
     Raises:
         DatabaseUnavailableError: Postgres does not answer.
@@ -63,9 +73,14 @@ def migrate(admin_url: str) -> str:
             found = found_version(connection)
             if found is not None and found > SCHEMA_VERSION:
                 check_version(found)
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, psycopg.Connection)
+            make_role(driver)  # which older migrations grant rights to
             if found != SCHEMA_VERSION:
                 _upgrade(connection)
-    except DBAPIError as error:
+            if amiss := mend_rights(driver):
+                log.warning("rights are mended", extra={"amiss": amiss})
+    except (DBAPIError, psycopg.Error) as error:
         raise _translate(error, admin_url) from error
     finally:
         engine.dispose()
@@ -111,14 +126,15 @@ def _upgrade(connection: Connection) -> None:
     upgrade(connection)
 
 
-def _translate(error: DBAPIError, url: str) -> Exception:
+def _translate(error: DBAPIError | psycopg.Error, url: str) -> Exception:
     why = reason_of(error)
     if "vector" in why and ("available" in why or "control file" in why):
         return ConfigurationError(
             setting="MNESTIC_DATABASE_URL",
             why=f"this Postgres has no pgvector ({why}); install the extension, version 0.7 or newer",
         )
-    if isinstance(error, ProgrammingError) and meaning_of(error) is not Meaning.UNAVAILABLE:
+    is_refused = isinstance(driver_error(error), psycopg.ProgrammingError)
+    if is_refused and meaning_of(error) is not Meaning.UNAVAILABLE:
         return ConfigurationError(
             setting="MNESTIC_DATABASE_ADMIN_URL", why=f"the schema could not be migrated: {why}"
         )

@@ -34,6 +34,7 @@ async def test_all_is_well_where_all_is_up(ask: Ask) -> None:
         "role",
         "pgvector",
         "migrations",
+        "rights",
         "Temporal",
         "search attributes",
         "workers",

@@ -1,0 +1,247 @@
+"""Who may do what in the schema `mnestic`, and the walls between tenants: what there should be, and what is amiss.
+
+It stands apart from the migrations because a dump may leave all of this behind: roles belong to a cluster, and rights and
+policies are left out on request. `mnestic migrate` puts it right whatever the schema's version, and `mnestic doctor` says
+what is amiss. A migration that makes a table or a function has its rights declared here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg import sql
+
+from mnestic.memory.errors import ConfigurationError
+
+APPLICATION = "mnestic_app"  # owns nothing, and cannot pass row-level security
+_PUBLIC = "PUBLIC"
+_SET_IS_A_RIGHT = (
+    160_000  # the version since which a member may become a role only if it was granted WITH SET
+)
+
+# Raw messages, snapshots and the audit log are never changed, and what follows them is never removed.
+_TABLES = {
+    "agent_revision": "SELECT INSERT UPDATE",
+    "alembic_version": "SELECT",
+    "audit_log": "SELECT INSERT",
+    "claim": "SELECT INSERT",
+    "corpus": "SELECT INSERT UPDATE",
+    "embedding": "SELECT INSERT UPDATE DELETE",
+    "embedding_model": "SELECT INSERT UPDATE",
+    "entry": "SELECT INSERT UPDATE DELETE",
+    "entry_term": "SELECT INSERT DELETE",
+    "episode": "SELECT INSERT UPDATE DELETE",
+    "fact": "SELECT INSERT UPDATE DELETE",
+    "forgetting": "SELECT INSERT",
+    "job_read": "SELECT INSERT UPDATE DELETE",
+    "job_wait": "SELECT INSERT UPDATE",
+    "learning": "SELECT INSERT UPDATE",
+    "lexeme": "SELECT INSERT UPDATE DELETE",
+    "llm_usage": "SELECT INSERT",
+    "long_term_record": "SELECT INSERT UPDATE DELETE",
+    "memory_retrievals": "SELECT INSERT DELETE",
+    "memory_snapshot": "SELECT INSERT",
+    "operation": "SELECT INSERT",
+    "plan": "SELECT INSERT DELETE",
+    "posting": "SELECT INSERT DELETE",
+    "predicate": "SELECT INSERT UPDATE",
+    "resource": "SELECT INSERT",
+    "setting": "SELECT INSERT UPDATE DELETE",
+    "signal": "SELECT INSERT DELETE",
+    "tool_result": "SELECT INSERT DELETE",
+    "working_memory": "SELECT INSERT UPDATE DELETE",
+}
+_UPDATED_COLUMNS = {
+    "forgetting": "topic entries purged finished_at",
+    "memory_retrievals": "preview memories notes skipped channel",
+    "operation": "result",
+    "signal": "subject predicate",
+}
+_FUNCTIONS = {
+    "begin_forgetting": _PUBLIC,
+    "count_lexemes": _PUBLIC,
+    "forget_claims": APPLICATION,
+    "forget_messages": APPLICATION,
+    "forgets": _PUBLIC,
+    "redact_audit": APPLICATION,
+    "redact_channel": APPLICATION,
+    "redact_snapshot": APPLICATION,
+    "refuse_update": _PUBLIC,
+    "renew_statistics": APPLICATION,
+    "words_apart": _PUBLIC,
+}
+_WITHOUT_TENANT = {"alembic_version"}
+
+_RIGHTS = """
+SELECT o.kind, o.name, o.part, a.privilege_type, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE 'mnestic_app' END
+  FROM (
+    SELECT 'SCHEMA' AS kind, nspname AS name, '' AS part, COALESCE(nspacl, acldefault('n', nspowner)) AS acl
+      FROM pg_namespace WHERE nspname = 'mnestic'
+    UNION ALL
+    SELECT 'TABLE', relname, '', COALESCE(relacl, acldefault('r', relowner))
+      FROM pg_class WHERE relnamespace = to_regnamespace('mnestic') AND relkind = 'r'
+    UNION ALL
+    SELECT 'TABLE', c.relname, t.attname, t.attacl
+      FROM pg_attribute AS t JOIN pg_class AS c ON c.oid = t.attrelid
+     WHERE c.relnamespace = to_regnamespace('mnestic') AND t.attacl IS NOT NULL AND NOT t.attisdropped
+    UNION ALL
+    SELECT 'FUNCTION', proname, '', COALESCE(proacl, acldefault('f', proowner))
+      FROM pg_proc WHERE pronamespace = to_regnamespace('mnestic')
+  ) AS o, aclexplode(o.acl) AS a
+ WHERE a.grantee = 0 OR a.grantee = (SELECT oid FROM pg_roles WHERE rolname = 'mnestic_app')
+"""
+_WALLS = """
+SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity,
+       EXISTS (SELECT FROM pg_policies AS p
+                WHERE p.schemaname = 'mnestic' AND p.tablename = c.relname AND p.policyname = 'tenant'
+                  AND p.qual LIKE '%mnestic.tenant_id%' AND p.with_check LIKE '%mnestic.tenant_id%')
+  FROM pg_class AS c WHERE c.relnamespace = to_regnamespace('mnestic') AND c.relkind = 'r'
+"""
+_ROLE = """
+SELECT rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = 'mnestic_app'
+"""
+_OWNER = """
+SELECT rolname, pg_has_role(oid, 'USAGE') FROM pg_roles
+ WHERE oid = (SELECT relowner FROM pg_class WHERE oid = 'mnestic.alembic_version'::regclass)
+"""
+_IS_MEMBER = """
+SELECT rolsuper OR pg_has_role('mnestic_app', %s) FROM pg_roles WHERE rolname = current_user
+"""
+
+# A role belongs to the whole cluster, so another database may be making it at this moment.
+_MAKE_ROLE = """
+DO $$
+BEGIN
+    CREATE ROLE mnestic_app LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+    NULL;
+END $$
+"""
+_WEAKEN_ROLE = "ALTER ROLE mnestic_app NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE"
+_POLICY = """
+DROP POLICY IF EXISTS tenant ON mnestic.{table};
+CREATE POLICY tenant ON mnestic.{table}
+    USING (tenant_id = current_setting('mnestic.tenant_id', true))
+    WITH CHECK (tenant_id = current_setting('mnestic.tenant_id', true))
+"""
+
+
+class _Right(NamedTuple):
+    """What a role may do with a schema, a table, a column of one, or a function."""
+
+    kind: str
+    name: str
+    part: str
+    privilege: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Amiss:
+    """Something that is not as it should be, and the statement by which the owner puts it right."""
+
+    what: str
+    mend: sql.Composed
+
+
+def make_role(owner: psycopg.Connection[Any]) -> None:
+    """Makes the application's role where the cluster has none, and the connection's role a member of it."""
+    if owner.execute(_ROLE).fetchone() is None:
+        owner.execute(_MAKE_ROLE)
+    right = "SET" if owner.info.server_version >= _SET_IS_A_RIGHT else "MEMBER"
+    if owner.execute(_IS_MEMBER, [right]).fetchone() != (True,):
+        owner.execute("GRANT mnestic_app TO CURRENT_USER")
+
+
+def mend_rights(owner: psycopg.Connection[Any]) -> tuple[str, ...]:
+    """Puts rights and walls right, in the connection's transaction; returns what was amiss.
+
+    Raises:
+        ConfigurationError: the connection's role does not own the schema.
+    """
+    found = find_amiss(owner)
+    if found:
+        _require_owner(owner)
+    for one in found:
+        owner.execute(one.mend)
+    return tuple(one.what for one in found)
+
+
+def find_amiss(connection: psycopg.Connection[Any]) -> tuple[Amiss, ...]:
+    """What is not as it should be of rights and walls in a schema of this code's version; any role may look."""
+    return (*_role_amiss(connection), *_rights_amiss(connection), *_walls_amiss(connection))
+
+
+def _role_amiss(connection: psycopg.Connection[Any]) -> Iterator[Amiss]:
+    if connection.execute(_ROLE).fetchone() == (True,):
+        yield Amiss(
+            "mnestic_app has rights of an administrator", sql.Composed([sql.SQL(_WEAKEN_ROLE)])
+        )
+
+
+def _rights_amiss(connection: psycopg.Connection[Any]) -> Iterator[Amiss]:
+    wanted = set(_wanted())
+    ours = {right[:2] for right in wanted}
+    found = {_Right(*row) for row in connection.execute(_RIGHTS).fetchall()}
+    for right in sorted(wanted - found):
+        yield Amiss(
+            f"{right.role} lacks {_told(right)}", _statement("GRANT {} ON {} {} TO {}", right)
+        )
+    for right in sorted(right for right in found - wanted if right[:2] in ours):
+        yield Amiss(
+            f"{right.role} has {_told(right)}", _statement("REVOKE {} ON {} {} FROM {}", right)
+        )
+
+
+def _walls_amiss(connection: psycopg.Connection[Any]) -> Iterator[Amiss]:
+    walls = {name: walls for name, *walls in connection.execute(_WALLS).fetchall()}
+    mends = (
+        ("has no row-level security", "ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY"),
+        ("does not hold its owner to it", "ALTER TABLE mnestic.{table} FORCE ROW LEVEL SECURITY"),
+        ("has no policy of its tenant", _POLICY),
+    )
+    for name in sorted(_TABLES.keys() - _WITHOUT_TENANT):
+        for is_there, (what, mend) in zip(walls.get(name, ()), mends, strict=False):
+            if not is_there:
+                yield Amiss(f"{name} {what}", sql.SQL(mend).format(table=sql.Identifier(name)))
+
+
+def _wanted() -> Iterator[_Right]:
+    yield _Right("SCHEMA", "mnestic", "", "USAGE", APPLICATION)
+    for name, privileges in _TABLES.items():
+        for privilege in privileges.split():
+            yield _Right("TABLE", name, "", privilege, APPLICATION)
+    for name, columns in _UPDATED_COLUMNS.items():
+        for column in columns.split():
+            yield _Right("TABLE", name, column, "UPDATE", APPLICATION)
+    for name, role in _FUNCTIONS.items():
+        yield _Right("FUNCTION", name, "", "EXECUTE", role)
+
+
+def _told(right: _Right) -> str:
+    return f"{right.privilege} on {right.name}" + (f".{right.part}" if right.part else "")
+
+
+def _statement(form: str, right: _Right) -> sql.Composed:
+    column = sql.SQL(" ({})").format(sql.Identifier(right.part)) if right.part else sql.SQL("")
+    path = (right.name,) if right.kind == "SCHEMA" else ("mnestic", right.name)
+    role = sql.SQL(_PUBLIC) if right.role == _PUBLIC else sql.Identifier(right.role)
+    return sql.SQL(form).format(
+        _keyword(right.privilege) + column, _keyword(right.kind), sql.Identifier(*path), role
+    )
+
+
+def _keyword(name: str) -> sql.SQL:
+    """A word of this module's or of Postgres' own catalogue."""
+    assert name.isalpha()
+    return sql.SQL(name)
+
+
+def _require_owner(connection: psycopg.Connection[Any]) -> None:
+    owner = connection.execute(_OWNER).fetchone()
+    if owner is not None and not owner[1]:
+        raise ConfigurationError(
+            setting="MNESTIC_DATABASE_ADMIN_URL",
+            why=f"is of a role that does not own the schema mnestic, whose rights are amiss; name {owner[0]}",
+        )

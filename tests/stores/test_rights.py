@@ -1,0 +1,174 @@
+"""Roles, rights and walls between tenants: what a dump leaves behind, and what `migrate` puts right."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.rows import TupleRow
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
+
+from mnestic.memory.errors import ConfigurationError
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.migration import upgrade
+from mnestic.stores.postgres.rights import find_amiss
+from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url, migrate
+from mnestic.stores.postgres.tables import Table
+
+Owner = psycopg.Connection[TupleRow]
+
+
+@pytest.fixture(scope="module")
+def own_database(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+    """The owner's address of a migrated database that only these tests use."""
+    with new_database() as url:
+        yield url
+
+
+@pytest.fixture
+def migrated(own_database: str) -> Iterator[str]:
+    """The owner's address of a database that this test may spoil."""
+    yield own_database
+    migrate(own_database)
+
+
+def spoil(url: str, *statements: str) -> None:
+    with psycopg.connect(url, autocommit=True) as owner:
+        for statement in statements:
+            owner.execute(statement)  # type: ignore[call-overload]
+
+
+def amiss(url: str) -> list[str]:
+    with psycopg.connect(url) as connection:
+        return [one.what for one in find_amiss(connection)]
+
+
+async def note(url: str) -> int:
+    """Writes and reads as the application."""
+    memory = PostgresMemory(url.replace("postgres@", "mnestic_app@"), pool_size=1)
+    try:
+        async with memory.transaction(
+            tenant_id="t", agent_id="ada", actor="test", write=True
+        ) as transaction:
+            await transaction.records.set("n", "k", 1)
+            return (await transaction.records.get("n", "k")).version
+    finally:
+        await memory.close()
+
+
+def test_what_is_declared_is_what_migrations_make(empty_url: str) -> None:
+    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection)
+
+    assert amiss(empty_url) == []
+
+
+def test_every_table_and_function_is_declared(migrated: str) -> None:
+    spoil(migrated, "REVOKE ALL ON ALL TABLES IN SCHEMA mnestic FROM mnestic_app")
+    tables = {what.rpartition(" ")[2].partition(".")[0] for what in amiss(migrated)}
+    spoil(
+        migrated,
+        "DROP OWNED BY mnestic_app",
+        "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA mnestic FROM PUBLIC",
+    )
+    with psycopg.connect(migrated) as connection:
+        rows = connection.execute(
+            "SELECT proname FROM pg_proc WHERE pronamespace = 'mnestic'::regnamespace"
+        ).fetchall()
+    functions = {what.rpartition(" ")[2] for what in amiss(migrated) if "EXECUTE" in what}
+
+    assert tables == {table.name for table in Table.metadata.tables.values()} | {"alembic_version"}
+    assert functions == {name for (name,) in rows}
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("REVOKE INSERT ON mnestic.entry FROM mnestic_app", "mnestic_app lacks INSERT on entry"),
+        ("REVOKE USAGE ON SCHEMA mnestic FROM mnestic_app", "mnestic_app lacks USAGE on mnestic"),
+        (
+            "REVOKE UPDATE (result) ON mnestic.operation FROM mnestic_app",
+            "mnestic_app lacks UPDATE on operation.result",
+        ),
+        ("GRANT UPDATE ON mnestic.audit_log TO mnestic_app", "mnestic_app has UPDATE on audit_log"),
+        ("GRANT SELECT ON mnestic.claim TO PUBLIC", "PUBLIC has SELECT on claim"),
+        (
+            "GRANT EXECUTE ON FUNCTION mnestic.forget_claims TO PUBLIC",
+            "PUBLIC has EXECUTE on forget_claims",
+        ),
+        (
+            "REVOKE EXECUTE ON FUNCTION mnestic.forget_claims FROM mnestic_app",
+            "mnestic_app lacks EXECUTE on forget_claims",
+        ),
+        (
+            "ALTER TABLE mnestic.fact DISABLE ROW LEVEL SECURITY",
+            "fact has no row-level security",
+        ),
+        (
+            "ALTER TABLE mnestic.fact NO FORCE ROW LEVEL SECURITY",
+            "fact does not hold its owner to it",
+        ),
+        ("DROP POLICY tenant ON mnestic.fact", "fact has no policy of its tenant"),
+        ("ALTER POLICY tenant ON mnestic.fact USING (true)", "fact has no policy of its tenant"),
+    ],
+)
+def test_what_was_spoilt_is_seen_and_mended(migrated: str, statement: str, what: str) -> None:
+    spoil(migrated, statement)
+
+    assert amiss(migrated) == [what]
+    assert migrate(migrated) == SCHEMA_VERSION
+    assert amiss(migrated) == []
+
+
+async def test_a_database_without_any_grant_or_wall_works_again(migrated: str) -> None:
+    """As a dump leaves it that was restored without privileges and policies."""
+    tables = [table.name for table in Table.metadata.tables.values()]
+    walls = "ALTER TABLE mnestic.{} DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY"
+    spoil(
+        migrated,
+        "DROP OWNED BY mnestic_app",
+        "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA mnestic TO PUBLIC",
+        *(f"DROP POLICY tenant ON mnestic.{name}" for name in tables),
+        *(walls.format(name) for name in tables),
+    )
+    with pytest.raises(ConfigurationError, match="mnestic migrate"):
+        await note(migrated)
+
+    migrate(migrated)
+
+    assert await note(migrated) == 1
+    assert amiss(migrated) == []
+    with psycopg.connect(migrated.replace("postgres@", "mnestic_app@")) as application:
+        assert application.execute("SELECT * FROM mnestic.long_term_record").fetchall() == []
+
+
+def test_a_database_of_an_older_version_is_migrated_where_no_rights_are_left(
+    empty_url: str,
+) -> None:
+    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection, to="0003")
+    spoil(empty_url, "DROP OWNED BY mnestic_app")
+
+    migrate(empty_url)
+
+    assert amiss(empty_url) == []
+
+
+def test_who_does_not_own_the_schema_is_told_who_does(migrated: str, owner: Owner) -> None:
+    role = sql.Identifier(f"other_{migrated.rpartition('/')[2].partition('?')[0]}")
+    name: Any = role._obj[0]
+    url = migrated.replace("postgres@", f"{name}@")
+    owner.execute(sql.SQL("CREATE ROLE {} LOGIN IN ROLE mnestic_app").format(role))
+    try:
+        assert migrate(url) == SCHEMA_VERSION  # where nothing is amiss, anybody may look
+        spoil(migrated, "REVOKE INSERT ON mnestic.entry FROM mnestic_app")
+
+        with pytest.raises(ConfigurationError, match=r"MNESTIC_DATABASE_ADMIN_URL.*name postgres"):
+            migrate(url)
+    finally:
+        owner.execute(sql.SQL("DROP ROLE {}").format(role))
