@@ -16,7 +16,9 @@ async def load_context(
 ) -> JobContext:
     """The latest episodes, and the job's read set with the values that it has seen."""
     job_id = request.operation.job_id
-    episodes = EpisodeSelection(limit=select.episodes) if select.episodes else None
+    episodes = None
+    if select.episodes:
+        episodes = EpisodeSelection(of=select.of, limit=select.episodes)
     found = await retriever.recall(
         transaction,
         RecallQuery(episodes=episodes),

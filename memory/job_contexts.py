@@ -5,7 +5,7 @@ templates find in it, must not depend on whether the job has waited.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -34,10 +34,14 @@ class SealedTail(BaseModel):
 
 
 class ContextSelection(BaseModel):
-    """How much of it a model is given: the latest episodes, the read set, and the tokens for both."""
+    """How much of it a model is given: the latest episodes, the read set, and the tokens for both.
+
+    Episodes are `of` the agent, in whichever session, or of the job's session or the job alone.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    of: Literal["agent", "session", "job"] = "agent"
     episodes: int = Field(EPISODIC_TAIL, ge=0, le=100)
     records: bool = True
     max_tokens: int = Field(1000, ge=0, le=1_000_000)

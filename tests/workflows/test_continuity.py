@@ -222,3 +222,23 @@ nodes:
     assert "Visit 99." in second
     assert result.results["b"]["drift_count"] == 0
     assert result.results["c"]["drift_count"] == 1
+
+
+async def test_a_think_may_leave_out_what_happened_in_other_sessions_or_all_of_it(
+    client: MnesticClient, model: Recorder, happens: Happens
+) -> None:
+    plan = """
+name: narrow
+nodes:
+  - {id: own, kind: remember, episode: {summary: Here.}, next: session}
+  - {id: session, kind: think, prompt: "What now?", context: {of: session}, next: nothing}
+  - {id: nothing, kind: think, prompt: "What now?", context: false, history: 0, next: end}
+"""
+    await happens("ada", 1)
+
+    await client.wait_for_result(await start(client, plan, agent="ada"))
+
+    (block, *_), nothing = model.sent
+    assert "Here." in block[1]
+    assert "Visit 1." not in block[1]
+    assert nothing == [("user", "What now?")]
