@@ -17,6 +17,7 @@ from mnestic.memory.claims import name_key
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.moments import check_order
 from mnestic.memory.resources import check_content, check_date, check_name
+from mnestic.memory.validation import Text
 
 EntryType = Literal[
     "interaction",
@@ -112,6 +113,7 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 _Content = Annotated[str, AfterValidator(_content)]
 _Name = Annotated[str, AfterValidator(_name)]
 _Names = Annotated[tuple[_Name, ...], Field(max_length=64), AfterValidator(_distinct)]
+_Asked = Annotated[Text, Field(max_length=10_000)]
 _Moment = Annotated[AwareDatetime, AfterValidator(_moment)]
 
 
@@ -130,7 +132,7 @@ class EntryDraft(BaseModel):
     tags: _Names = ()
     aliases: _Names = ()
     critical: bool = False
-    parent: str | None = None
+    parent: Text | None = None
     speaker: _Name | None = None
     session_id: _Name = "added"
     source_id: _Name | None = None
@@ -151,7 +153,7 @@ class EntryChange(BaseModel):
     aliases: _Names = ()
     critical: bool = False
     status: EntryStatus = "active"
-    parent: str | None = None
+    parent: Text | None = None
     expires_at: AwareDatetime | None = None
 
 
@@ -166,11 +168,11 @@ class EntryQuery(BaseModel):
 
     entry_types: tuple[EntryType, ...] = ()
     statuses: tuple[EntryStatus, ...] = ("active",)
-    session_id: str | None = None
-    channel: str | None = None
-    subject: str | None = None
-    parent: str | None = None
-    related: str | None = None
+    session_id: _Asked | None = None
+    channel: _Asked | None = None
+    subject: _Asked | None = None
+    parent: _Asked | None = None
+    related: _Asked | None = None
     expired: bool = False
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None

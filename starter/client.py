@@ -20,6 +20,7 @@ from mnestic.memory.waits import (
     ResumeReceipt,
     ResumeRequest,
 )
+from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.forking import ForkTerms, fork_input
 from mnestic.starter.job_diff import diff_job
 from mnestic.starter.job_history import job_history
@@ -164,7 +165,7 @@ class MnesticClient(Connection):
         job_id: str,
         payload: Any = None,
         *,
-        reason: str,
+        reason: FreeText,
         by: str | None = None,
         policy: Literal["pinned", "rebase"] = "rebase",
         outcome: str = RESUMED,

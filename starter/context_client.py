@@ -18,6 +18,7 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.resources import check_name
 from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery, check_policy
 from mnestic.memory.validation import refused
+from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.retrieval_client import RetrievalClient
 
 _SELECTED = ("limit", "min_score", "notes", "question")
@@ -51,7 +52,7 @@ class ContextClient(RetrievalClient):
 
     async def auto_retrieve(
         self,
-        message: str,
+        message: FreeText,
         channel: str,
         *,
         max_tokens: int | None = None,
@@ -99,7 +100,7 @@ class ContextClient(RetrievalClient):
 
     async def context_for_query(
         self,
-        query: str,
+        query: FreeText,
         *,
         max_tokens: int = 2000,
         tiers: Collection[TierName] = TIERS,
@@ -143,7 +144,7 @@ class ContextClient(RetrievalClient):
             self._asker, session_id, max_tokens=_budget(max_tokens)
         )
 
-    async def learning_context(self, topic: str, *, max_tokens: int = 1000) -> Context:
+    async def learning_context(self, topic: FreeText, *, max_tokens: int = 1000) -> Context:
         """What was learned of a topic: patterns, lessons and insights.
 
         Raises:
@@ -187,7 +188,7 @@ class ContextClient(RetrievalClient):
         return await self.list_entries(query, limit=limit, cursor=cursor)
 
     async def learning_patterns(
-        self, topic: str | None = None, *, limit: int = 50
+        self, topic: FreeText | None = None, *, limit: int = 50
     ) -> tuple[Entry, ...]:
         """Patterns, lessons and insights: those about a topic, the surest first, or else the latest.
 

@@ -27,6 +27,7 @@ from mnestic.memory.learning import Lesson
 from mnestic.memory.ports import Transaction
 from mnestic.memory.statistics import MemoryStatistics
 from mnestic.memory.validation import refused
+from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.decisions import decided_at
 from mnestic.starter.knowledge_client import KnowledgeClient
 
@@ -36,7 +37,7 @@ class EntryClient(KnowledgeClient):
 
     async def add(
         self,
-        content: str,
+        content: FreeText,
         *,
         entry_type: EntryType = "knowledge",
         subjects: Sequence[str] = (),

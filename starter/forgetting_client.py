@@ -17,6 +17,7 @@ from mnestic.memory.forgetting import ForgetRequest, FoundEntry, LeftOver, Purge
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.memory.topics import topic_words
+from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.context_client import ContextClient
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.topic_survey import TopicSurvey
@@ -59,7 +60,7 @@ class ForgettingClient(ContextClient):
         super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, models=models, auto=auto)
         self._reach = reach
 
-    async def forget(self, topic: str, *, dry_run: bool = False) -> TopicForgotten:
+    async def forget(self, topic: FreeText, *, dry_run: bool = False) -> TopicForgotten:
         """Has the agent forget a topic, for good: what has its words, and what is about it by meaning.
 
         Entries, their vectors and messages go, and with them what was learned from them; of summaries,
@@ -84,7 +85,7 @@ class ForgettingClient(ContextClient):
         done = await handle.result()
         return await self.tell_forgotten(topic, done)
 
-    async def start_forgetting(self, topic: str) -> WorkflowHandle[Any, Purged]:
+    async def start_forgetting(self, topic: FreeText) -> WorkflowHandle[Any, Purged]:
         """Begins to forget, as `forget` does, and does not wait for the end.
 
         Raises:
@@ -116,19 +117,19 @@ class ForgettingClient(ContextClient):
                 await transaction.forgetting.finish(asked.forgetting_id)  # its words must not stay
             raise
 
-    async def tell_forgotten(self, topic: str, done: Purged) -> TopicForgotten:
+    async def tell_forgotten(self, topic: FreeText, done: Purged) -> TopicForgotten:
         """What a forgetting that has ended has purged, and what speaks of the topic still."""
         survey = await self._survey(topic, ())
         stale = tuple(_stale(table) for table in done.stale)
         return TopicForgotten(**done.model_dump(), left=(*survey.left, *stale))
 
-    async def _close(self, topic: str) -> tuple[FoundEntry, ...]:
+    async def _close(self, topic: FreeText) -> tuple[FoundEntry, ...]:
         topic_words(topic)
         # What is to be forgotten is found whatever the day's budget.
         embedder = self._models.embedder(self._asker, is_held=False)
         return await entries_about(self._asker, topic, embedder=embedder)
 
-    async def _survey(self, topic: str, close: Sequence[FoundEntry]) -> TopicSurvey:
+    async def _survey(self, topic: FreeText, close: Sequence[FoundEntry]) -> TopicSurvey:
         reach = self._reached()
         running = RunningJobs(reach.temporal, tenant_id=self._tenant_id, agent_id=self._agent_id)
         survey = TopicSurvey(lambda: self._transaction(write=False), running=running)

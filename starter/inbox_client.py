@@ -36,6 +36,7 @@ from mnestic.memory.inbox import (
 from mnestic.memory.names import CORRECTION, INSIGHT, INTERACTION, STATUS, inbox_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
+from mnestic.starter.checked_texts import ChecksTexts, FreeText
 from mnestic.starter.job_listing import failing_activities
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings
@@ -47,7 +48,7 @@ _NO_WORKER = frozenset({RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.DEADLIN
 _PAUSE_S = 0.1
 
 
-class InboxClient:
+class InboxClient(ChecksTexts):
     """One agent's inbox. What it is told is kept and learned from, by a worker, also later.
 
     The same `source_id` in the same session is the same message, and is kept once, however often it
@@ -66,7 +67,7 @@ class InboxClient:
 
     async def interaction(
         self,
-        content: str,
+        content: FreeText,
         *,
         speaker: str,
         source_id: str | None = None,
@@ -103,7 +104,7 @@ class InboxClient:
 
     async def insight(
         self,
-        content: str,
+        content: FreeText,
         *,
         subject: str | None = None,
         speaker: str | None = None,
@@ -130,7 +131,7 @@ class InboxClient:
 
     async def correction(
         self,
-        content: str = "",
+        content: FreeText = "",
         *,
         statement: Statement | None = None,
         corrects: str | None = None,

@@ -13,6 +13,7 @@ from mnestic.memory.jobs import JobResult
 from mnestic.memory.names import PAUSE, POKE, UNPAUSE, job_workflow_id
 from mnestic.memory.scope import check_id
 from mnestic.memory.waits import WaitExtended
+from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.extending import extend_wait
 from mnestic.starter.rpc import rpc_errors
@@ -20,7 +21,7 @@ from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import Endpoints
 
 
-class JobSteering:
+class JobSteering(ChecksTexts):
     """The part of a client that needs Temporal alone."""
 
     def __init__(self, temporal: Client, *, settings: Settings, endpoints: Endpoints) -> None:

@@ -26,13 +26,14 @@ from mnestic.memory.predicates import check_predicate
 from mnestic.memory.signals import KeptSignal, SignalKind
 from mnestic.memory.subjects import spelt
 from mnestic.memory.world import World, world_of
+from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.decisions import decided_at, decided_now
 from mnestic.starter.job_listing import every
 
 _ACTOR = "client"
 
 
-class KnowledgeClient:
+class KnowledgeClient(ChecksTexts):
     """What one agent knows. Each call is a transaction of its own, with audit rows."""
 
     def __init__(self, memory: Memory, *, tenant_id: str, agent_id: str) -> None:

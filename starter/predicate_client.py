@@ -6,9 +6,10 @@ from mnestic.memory.claims import Cardinality
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.predicates import DEFAULTS, Category, Predicate, check_predicate
 from mnestic.memory.scope import EVERY_AGENT
+from mnestic.starter.checked_texts import ChecksTexts
 
 
-class PredicateClient:
+class PredicateClient(ChecksTexts):
     """The predicates of a tenant."""
 
     def __init__(self, memory: Memory, *, tenant_id: str) -> None:

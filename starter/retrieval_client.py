@@ -10,6 +10,7 @@ from mnestic.activities.retrieving import retrieve
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, check_policy
 from mnestic.memory.validation import refused
+from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.settings_client import SettingsClient
 from mnestic.starter.wiring import local_models, token_counter
 
@@ -34,7 +35,7 @@ class RetrievalClient(SettingsClient):
 
     async def retrieve(
         self,
-        text: str,
+        text: FreeText,
         *,
         policy: RetrievalPolicy | None = None,
         is_access: bool = True,

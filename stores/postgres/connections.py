@@ -4,7 +4,7 @@ A transaction has many small statements, and each waits for its own way there an
 """
 
 import select
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import lru_cache, partial
 from types import MethodType
@@ -13,7 +13,9 @@ from typing import Any
 from psycopg import AsyncConnection as DriverConnection
 from psycopg import AsyncCursor, Error
 from psycopg.pq import PipelineStatus, TransactionStatus
+from psycopg.pq.abc import PGconn
 from psycopg.rows import namedtuple_row
+from psycopg.waiting import Ready, Wait
 from sqlalchemy import TextClause, event
 from sqlalchemy.dialects.postgresql import psycopg
 from sqlalchemy.exc import DBAPIError, InvalidatePoolError
@@ -46,6 +48,7 @@ async def pipelined(connection: AsyncConnection) -> AsyncIterator[DriverConnecti
     """
     async with _driver_of(connection) as driver, driver.pipeline():
         yield driver
+        await _send_all(driver)
 
 
 async def commit(connection: AsyncConnection) -> None:
@@ -60,6 +63,7 @@ async def commit(connection: AsyncConnection) -> None:
 
 async def end(connection: AsyncConnection, driver: DriverConnection[Any]) -> None:
     """Commits through SQLAlchemy, or the driver if all was sent to that, of which SQLAlchemy knows nothing."""
+    await _send_all(driver)
     await (connection if connection.in_transaction() else driver).commit()
 
 
@@ -143,7 +147,24 @@ async def _sent_together(driver: DriverConnection[Any]) -> AsyncIterator[None]:
             yield
         finally:
             del own._communicate_gen, own._sync_gen  # noqa: SLF001
-        driver.pgconn.flush()
+        await _send_all(driver)
+
+
+async def _send_all(driver: DriverConnection[Any]) -> None:
+    """Sends all that was handed to libpq, before anybody waits for an answer.
+
+    Psycopg's pipeline tries to send it once. Of a statement with some megabytes a part stays behind then, and it
+    and the server wait for each other for ever.
+    """
+    if driver.pgconn.flush():
+        await driver.wait(_sending(driver.pgconn))
+
+
+def _sending(connection: PGconn) -> Generator[Wait, Ready | int, None]:
+    while connection.flush():
+        ready = yield Wait.RW
+        if ready & Ready.R:
+            connection.consume_input()  # else the server would wait for room
 
 
 def _named(statement: str, cursor: Any) -> Any:

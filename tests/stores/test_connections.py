@@ -205,3 +205,24 @@ async def test_what_fails_at_the_end_undoes_the_whole_transaction(
     async with begin() as transaction:
         await transaction.records.set("n", "k", 1)
     assert count("long_term_record") == 1
+
+
+@pytest.mark.parametrize("megabytes", [1, 3, 8])
+async def test_what_is_too_large_to_be_sent_at_once_is_sent_whole(
+    memory: Memory, settings: Settings, megabytes: int
+) -> None:
+    text = "x" * (megabytes << 20)
+    asked = {"tenant_id": settings.tenant_id, "agent_id": "anna", "actor": "test"}
+
+    for key in "abc":
+        async with (
+            asyncio.timeout(20),  # it waited for ever
+            memory.transaction(**asked, write=True) as transaction,
+        ):
+            operation = Operation(key=key, name="large")
+            await transaction.replay(operation, "hash")
+            await transaction.complete(operation, {"text": text})
+    async with asyncio.timeout(20), memory.transaction(**asked, write=False) as transaction:
+        found, _ = await transaction.facts.list_facts(subject=text)
+
+    assert found == ()

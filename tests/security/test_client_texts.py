@@ -1,0 +1,279 @@
+"""Every text that a caller gives to the Python client is kept, or refused by an error of ours.
+
+The methods and their parameters are enumerated, so that a new one without a case fails here.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from mnestic.memory.claims import Claim, ClaimSource
+from mnestic.memory.entries import Entry, EntryQuery
+from mnestic.memory.errors import InvalidInputError, RefusedError
+from mnestic.memory.forgetting import Purged
+from mnestic.memory.inbox import Said, Statement, ToolOutput
+from mnestic.memory.resources import Resource
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.inbox_client import InboxClient
+from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.plans import parse_plan
+from mnestic.starter.predicate_client import PredicateClient
+
+BAD = {"empty": "", "surrogate": "\ud800", "nul": "a\x00b", "3 MB": "x" * 3_000_000}
+_LONG = 5  # seconds
+NOT_TEXT = ("surrogate", "nul")
+AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
+ENTRY = Entry(
+    id="e", session_id="s", source_id="1", entry_type="knowledge", content="Tea is hot.", at=AT
+)
+MESSAGE = Resource(session_id="s", source_id="1", channel="c", speaker="Mara", content="Hi.", at=AT)
+CLAIM = Claim(id="c", subject="Mara", predicate="likes", object="tea", said_at=AT,
+              source=ClaimSource(extractor="rules", session_id="s", source_id="1"))  # fmt: skip
+PLAN = parse_plan(
+    "name: p\nnodes:\n  - {id: a, kind: emit, channel: c, content: x, next: end}\n", source="p"
+)
+JOB = {"job_id": "no-such-job"}
+QUERY_MORE = ("subject", "session_id", "channel", "tags", "entry_types", "mode", "excluded")
+# What each method is called with where nothing is wrong.
+CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
+    MemoryClient: {
+        "add": {"content": "Tea is hot."},
+        "add_fact": {"subject": "Mara", "predicate": "likes", "value": "tea"},
+        "auto_retrieve": {"message": "Tea?", "channel": "c"},
+        "change_entry": {"entry_id": "e"},
+        "change_settings": {},
+        "context_for_query": {"query": "Tea?"},
+        "conversation_context": {"session_id": "s"},
+        "conversation_history": {},
+        "delete": {"namespace": "n", "key": "k"},
+        "delete_fact": {"fact_id": "f"},
+        "drop_parked": {"lessons": ()},
+        "fact_history": {"subject": "Mara", "predicate": "likes"},
+        "find_lesson": {"entry": ENTRY},
+        "find_words": {"claims": (CLAIM,)},
+        "forget": {"topic": "Paris"},
+        "get": {"namespace": "n", "key": "k"},
+        "get_entry": {"entry_id": "e"},
+        "historical_context": {"subject": "Mara"},
+        "learn": {"messages": (MESSAGE,)},
+        "learning_context": {"topic": "tea"},
+        "learning_patterns": {"topic": "tea"},
+        "list_entries": {"query": EntryQuery()},
+        "list_episodes": {},
+        "list_facts": {},
+        "list_facts_from": {"entry": ENTRY},
+        "list_parked": {},
+        "list_records": {},
+        "list_retrievals": {},
+        "list_signals": {},
+        "reactivate_fact": {"fact_id": "f"},
+        "receive": {"messages": (MESSAGE,)},
+        "remove_entry": {"entry_id": "e"},
+        "reset_settings": {},
+        "retrieve": {"text": "Tea?"},
+        "retry_parked": {"lessons": ()},
+        "set": {"namespace": "n", "key": "k", "value": 1},
+        "start_forgetting": {"topic": "Paris"},
+        "tell_forgotten": {"topic": "Paris", "done": Purged()},
+        "why_fact": {"fact_id": "f"},
+        "working_memory": {"session_id": "s"},
+        "world": {"subject": "Mara"},
+    },
+    MnesticClient: {
+        "cancel_job": JOB,
+        "costs": {},
+        "describe_job": JOB,
+        "diff_job": JOB,
+        "extend_wait": {**JOB, "until": AT},
+        "find_open_wait": JOB,
+        "fork_job": JOB,
+        "inbox": {"agent_id": "ada"},
+        "job_history": JOB,
+        "job_link": JOB,
+        "list_jobs": {},
+        "memory": {"agent_id": "ada"},
+        "override_job": {**JOB, "reason": "so"},
+        "pause_job": JOB,
+        "poke_job": JOB,
+        "resume_job": JOB,
+        "start_job": {"plan": PLAN, "agent_id": "ada", "session_id": "s"},
+        "unpause_job": JOB,
+        "wait_for_result": JOB,
+    },
+    InboxClient: {
+        "correction": {"content": "Tea is cold."},
+        "insight": {"content": "Tea is hot."},
+        "interaction": {"content": "Hi.", "speaker": "Mara"},
+    },
+    PredicateClient: {"set": {"name": "likes"}},
+}
+# The names that `**more` stands for.
+MORE: Mapping[str, tuple[str, ...]] = {
+    "add": ("tags", "aliases", "speaker", "session_id", "channel"),
+    "auto_retrieve": ("question",),
+    "change_entry": ("content", "subjects", "tags", "aliases", "parent", "status"),
+    "change_settings": ("language", "timezone", "obsidian_context_notes"),
+    "context_for_query": QUERY_MORE,
+    "retrieve": QUERY_MORE,
+}
+MADE: Mapping[type, BaseModel] = {
+    Entry: ENTRY,
+    EntryQuery: EntryQuery(),
+    Resource: MESSAGE,
+    Claim: CLAIM,
+    Statement: Statement(subject="Mara", predicate="likes", object="tea"),
+    Said: Said(content="Hi.", speaker="Mara"),
+    ToolOutput: ToolOutput(tool="t", content="1"),
+}
+ENUMERATED = [(of, name) for of, calls in CALLS.items() for name in calls]
+
+
+def public(of: type) -> Iterator[tuple[str, Any]]:
+    for name, member in inspect.getmembers(of, inspect.isfunction):
+        if not name.startswith("_"):
+            yield name, member
+
+
+def members(hint: Any) -> Iterator[Any]:
+    """The types that a hint is made of, without literals."""
+    if get_origin(hint) is Literal:
+        return
+    yield hint
+    for part in get_args(hint):
+        yield from members(part)
+
+
+def shapes(hint: Any) -> Iterator[Any]:
+    """What somebody may give for a parameter, as functions that put a text into it."""
+    types = list(members(hint))
+    if Any in types:
+        yield lambda text: {"k": [text]}
+        yield lambda text: {text: 1}
+    if Sequence in map(get_origin, types):
+        if str in types:
+            yield lambda text: ("a", text)
+        for model in (one for one in types if one in MADE):
+            yield from (lambda text, put=put: (put(text),) for put in put_into(model))
+    else:
+        if (str in types or Any in types) and Mapping not in map(get_origin, types):
+            yield lambda text: text
+        for model in (one for one in types if one in MADE):
+            yield from put_into(model)
+
+
+def put_into(model: type) -> Iterator[Any]:
+    made = MADE[model]
+    hints = get_type_hints(model)
+    for field in type(made).model_fields:
+        types = list(members(hints[field]))
+        if str in types:
+            many = tuple in map(get_origin, types)
+            yield lambda text, field=field, many=many: type(made).model_validate(
+                {**made.model_dump(), field: (text,) if many else text}
+            )
+
+
+def cases(of: type, name: str) -> Iterator[tuple[str, Any]]:
+    """Every text parameter of a method, and what puts a text into it."""
+    function = getattr(of, name)
+    hints = get_type_hints(function)
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name == "self":
+            continue
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            for more in MORE[name]:
+                yield more, lambda text: text
+                yield more, lambda text: (text,)
+        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            yield parameter.name, None
+        else:
+            for put in shapes(hints[parameter.name]):
+                yield parameter.name, put
+
+
+def has_text(function: Any) -> bool:
+    hints = get_type_hints(function)
+    hints.pop("return", None)
+    return any(
+        str in members(hint)
+        or Any in members(hint)
+        or set(MADE) & {*filter(_is_type, members(hint))}
+        for hint in hints.values()
+    )
+
+
+def _is_type(hint: Any) -> bool:
+    return isinstance(hint, type)
+
+
+async def call(target: Any, name: str, arguments: Mapping[str, Any], *rest: Any) -> None:
+    done = getattr(target, name)(*rest, **arguments)
+    if inspect.isawaitable(done):
+        async with asyncio.timeout(_LONG):  # a call that never comes back is no refusal either
+            await done
+
+
+def target_of(client: MnesticClient, of: type) -> Any:
+    return {
+        MemoryClient: client.memory("ada"),
+        MnesticClient: client,
+        InboxClient: client.inbox("ada"),
+        PredicateClient: client.predicates(),
+    }[of]
+
+
+@pytest.mark.parametrize("of", CALLS)
+def test_every_method_that_takes_a_text_has_a_case(of: type) -> None:
+    taking = {name for name, function in public(of) if has_text(function)}
+
+    assert taking - CALLS[of].keys() == set()
+
+
+async def outcome(target: Any, name: str, arguments: Mapping[str, Any], *rest: Any) -> str:
+    """`kept`, `refused`, or the error that is none of ours."""
+    try:
+        await call(target, name, arguments, *rest)
+    except RefusedError:
+        return "refused"
+    except Exception as error:  # noqa: BLE001 - that is what is looked for
+        return f"{type(error).__name__}: {str(error)[:60]}"
+    return "kept"
+
+
+@pytest.mark.parametrize(("of", "name"), ENUMERATED)
+async def test_whatever_text_comes_in_what_comes_out_is_an_error_of_ours(
+    client: MnesticClient, of: type, name: str
+) -> None:
+    target = target_of(client, of)
+    wrong = []
+    for parameter, put in cases(of, name):
+        for how, text in BAD.items():
+            with suppress(ValidationError):  # of a model that the caller makes, which says so
+                given = {} if put is None else {parameter: put(text)}
+                rest = (text,) if put is None else ()
+                ended = await outcome(target, name, {**CALLS[of][name], **given}, *rest)
+                if ended not in {"refused", "kept"} or (ended == "kept" and how in NOT_TEXT):
+                    wrong.append((parameter, how, ended))
+
+    assert wrong == []
+
+
+async def test_the_error_names_the_parameter_and_what_is_wrong(client: MnesticClient) -> None:
+    memory = client.memory("ada")
+
+    for text, why in (
+        ("\ud800", "half of a surrogate pair"),
+        ("a\x00b", "NUL"),
+        (" ", "is empty"),
+        ("x" * 3_000_000, "3000000 characters"),
+    ):
+        with pytest.raises(InvalidInputError, match=f"entry_id.*{why}"):
+            await memory.change_entry(text, tags=["a"])
+    with pytest.raises(InvalidInputError, match=r"tags\.1.*NUL"):
+        await memory.add("Tea.", tags=["a", "b\x00"])
