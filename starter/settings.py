@@ -65,7 +65,9 @@ class Settings(BaseSettings):
         description="Temporal of your own; TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and TEMPORAL_TLS_* apply",
     )
     temporal_ui_url: str | None = Field(
-        None, description="Base address of the Temporal UI, for links; default: the embedded one"
+        None,
+        description="Base address of the Temporal UI, for links; the embedded UI answers there too, "
+        "behind a proxy of your own",
     )
     temporal_port: int | None = Field(
         None,

@@ -16,6 +16,12 @@ from mnestic.starter.settings import Settings
 if TYPE_CHECKING:
     from mnestic.starter.embedded.runtime import EmbeddedRuntime
 
+_OPEN_TO_ACCOUNTS = (
+    "note: Temporal's dev server knows no passwords, so every account of this machine can read and "
+    "steer its jobs. On a machine that you share, set TEMPORAL_ADDRESS to a cluster of your own with "
+    "TLS or an API key."
+)
+
 
 def up(
     data: Annotated[Path | None, typer.Option(help="Where databases and logs are kept.")] = None,
@@ -94,6 +100,8 @@ async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
     await starting
     try:
         _announce(runtime, as_json=as_json)
+        if settings.temporal_address is None:
+            err.print(_OPEN_TO_ACCOUNTS, soft_wrap=True)
         ended = asyncio.create_task(runtime.wait())
         await asyncio.wait({ended, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if ended.done():

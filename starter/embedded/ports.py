@@ -3,6 +3,7 @@
 It stands alone because it is a decision with three sources: the user, the last time, and what is free.
 """
 
+import secrets
 import socket
 
 import psutil
@@ -11,6 +12,12 @@ from mnestic.memory.errors import InUseError
 
 LOOPBACK = "127.0.0.1"
 LAST_PORT = 65535
+# What no web page reaches, whatever a name resolves to: ports that browsers block, and that need no
+# privilege. Source: the Fetch standard, "port blocking"; only those that all browsers block for years.
+BLOCKED_BY_BROWSERS = (
+    *(1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566),
+    *(6665, 6666, 6667, 6668, 6669, 6697, 10080),
+)
 
 
 def choose_port(
@@ -35,12 +42,36 @@ def choose_port(
     return next(port for port in ports if port != but_not and is_free(port))
 
 
-def is_free(port: int) -> bool:
+def choose_hidden_place() -> tuple[str, int]:
+    """A loopback address and a free port there that no web page reaches.
+
+    Where the system has all of 127.0.0.0/8, as Linux does, the address is this call's own, so that
+    many runtimes find one.
+
+    Raises:
+        InUseError: all those ports are taken.
+    """
+    own = ".".join(("127", *(str(1 + secrets.randbelow(254)) for _ in range(3))))
+    for host in (own, LOOPBACK):
+        port = find_hidden_port(host)
+        if port is not None:
+            return host, port
+    what = "each port that web browsers leave alone"
+    raise InUseError(what=what, by="other servers", mend="stop one of the runtimes")
+
+
+def find_hidden_port(host: str = LOOPBACK) -> int | None:
+    """A free port of an address that no web page reaches, None when all are taken."""
+    ports = [port for port in BLOCKED_BY_BROWSERS if is_free(port, host)]
+    return secrets.choice(ports) if ports else None
+
+
+def is_free(port: int, host: str = LOOPBACK) -> bool:
     """Whether a server may listen at the port now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((LOOPBACK, port))
+            probe.bind((host, port))
         except OSError:
             return False
     return True

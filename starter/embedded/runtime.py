@@ -23,7 +23,8 @@ from mnestic.starter.embedded.postgres import start_postgres
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.search_attributes import ensure_search_attributes
 from mnestic.starter.embedded.state import RuntimeState, read_last_state, write_state
-from mnestic.starter.embedded.temporal_server import PortWishes, start_temporal
+from mnestic.starter.embedded.temporal_server import start_temporal
+from mnestic.starter.embedded.ui_guard import UiGuard
 from mnestic.starter.embedded.worker_process import WorkerWiring, start_worker_process
 from mnestic.starter.settings import Settings
 
@@ -53,6 +54,7 @@ class EmbeddedRuntime:
         self._data_dir = settings.data_dir.expanduser().resolve()
         self._exits = AsyncExitStack()
         self._crew = Crew(self._data_dir / "logs" / "guardian.log", self._write_down)
+        self._guard = UiGuard(settings.temporal_ui_url)
         self._worker: Part | None = None
         me = psutil.Process()
         self._state = RuntimeState(
@@ -182,20 +184,27 @@ class EmbeddedRuntime:
             await ensure_search_attributes(await connect(own, embedded=False))
             self._change(temporal_address=own, temporal_ui=self._settings.temporal_ui_url)
             return
+        await self._guard.open(
+            self._settings.ui_port,
+            last=self._state.ui_port,
+            but_not=self._settings.temporal_port,
+        )
+        self._exits.push_async_callback(self._guard.close)
         program = await find_temporal(self._report, self._crew, sources=self._sources)
         began = time.monotonic()
-        wishes = PortWishes(
+        server = await start_temporal(
+            program,
+            self._data_dir,
+            self._crew,
             port=self._settings.temporal_port,
-            ui_port=self._settings.ui_port,
-            last_port=self._state.temporal_port,
-            last_ui_port=self._state.ui_port,
+            last=self._state.temporal_port,
         )
-        address = await start_temporal(program, self._data_dir, self._crew, wishes=wishes)
+        self._guard.upstream = server.hidden_ui
         self._change(
-            temporal_address=address.target,
-            temporal_ui=self._settings.temporal_ui_url or address.ui,
-            temporal_port=address.port,
-            ui_port=address.ui_port,
+            temporal_address=server.target,
+            temporal_ui=self._settings.temporal_ui_url or self._guard.url,
+            temporal_port=server.port,
+            ui_port=self._guard.port,
         )
         self._report(f"Temporal is ready ({time.monotonic() - began:.1f} s)")
 

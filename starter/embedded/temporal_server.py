@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple, Self
 
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.namespace.v1 import NamespaceConfig
@@ -18,100 +19,109 @@ from mnestic.memory.errors import PartCrashedError, TemporalUnavailableError
 from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.starter.embedded.connection import connect, environment_for_embedded
 from mnestic.starter.embedded.crew import Crew, Part, PartSpec
-from mnestic.starter.embedded.ports import LOOPBACK, choose_port, is_free, listens
+from mnestic.starter.embedded.ports import (
+    LOOPBACK,
+    choose_hidden_place,
+    choose_port,
+    find_hidden_port,
+    is_free,
+    listens,
+)
 from mnestic.starter.embedded.search_attributes import ensure_search_attributes
 
 NAME = "Temporal"
 RETENTION = timedelta(days=30)
-FIRST_PORT, FIRST_UI_PORT = 7233, 8233
+FIRST_PORT = 7233
 READY_LIMIT_S = 60.0
 STOP_GRACE_S = 15.0
 STOP_ORDER = 1
 PORT_TRIES = 5
+NO_HOST = "/"  # is in no valid Host header, so that the HTTP API answers nobody
 
 
 @dataclass(frozen=True, kw_only=True)
-class PortWishes:
-    """The ports asked for, which bind, and those of the last time, which are preferred."""
+class TemporalServer:
+    """A server that answers, and where. Web pages do not reach `hidden_ui`."""
 
-    port: int | None = None
-    ui_port: int | None = None
-    last_port: int | None = None
-    last_ui_port: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class TemporalAddress:
-    """Where the server and its UI answer."""
-
+    part: Part
     port: int
-    ui_port: int
+    hidden_ui: tuple[str, int]
 
     @property
     def target(self) -> str:
         """host:port for clients."""
         return f"{LOOPBACK}:{self.port}"
 
-    @property
-    def ui(self) -> str:
-        """Base address of the UI."""
-        return f"http://{LOOPBACK}:{self.ui_port}"
-
 
 async def start_temporal(
-    program: Path, data_dir: Path, crew: Crew, *, wishes: PortWishes
-) -> TemporalAddress:
+    program: Path, data_dir: Path, crew: Crew, *, port: int | None = None, last: int | None = None
+) -> TemporalServer:
     """Starts the server on `data_dir/temporal.db`; returns once it answers and is set up for jobs.
 
+    Args:
+        program: The `temporal` command.
+        data_dir: The directory of its database and its log.
+        crew: Who starts it.
+        port: The port to answer at; None for `last` or else the first free one from 7233 on.
+        last: The port of the last time.
+
     Raises:
-        InUseError: a port that was asked for is taken.
+        InUseError: the port that was asked for is taken.
         TemporalUnavailableError: it does not answer in time.
         PartCrashedError: it ended by itself.
     """
     for _ in range(PORT_TRIES):
-        address = _choose_ports(wishes)
-        part = await crew.start(_spec(program, data_dir, address))
+        ports = _Ports.choose(port, last)
+        part = await crew.start(_spec(program, data_dir, ports))
         try:
-            await _until_ready(part, address)
+            await _until_ready(part, ports)
         except PartCrashedError:
-            if is_free(address.port) and is_free(address.ui_port):
+            if ports.are_free():
                 raise  # it did not lose a race for its ports, so another start would end the same way
             continue
         part.require()
-        return address
+        return TemporalServer(part=part, port=ports.port, hidden_ui=ports.ui)
     raise part.crash()
 
 
-def _choose_ports(wishes: PortWishes) -> TemporalAddress:
-    port = choose_port(
-        wishes.port,
-        option="MNESTIC_TEMPORAL_PORT",
-        last=wishes.last_port,
-        first=FIRST_PORT,
-        but_not=wishes.ui_port,
-    )
-    ui_port = choose_port(
-        wishes.ui_port,
-        option="MNESTIC_UI_PORT",
-        last=wishes.last_ui_port,
-        first=FIRST_UI_PORT,
-        but_not=port,
-    )
-    return TemporalAddress(port=port, ui_port=ui_port)
+class _Ports(NamedTuple):
+    """The ports of one start; without `http`, the server takes a random one."""
+
+    port: int
+    ui: tuple[str, int]
+    http: int | None
+
+    @classmethod
+    def choose(cls, port: int | None, last: int | None) -> Self:
+        return cls(
+            choose_port(port, option="MNESTIC_TEMPORAL_PORT", last=last, first=FIRST_PORT),
+            choose_hidden_place(),
+            find_hidden_port(),
+        )
+
+    def are_free(self) -> bool:
+        host, ui_port = self.ui
+        others = (self.port,) if self.http is None else (self.port, self.http)
+        return is_free(ui_port, host) and all(is_free(port) for port in others)
 
 
-def _spec(program: Path, data_dir: Path, address: TemporalAddress) -> PartSpec:
+def _spec(program: Path, data_dir: Path, ports: _Ports) -> PartSpec:
+    host, ui_port = ports.ui
     flags = {
         "--ip": LOOPBACK,
-        "--port": str(address.port),
-        "--ui-port": str(address.ui_port),
+        "--port": str(ports.port),
+        "--ui-ip": host,
+        "--ui-port": str(ui_port),
         "--db-filename": str(data_dir / "temporal.db"),
         "--log-level": "warn",
         "--log-format": "json",
     }
+    if ports.http is not None:
+        flags["--http-port"] = str(ports.http)
     repeated = [
         ("--sqlite-pragma", "journal_mode=WAL"),  # five times as fast as the default,
         ("--sqlite-pragma", "synchronous=FULL"),  # and just as durable
+        ("--dynamic-config-value", f'frontend.httpAllowedHosts=["{NO_HOST}"]'),
         ("--dynamic-config-value", "frontend.WorkflowTimeSkippingEnabled=true"),
         ("--dynamic-config-value", "matching.enableFairness=true"),
         # Turns and priorities hold within a partition. All four are still read: tasks of an earlier
@@ -133,27 +143,28 @@ def _spec(program: Path, data_dir: Path, address: TemporalAddress) -> PartSpec:
     )
 
 
-async def _until_ready(part: Part, address: TemporalAddress) -> None:
-    ports = (address.port, address.ui_port)
+async def _until_ready(part: Part, ports: _Ports) -> None:
+    target = f"{LOOPBACK}:{ports.port}"
     deadline = time.monotonic() + READY_LIMIT_S
     while True:
         try:
-            if listens(part.mark.pid, *ports):  # it, and not a neighbour that was faster
-                await _prepare(address)
+            # it, and not a neighbour that was faster
+            if listens(part.mark.pid, ports.port, ports.ui[1]):
+                await _prepare(target)
                 return
             why = "it does not listen yet"
         except (RPCError, TemporalUnavailableError) as error:
             why = str(error)
         if time.monotonic() > deadline:
             raise TemporalUnavailableError(
-                where=address.target,
+                where=target,
                 why=f"it is still starting after {READY_LIMIT_S:.0f} s ({why}); its log is {part.spec.log}",
             )
         await part.pause_unless_ended()
 
 
-async def _prepare(address: TemporalAddress) -> None:
-    client = await connect(address.target, embedded=True)
+async def _prepare(target: str) -> None:
+    client = await connect(target, embedded=True)
     await _keep_closed_jobs(client)
     await ensure_search_attributes(client)
 

@@ -29,7 +29,6 @@ from mnestic.starter.embedded import postgres, temporal_server
 from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.ports import is_free
 from mnestic.starter.embedded.provision import find_temporal
-from mnestic.starter.embedded.temporal_server import PortWishes
 from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.plans import parse_plan
 from mnestic.starter.settings import Settings
@@ -72,7 +71,7 @@ class Servers:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._crew = Crew(data_dir / "logs" / "guardian.log")
-        self._wishes = PortWishes(port=free_port(), ui_port=free_port())
+        self._port = free_port()
         self.settings = Settings(data_dir=data_dir)
 
     def start(self) -> None:
@@ -133,9 +132,9 @@ class Servers:
             return
         raise AssertionError("Postgres does not start again")
 
-    async def _start_temporal(self) -> temporal_server.TemporalAddress:
+    async def _start_temporal(self) -> temporal_server.TemporalServer:
         return await temporal_server.start_temporal(
-            self._program, self._data_dir, self._crew, wishes=self._wishes
+            self._program, self._data_dir, self._crew, port=self._port
         )
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:

@@ -38,6 +38,8 @@ def test_a_job_waits_is_resumed_and_is_still_there_after_the_next_start(
     record = again.asked("memory", "record", "get", "profile", "name", "--agent", "ada")
 
     assert ready["ready"] is True
+    assert up.running.err.count("every account of this machine") == 1
+    assert "set TEMPORAL_ADDRESS to a cluster of your own" in up.running.err
     assert ready["pid"] == up.running.pid
     assert [job["job_id"] for job in waiting["jobs"]] == [job_id]
     assert doctor["ok"], doctor

@@ -3,11 +3,20 @@
 import os
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from mnestic.memory.errors import InUseError
-from mnestic.starter.embedded.ports import LOOPBACK, choose_port, is_free, listens
+from mnestic.starter.embedded.ports import (
+    BLOCKED_BY_BROWSERS,
+    LOOPBACK,
+    choose_hidden_place,
+    choose_port,
+    find_hidden_port,
+    is_free,
+    listens,
+)
 
 
 @pytest.fixture
@@ -55,3 +64,22 @@ def test_two_servers_never_get_one_port(taken: int) -> None:
 
     first = choose_port(None, option="", last=None, first=taken)
     assert choose_port(None, option="", last=first, first=first, but_not=first) != first
+
+
+def test_a_hidden_place_is_free_and_blocked_by_browsers() -> None:
+    host, port = choose_hidden_place()
+
+    assert is_free(port, host)
+    assert port in BLOCKED_BY_BROWSERS
+    assert host.startswith("127.")
+
+
+def test_a_hidden_port_is_none_that_is_taken() -> None:
+    host, port = choose_hidden_place()
+    with ExitStack() as stack:
+        for other in set(BLOCKED_BY_BROWSERS) - {port}:
+            stack.enter_context(socket.create_server((host, other)))
+
+        assert find_hidden_port(host) == port
+        stack.enter_context(socket.create_server((host, port)))
+        assert find_hidden_port(host) is None

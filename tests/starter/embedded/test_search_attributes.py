@@ -19,7 +19,7 @@ from mnestic.starter.embedded.search_attributes import (
     ensure_search_attributes,
     missing_search_attributes,
 )
-from mnestic.starter.embedded.temporal_server import PortWishes, start_temporal
+from mnestic.starter.embedded.temporal_server import start_temporal
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -29,8 +29,8 @@ async def target(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]
     folder = tmp_path_factory.mktemp("temporal")
     async with Crew(folder / "guardian.log") as crew:
         program = await find_temporal(lambda _: None, crew)
-        address = await start_temporal(program, folder, crew, wishes=PortWishes())
-        yield address.target
+        server = await start_temporal(program, folder, crew)
+        yield server.target
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -10,7 +10,7 @@ import pytest_asyncio
 from mnestic.memory.errors import PartCrashedError
 from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.provision import find_temporal
-from mnestic.starter.embedded.temporal_server import PortWishes, start_temporal
+from mnestic.starter.embedded.temporal_server import start_temporal
 from mnestic.starter.embedded.worker_process import WorkerWiring, start_worker_process
 
 WORKER = """
@@ -42,8 +42,8 @@ async def target(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]
     folder = tmp_path_factory.mktemp("temporal")
     async with Crew(folder / "guardian.log") as crew:
         program = await find_temporal(lambda _: None, crew)
-        address = await start_temporal(program, folder, crew, wishes=PortWishes())
-        yield address.target
+        server = await start_temporal(program, folder, crew)
+        yield server.target
 
 
 @pytest_asyncio.fixture(loop_scope="module")
