@@ -2,23 +2,34 @@
 
 They stand apart from the waits, so that a plan's check, a resume and a person who is asked go by the
 same words. A form decides inside workflows, so what it says of a payload must never change: formats
-are not checked, regular expressions run in linear time, and nothing is fetched.
+are not checked, regular expressions run in linear time, and nothing is fetched. Nor may it hold a
+workflow for long: `form_costs` works out what a form can take, and here are the limits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import unquote
 
 from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 from pydantic import BaseModel, ConfigDict
 
 from mnestic.memory.canonical import canonical_json, check_json
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.form_costs import (
+    LARGEST_PATTERN_BYTES,
+    FormCost,
+    FormCosts,
+    Path,
+    count_values,
+    payload_cost,
+    target_of,
+)
 
 LARGEST_FORM_BYTES = 16_384
-_MOST_REFERENCES = (
-    32  # in no circle, so 3 ** (32 / 3) steps are the most for each value of a payload
-)
+_MOST_STEPS = 5_000  # of a form; one that is written out without references hardly reaches it
+_MOST_WORK = 20_000_000  # steps of a form on a payload: 0.6 s; a workflow's task may take 2 s
+_MOST_ERRORS = 20_000  # that jsonschema-rs may collect, at up to 3 KB each
+_MOST_ERROR_BYTES = 1_000_000  # of the values that these quote
+_MOST_REFERENCES = 32
 _ELSEWHERE = {
     "$id",
     "$anchor",
@@ -28,7 +39,6 @@ _ELSEWHERE = {
     "$recursiveAnchor",
 }
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-Path = tuple[str, ...]
 _PROBLEMS_TOLD = 3
 _LONGEST_WHY = 200  # characters
 
@@ -43,8 +53,12 @@ class FormField(BaseModel):
     required: bool
 
 
-def check_form(form: Mapping[str, Any]) -> None:
+def check_form(form: Mapping[str, Any], *, bounded: bool = True) -> None:
     """Refuses what is no JSON Schema, or asks for more than a form may.
+
+    Args:
+        form: A JSON Schema.
+        bounded: Whether validation against it is limited; jobs of older versions were not held to that.
 
     Raises:
         InvalidInputError: names the place and what is wrong there.
@@ -57,7 +71,23 @@ def check_form(form: Mapping[str, Any]) -> None:
     if form.get("$schema", _DRAFT) != _DRAFT:
         raise InvalidInputError(what="form.$schema", why=f"is not {_DRAFT}, which forms follow")
     _check_references(form)
-    _validator(form)
+    if not bounded:
+        _validator(form)
+        return
+    costs = FormCosts(form)
+    if costs.cost.total > _MOST_STEPS:
+        place, steps = costs.smallest_over(_MOST_STEPS)
+        why = (
+            f"takes {steps} steps to validate with its references followed, at most {_MOST_STEPS} are "
+            "allowed; refer less often, nest unevaluated… less, or repeat less in patterns"
+        )
+        raise InvalidInputError(what=_place("form", place), why=why)
+    _validator(form, pattern_bytes=LARGEST_PATTERN_BYTES)
+
+
+def is_bounded(form: Mapping[str, Any]) -> bool:
+    """Whether validation against a form is within the limits of `check_form`."""
+    return FormCosts(form).cost.total <= _MOST_STEPS
 
 
 def check_payload(form: Mapping[str, Any], payload: Any) -> None:
@@ -66,17 +96,53 @@ def check_payload(form: Mapping[str, Any], payload: Any) -> None:
     Raises:
         InvalidInputError: tells the first problems: where, what is there, and what is allowed.
     """
+    cost, size = FormCosts(form).cost, _size_of(payload)
+    if cost.rate * payload_cost(payload, size_bytes=size, compares=cost.compares) > _MOST_WORK:
+        why = f"is {size} bytes, which is too much for what its form checks; send less, or a reference"
+        raise InvalidInputError(what="payload", why=why)
+    validator = _validator(form)
+    if validator.is_valid(payload):
+        return
     problems = sorted(
         (_place("payload", error.instance_path), _short(error.message))
-        for error in _validator(form).iter_errors(payload)
+        for error in _errors(validator, payload, cost=cost, size_bytes=size)
     )
     if not problems:
-        return
+        why = "does not fit its form, in more places than can be looked through"
+        raise InvalidInputError(what="payload", why=why)
     (what, why), *others = problems[:_PROBLEMS_TOLD]
     more = [f"{place}: {message}" for place, message in others]
     if len(problems) > _PROBLEMS_TOLD:
         more.append(f"and {len(problems) - _PROBLEMS_TOLD} more")
     raise InvalidInputError(what=what, why="; ".join([why, *more]))
+
+
+def _size_of(payload: Any) -> int:
+    try:
+        return len(canonical_json(payload))
+    except (ValueError, RecursionError):
+        check_json(payload, what="payload")  # tells where it is no JSON
+        raise
+
+
+def _errors(
+    validator: Any, payload: Any, *, cost: FormCost, size_bytes: int
+) -> Sequence[ValidationError]:
+    """The errors of a payload: all where these are few, else the first, or none if it brings too many along."""
+    values = count_values(payload)
+    if (
+        cost.total * values <= _MOST_ERRORS and cost.total * size_bytes <= _MOST_ERROR_BYTES
+    ):  # jsonschema-rs collects all of them, whether they are looked at or not
+        return tuple(validator.iter_errors(payload))
+    if (
+        cost.branches * values > _MOST_ERRORS or cost.branches * size_bytes > _MOST_ERROR_BYTES
+    ):  # an error of `anyOf` holds all of its branches
+        return ()
+    try:
+        validator.validate(payload)
+    except ValidationError as error:
+        return (error,)
+    return ()
 
 
 def form_fields(form: Mapping[str, Any]) -> tuple[FormField, ...]:
@@ -89,10 +155,13 @@ def form_fields(form: Mapping[str, Any]) -> tuple[FormField, ...]:
     return fields or (FormField(name="payload", kind=_kind(form), required=True),)
 
 
-def _validator(form: Mapping[str, Any]) -> Any:
+def _validator(form: Mapping[str, Any], *, pattern_bytes: int | None = None) -> Any:
     try:
         return Draft202012Validator(
-            dict(form), offline=True, validate_formats=False, pattern_options=RegexOptions()
+            dict(form),
+            offline=True,
+            validate_formats=False,
+            pattern_options=RegexOptions(size_limit=pattern_bytes),
         )
     except ValidationError as error:
         place, why = _place("form", error.instance_path), _short(error.message)
@@ -151,12 +220,10 @@ def _target(reference: Any) -> Path:
     Raises:
         InvalidInputError: not into the form itself.
     """
-    if reference == "#":
-        return ()
-    if not isinstance(reference, str) or not reference.startswith("#/"):
+    is_inside = isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))
+    if not is_inside:
         raise InvalidInputError(what="form", why=f"refers to {reference!r}; only #/… is allowed")
-    parts = unquote(reference[2:]).split("/")
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+    return target_of(reference)
 
 
 def _entries(value: Any, path: Path = ()) -> Iterator[tuple[Path, str, Any]]:

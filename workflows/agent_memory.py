@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
@@ -23,7 +23,6 @@ from mnestic.activities.memories import (
 )
 from mnestic.activities.thoughts import ThinkActivities, ThinkInput, ThinkResult
 from mnestic.memory.auto_selections import AutoSelection
-from mnestic.memory.forms import check_form
 from mnestic.memory.job_contexts import ContextSelection
 from mnestic.memory.jobs import AgentMemoryState
 from mnestic.memory.knowing import KnowledgeSelection
@@ -51,6 +50,7 @@ from mnestic.workflows.controls import JobControls
 from mnestic.workflows.operation_keys import OperationKeys
 from mnestic.workflows.refusals import Refusals
 from mnestic.workflows.resumes import ResumeInbox
+from mnestic.workflows.wait_forms import checked_form, misfit
 from mnestic.workflows.waits import JobWaits, WaitTerms
 
 Payload = TypeVar("Payload")
@@ -304,10 +304,7 @@ class AgentMemory(AgentKnowledge):
         if self._waits.open is None:
             await self.until_unpaused()
         adapter = None if payload_type is None else TypeAdapter(payload_type)
-        if form is None and adapter is not None:
-            form = adapter.json_schema()
-        if form is not None:
-            check_form(form)
+        form = checked_form(form, adapter)
         workflow_type = workflow.info().workflow_type
         wait, request, restored = await self._waits.wait(
             WaitTerms(
@@ -319,7 +316,7 @@ class AgentMemory(AgentKnowledge):
                 policy=policy,
                 ask=ask,
                 form=form,
-                refuse=partial(_misfit, adapter),
+                refuse=partial(misfit, adapter),
             )
         )
         answer = request if request is not None and request.outcome != TIMEOUT else None
@@ -388,15 +385,3 @@ class AgentMemory(AgentKnowledge):
         assert self._continue_as_new is not None
         self._keys.epoch += 1
         self._continue_as_new(self.state)
-
-
-def _misfit(adapter: TypeAdapter[Any] | None, payload: Any) -> str | None:
-    """What keeps a payload from being of its type, or None."""
-    try:
-        if adapter is not None:
-            adapter.validate_python(payload)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(("payload", *(str(part) for part in first["loc"])))
-        return f"{where}: {first['msg']}"
-    return None
