@@ -115,7 +115,7 @@ async def restore_wait(
     if receipt is not None:
         receipt = receipt.model_copy(update={"set_aside": set_aside})
     ended: Literal["timed_out", "resumed"] = "resumed" if receipt else "timed_out"
-    await transaction.waits.close(wait.wait_id, ended, receipt=receipt)
+    await _close(transaction, wait, ended, receipt=receipt, is_sealed=sealed is not None)
     return Restored(
         policy=policy,
         request=request,
@@ -124,6 +124,23 @@ async def restore_wait(
         receipt=receipt,
         set_aside=set_aside,
     )
+
+
+async def _close(
+    transaction: Transaction,
+    wait: OpenWait,
+    ended: Literal["timed_out", "resumed"],
+    *,
+    receipt: ResumeReceipt | None,
+    is_sealed: bool,
+) -> None:
+    """Ends the wait; its row may be lost with its snapshot, where the database is of an earlier moment."""
+    try:
+        await transaction.waits.close(wait.wait_id, ended, receipt=receipt)
+    except NotFoundError:
+        if is_sealed:
+            raise
+        log.warning("goes on without its wait's row", extra={"wait": wait.wait_id})
 
 
 async def _refuse_second_use(

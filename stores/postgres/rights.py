@@ -105,15 +105,15 @@ _OWNER = """
 SELECT rolname, pg_has_role(oid, 'USAGE') FROM pg_roles
  WHERE oid = (SELECT relowner FROM pg_class WHERE oid = 'mnestic.alembic_version'::regclass)
 """
-_IS_MEMBER = """
-SELECT rolsuper OR pg_has_role('mnestic_app', %s) FROM pg_roles WHERE rolname = current_user
-"""
 
 # A role belongs to the whole cluster, so another database may be making it at this moment.
 _MAKE_ROLE = """
 DO $$
 BEGIN
     CREATE ROLE mnestic_app LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE;
+    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = CURRENT_USER) THEN
+        GRANT mnestic_app TO CURRENT_USER;
+    END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN
     NULL;
 END $$
@@ -146,12 +146,9 @@ class Amiss:
 
 
 def make_role(owner: psycopg.Connection[Any]) -> None:
-    """Makes the application's role where the cluster has none, and the connection's role a member of it."""
+    """Makes the application's role where the cluster has none, and who makes it a member of it."""
     if owner.execute(_ROLE).fetchone() is None:
         owner.execute(_MAKE_ROLE)
-    right = "SET" if owner.info.server_version >= _SET_IS_A_RIGHT else "MEMBER"
-    if owner.execute(_IS_MEMBER, [right]).fetchone() != (True,):
-        owner.execute("GRANT mnestic_app TO CURRENT_USER")
 
 
 def mend_rights(owner: psycopg.Connection[Any]) -> tuple[str, ...]:

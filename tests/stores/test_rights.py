@@ -1,8 +1,8 @@
 """Roles, rights and walls between tenants: what a dump leaves behind, and what `migrate` puts right."""
 
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any
 
 import psycopg
 import pytest
@@ -127,13 +127,11 @@ def test_what_was_spoilt_is_seen_and_mended(migrated: str, statement: str, what:
 async def test_a_database_without_any_grant_or_wall_works_again(migrated: str) -> None:
     """As a dump leaves it that was restored without privileges and policies."""
     tables = [table.name for table in Table.metadata.tables.values()]
-    walls = "ALTER TABLE mnestic.{} DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY"
     spoil(
         migrated,
         "DROP OWNED BY mnestic_app",
         "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA mnestic TO PUBLIC",
-        *(f"DROP POLICY tenant ON mnestic.{name}" for name in tables),
-        *(walls.format(name) for name in tables),
+        *(statement for name in tables for statement in unwall(name)),
     )
     with pytest.raises(ConfigurationError, match="mnestic migrate"):
         await note(migrated)
@@ -160,8 +158,8 @@ def test_a_database_of_an_older_version_is_migrated_where_no_rights_are_left(
 
 
 def test_who_does_not_own_the_schema_is_told_who_does(migrated: str, owner: Owner) -> None:
-    role = sql.Identifier(f"other_{migrated.rpartition('/')[2].partition('?')[0]}")
-    name: Any = role._obj[0]
+    name = f"other_{uuid.uuid4().hex[:12]}"
+    role = sql.Identifier(name)
     url = migrated.replace("postgres@", f"{name}@")
     owner.execute(sql.SQL("CREATE ROLE {} LOGIN IN ROLE mnestic_app").format(role))
     try:
@@ -172,3 +170,38 @@ def test_who_does_not_own_the_schema_is_told_who_does(migrated: str, owner: Owne
             migrate(url)
     finally:
         owner.execute(sql.SQL("DROP ROLE {}").format(role))
+
+
+def test_an_owner_who_is_no_superuser_mends_rights(empty_url: str, owner: Owner) -> None:
+    name = f"owner_{uuid.uuid4().hex[:12]}"
+    role, url = sql.Identifier(name), empty_url.replace("postgres@", f"{name}@")
+    owner.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEROLE").format(role))
+    owner.execute(sql.SQL("GRANT mnestic_app TO {} WITH ADMIN OPTION").format(role))
+    spoil(
+        empty_url,
+        "CREATE EXTENSION vector",
+        f"GRANT CREATE ON DATABASE {database_of(url)} TO {name}",
+    )
+    try:
+        migrate(url)
+        spoil(url, "REVOKE INSERT ON mnestic.entry FROM mnestic_app", *unwall("fact"))
+        owner.execute(sql.SQL("REVOKE mnestic_app FROM {} CASCADE").format(role))
+
+        assert len(amiss(url)) == 4
+        migrate(url)
+        assert amiss(url) == []
+    finally:
+        spoil(empty_url, f"DROP OWNED BY {name} CASCADE")
+        owner.execute(sql.SQL("DROP ROLE {}").format(role))
+
+
+def database_of(url: str) -> str:
+    return url.partition("?")[0].rpartition("/")[2]
+
+
+def unwall(table: str) -> tuple[str, ...]:
+    """What takes the wall away from a table."""
+    return (
+        f"DROP POLICY tenant ON mnestic.{table}",
+        f"ALTER TABLE mnestic.{table} DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY",
+    )

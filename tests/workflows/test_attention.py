@@ -292,3 +292,28 @@ async def test_an_update_whose_sender_had_to_leave_it_as_a_signal_is_kept(
 
     assert receipt is None
     assert [each.request_id for each in job.kept] == ["r1"]
+
+
+async def test_a_job_whose_wait_the_database_does_not_have_goes_on_by_an_override(
+    client: MnesticClient,
+    admin_url: str,
+    start_waiting: StartWaiting,
+    until_state: UntilState,
+    loop: str,
+) -> None:
+    """As in a database that was restored to an earlier moment."""
+    job_id = await start_waiting(loop)
+    with psycopg.connect(admin_url) as owner:
+        for table in ("job_wait", "memory_snapshot", "operation"):
+            query = psycopg.sql.SQL("DELETE FROM mnestic.{} WHERE tenant_id = %s")
+            owner.execute(query.format(psycopg.sql.Identifier(table)), [client.settings.tenant_id])
+
+    with pytest.raises(SnapshotUnverifiedError):
+        await client.resume_job(job_id, ONE, request_id="r1")
+    await until_state(job_id, "needs_attention")
+    receipt = await client.override_job(job_id, ONE, reason="restored", request_id="r2")
+
+    assert receipt is not None
+    assert (receipt.verified, receipt.request_id) == (False, "r2")
+    async with asyncio.timeout(30):
+        await client.wait_for_result(job_id)

@@ -1,0 +1,228 @@
+"""Backup and restore: the commands of `docs/recovery.md`, one after the other, and what is there afterwards."""
+
+import asyncio
+import re
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
+
+from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.memory.errors import SnapshotUnverifiedError
+from mnestic.memory.names import job_workflow_id
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.embedded.crew import Crew
+from mnestic.starter.embedded.postgres import _programs, start_postgres
+from mnestic.starter.plans import read_plan
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.worker import activities_of, make_worker
+from tests.acceptance.processes import MNESTIC
+
+pytestmark = pytest.mark.acceptance
+
+PAGE = Path(__file__).parents[2] / "docs" / "recovery.md"
+COPY, UNPACK, LOOK_AT_COPY, DUMP, PREPARE, RESTORE, LOOK = range(7)
+LIMIT_S = 60.0
+
+
+def commands() -> list[str]:
+    """The blocks of commands on the page."""
+    return re.findall(
+        r"^```sh\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+
+
+class Shell:
+    """Types the page's commands, where the programs of Postgres and ours are at hand."""
+
+    def __init__(self, folder: Path, base: Mapping[str, str]) -> None:
+        self._folder, self._base = folder, dict(base)
+
+    def type(self, number: int, **env: str) -> str:
+        path = f"{Path(MNESTIC).parent}:{_programs() / 'bin'}:{self._base['PATH']}"
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands()[number]],
+            cwd=self._folder,
+            env={**self._base, "PATH": path, **env},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, f"{commands()[number]}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture
+def shell(processes: Any, tmp_path: Path) -> Shell:
+    return Shell(tmp_path, processes.environment({}))
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder beside those of pytest, to which another run of it closes the way for the account of Postgres."""
+    with tempfile.TemporaryDirectory(prefix="mnestic-recovery-") as name:
+        yield Path(name)
+
+
+@pytest.fixture
+async def other_server(folder: Path) -> AsyncIterator[str]:
+    """Its superuser's address of another server, in which there is neither a database nor a role of ours."""
+    async with Crew(folder / "guardian.log") as crew:
+        yield (await start_postgres(folder, crew)).maintenance_url
+
+
+Working = Callable[[Settings], AbstractAsyncContextManager[MnesticClient]]
+
+
+@pytest.fixture
+def working() -> Working:
+    """A client and a worker on the database that settings name, for as long as a block."""
+
+    class _Working(AsyncExitStack):
+        def __init__(self, settings: Settings) -> None:
+            super().__init__()
+            self._settings = settings
+
+        async def __aenter__(self) -> Any:
+            await super().__aenter__()
+            assert self._settings.database_url is not None
+            memory = PostgresMemory(self._settings.database_url.get_secret_value(), pool_size=5)
+            self.push_async_callback(memory.close)
+            client = await self.enter_async_context(await MnesticClient.connect(self._settings))
+            activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
+            worker = make_worker(client.temporal, self._settings, activities=activities)
+            await self.enter_async_context(worker)
+            return client
+
+    return _Working
+
+
+async def start(client: MnesticClient, plan: Path, job_id: str) -> None:
+    """Starts a job, and returns once it waits."""
+    await client.start_job(
+        read_plan(plan), agent_id="ada", session_id=job_id, inputs={"name": "Ana"}, job_id=job_id
+    )
+    await until_state(client, job_id, "waiting")
+
+
+async def until_state(client: MnesticClient, job_id: str, state: str) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while (await client.describe_job(job_id)).state != state:  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.05)
+
+
+async def delete_from_temporal(client: MnesticClient, job_id: str) -> None:
+    name = job_workflow_id(client.settings.tenant_id, job_id)
+    await client.temporal.workflow_service.delete_workflow_execution(
+        DeleteWorkflowExecutionRequest(
+            namespace=client.temporal.namespace,
+            workflow_execution=WorkflowExecution(workflow_id=name),
+        )
+    )
+
+
+@pytest.fixture
+async def moved(
+    settings: Settings, other_server: str, plan: Path, shell: Shell, working: Working
+) -> tuple[Settings, Mapping[str, str]]:
+    """Settings and environment of a database that was dumped and restored on another server.
+
+    Of its jobs, `before` and `lost` waited when the dump was made, and `since` did not.
+    """
+    assert settings.database_admin_url is not None
+    async with working(settings) as client:
+        await client.memory("ada").add("The ferry to Texel leaves at nine.")
+        await start(client, plan, "before")
+        await start(client, plan, "lost")
+        shell.type(DUMP, MNESTIC_DATABASE_ADMIN_URL=settings.database_admin_url.get_secret_value())
+        await client.memory("ada").add("This comes after the dump.")
+        await start(client, plan, "since")
+    admin_url = other_server.replace("/postgres?", "/agents?")
+    app_url = admin_url.replace("postgres@", "app@")
+    env = {
+        "MAINTENANCE_URL": other_server,
+        "MNESTIC_DATABASE_ADMIN_URL": admin_url,
+        "MNESTIC_DATABASE_URL": app_url,
+        "TEMPORAL_ADDRESS": str(settings.temporal_address),
+        "MNESTIC_TASK_QUEUE": settings.task_queue,
+        "MNESTIC_TENANT_ID": settings.tenant_id,
+        "MNESTIC_DATA_DIR": str(settings.data_dir),
+    }
+    shell.type(PREPARE, **env)
+    shell.type(RESTORE, **env)
+    urls = {"database_url": SecretStr(app_url), "database_admin_url": SecretStr(admin_url)}
+    return settings.model_copy(update=urls), env
+
+
+async def test_a_dump_is_restored_on_another_server_and_jobs_go_on(
+    moved: tuple[Settings, Mapping[str, str]], shell: Shell, working: Working
+) -> None:
+    there, env = moved
+    word = {"word": "again"}
+
+    async with working(there) as client:
+        looked = await asyncio.to_thread(shell.type, LOOK, **env)
+        found = await client.memory("ada").retrieve("When does the ferry leave?")
+        await client.memory("ada").add("Mara keeps the key under the fern.")
+        resumed = await client.resume_job("before", word)
+        await client.wait_for_result("before")
+        with pytest.raises(SnapshotUnverifiedError):
+            await client.resume_job("since", word)
+        await until_state(client, "since", "needs_attention")
+        overridden = await client.override_job("since", word, reason="restored")
+        await client.wait_for_result("since")
+        await delete_from_temporal(client, "lost")
+        await client.fork_job("lost", as_job="lost-again")
+        await until_state(client, "lost-again", "waiting")
+        forked = await client.resume_job("lost-again", word)
+
+    assert "all granted" in looked
+    assert [one.entry.content for one in found.found] == ["The ferry to Texel leaves at nine."]
+    assert [bool(one and one.verified) for one in (resumed, overridden, forked)] == [
+        True,
+        False,
+        True,
+    ]
+    assert seen(env["MNESTIC_DATABASE_URL"], tenant="") == 0
+    assert seen(env["MNESTIC_DATABASE_URL"], tenant=there.tenant_id) >= 2
+
+
+def seen(url: str, *, tenant: str) -> int:
+    """How many entries the application sees as a tenant."""
+    with psycopg.connect(url) as application:
+        application.execute("SET ROLE mnestic_app")
+        application.execute("SELECT set_config('mnestic.tenant_id', %s, true)", [tenant])
+        return len(application.execute("SELECT * FROM mnestic.entry").fetchall())
+
+
+def test_a_data_directory_is_copied_and_its_job_goes_on(
+    start_up: Callable[..., Any], plan: Path, folder: Path, shell: Shell
+) -> None:
+    data, copied = folder / "data", folder / "copied"
+    up = start_up(data)
+    up.asked(
+        *("job", "start", str(plan), "--agent", "ada", "--session", "s1"),
+        *("--job-id", "j1", "--input", "name=Ana"),
+    )
+    up.until_job("j1", "waiting")
+    assert up.running.stop().code == 0
+
+    shell.type(COPY, MNESTIC_DATA_DIR=str(data))
+    shell.type(UNPACK, RESTORED_DATA_DIR=str(copied))
+    again = start_up(copied)
+    found = shell.type(LOOK_AT_COPY, RESTORED_DATA_DIR=str(copied))
+    receipt = again.asked("job", "resume", "j1", "--payload", '{"word": "again"}')
+
+    assert "FAIL" not in found
+    assert receipt["verified"]
+    again.until_job("j1", "completed")
