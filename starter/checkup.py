@@ -27,14 +27,13 @@ from mnestic.starter.wiring import (
     notes_of,
 )
 from mnestic.stores.postgres.poolers import is_pooled
-from mnestic.stores.postgres.rights import find_amiss
+from mnestic.stores.postgres.rights import find_amiss, summarise
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, describe_url, driver_url
 
 _OLDEST_POSTGRES = 150_000
 _SET_IS_A_RIGHT = 160_000
 _OLDEST_PGVECTOR = (0, 7)
 _MODEL_LIMIT = timedelta(seconds=5)
-_MOST_TOLD = 3  # of what is amiss
 _LEAST_DISK = 1 << 30  # bytes; a database that runs out of disk stops
 _MEND_POSTGRES = "start it, or correct MNESTIC_DATABASE_URL; `mnestic up` starts an embedded one"
 _MEND_TEMPORAL = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an embedded one"
@@ -175,11 +174,10 @@ def _migrations(connection: psycopg.Connection) -> Finding:
 
 def _rights(connection: psycopg.Connection) -> Finding:
     amiss = [one.what for one in find_amiss(connection)]
-    more = f" and {len(amiss) - _MOST_TOLD} more" if len(amiss) > _MOST_TOLD else ""
     return Finding(
         part="rights",
         ok=not amiss,
-        found="; ".join(amiss[:_MOST_TOLD]) + more if amiss else "all granted, and no others",
+        found=summarise(amiss) if amiss else "all granted, and no others",
         mend="mnestic migrate",
     )
 

@@ -50,12 +50,12 @@ def worker(
 
 
 def migrate_schema(as_json: AsJson = False) -> None:
-    """Bring the database's schema to this version."""
+    """Bring the database's schema to this version, and put roles and rights right."""
     from mnestic.starter.wiring import find_database
     from mnestic.stores.postgres.schema import migrate
 
     _, admin_url = find_database(command_settings())
-    version = migrate(admin_url.get_secret_value())
+    version = migrate(admin_url.get_secret_value(), report=print_progress)
     if as_json:
         print_json({"schema": version})
     else:

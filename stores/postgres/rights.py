@@ -5,7 +5,7 @@ policies are left out on request. `mnestic migrate` puts it right whatever the s
 what is amiss. A migration that makes a table or a function has its rights declared here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from mnestic.memory.errors import ConfigurationError
 
 APPLICATION = "mnestic_app"  # owns nothing, and cannot pass row-level security
 _PUBLIC = "PUBLIC"
+_MOST_NAMED = 3  # in a summary
 _SET_IS_A_RIGHT = (
     160_000  # the version since which a member may become a role only if it was granted WITH SET
 )
@@ -168,6 +169,12 @@ def mend_rights(owner: psycopg.Connection[Any]) -> tuple[str, ...]:
 def find_amiss(connection: psycopg.Connection[Any]) -> tuple[Amiss, ...]:
     """What is not as it should be of rights and walls in a schema of this code's version; any role may look."""
     return (*_role_amiss(connection), *_rights_amiss(connection), *_walls_amiss(connection))
+
+
+def summarise(amiss: Sequence[str]) -> str:
+    """The first of what is amiss, and how much more there is."""
+    more = f" and {len(amiss) - _MOST_NAMED} more" if len(amiss) > _MOST_NAMED else ""
+    return "; ".join(amiss[:_MOST_NAMED]) + more
 
 
 def _role_amiss(connection: psycopg.Connection[Any]) -> Iterator[Amiss]:

@@ -5,6 +5,7 @@ It stands apart from the stores because it runs as the owner of the tables, whic
 
 import logging
 import re
+from collections.abc import Callable
 
 import psycopg
 from sqlalchemy import Connection, create_engine, make_url, text
@@ -12,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
 from mnestic.memory.errors import ConfigurationError, SchemaVersionError
-from mnestic.stores.postgres.rights import make_role, mend_rights
+from mnestic.stores.postgres.rights import make_role, mend_rights, summarise
 from mnestic.stores.postgres.sqlstates import (
     Meaning,
     driver_error,
@@ -54,8 +55,12 @@ def describe_url(url: str) -> str:
     return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1***", bare)
 
 
-def migrate(admin_url: str) -> str:
+def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> str:
     """Brings the schema to this code's version, and roles, rights and walls to what it needs; returns that version.
+
+    Args:
+        admin_url: Of the role that owns the schema, or is to own it.
+        report: Is told what was amiss of roles, rights and walls.
 
     Raises:
         DatabaseUnavailableError: Postgres does not answer.
@@ -80,6 +85,8 @@ def migrate(admin_url: str) -> str:
                 _upgrade(connection)
             if amiss := mend_rights(driver):
                 log.warning("rights are mended", extra={"amiss": amiss})
+                if report is not None:
+                    report(f"Mended: {summarise(amiss)}.")
     except (DBAPIError, psycopg.Error) as error:
         raise _translate(error, admin_url) from error
     finally:

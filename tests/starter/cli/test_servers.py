@@ -1,5 +1,6 @@
 """Servers that are down, too new, or in the way: one line, in time, and nothing is changed."""
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -111,6 +112,29 @@ def test_migrate_brings_a_new_database_to_this_version(
     assert first["schema"] >= "0001"
     assert second.out == f"The schema is at version {first['schema']}.\n"
     assert wired("memory", "record", "list", "--agent", "a", "--json").document["records"] == []
+
+
+def test_lost_rights_are_named_by_doctor_and_mended_by_migrate(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
+) -> None:
+    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", other_database)
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
+    wired("migrate")
+    with psycopg.connect(other_database) as owner:
+        owner.execute("REVOKE INSERT, SELECT ON mnestic.entry FROM mnestic_app")
+        owner.execute("REVOKE UPDATE ON mnestic.fact, mnestic.setting FROM mnestic_app")
+
+    def rights() -> dict[str, Any]:
+        checks = json.loads(wired("doctor", "--json").out)["checks"]
+        return next(check for check in checks if check["part"] == "rights")
+
+    lost, mended = rights(), wired("migrate")
+
+    first = "mnestic_app lacks INSERT on entry; mnestic_app lacks SELECT on entry; "
+    amiss = f"{first}mnestic_app lacks UPDATE on fact and 1 more"
+    assert (lost["ok"], lost["found"], lost["mend"]) == (False, amiss, "mnestic migrate")
+    assert f"Mended: {amiss}." in mended.err.replace("\n", " ")
+    assert rights()["ok"]
 
 
 @pytest.mark.parametrize("option", ["--port", "--ui-port"])
