@@ -1,11 +1,16 @@
 """What holds for predicates, in a tenant: how many objects each has at a time, and its category."""
 
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from pydantic import ValidationError
 
 from mnestic.memory.claims import Cardinality
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.predicates import DEFAULTS, Category, Predicate, check_predicate
-from mnestic.memory.scope import EVERY_AGENT
+from mnestic.memory.scope import EVERY_AGENT, check_id
+from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import ChecksTexts
 
 
@@ -13,7 +18,12 @@ class PredicateClient(ChecksTexts):
     """The predicates of a tenant."""
 
     def __init__(self, memory: Memory, *, tenant_id: str) -> None:
-        self._memory, self._tenant_id = memory, tenant_id
+        """Prepares the client.
+
+        Raises:
+            InvalidInputError: the tenant is no id.
+        """
+        self._memory, self._tenant_id = memory, check_id(tenant_id, what="tenant")
 
     async def list(self) -> tuple[tuple[Predicate, bool], ...]:
         """All predicates by name, and whether the tenant has said so, or a default holds."""
@@ -39,14 +49,13 @@ class PredicateClient(ChecksTexts):
             The predicate, and how many facts are believed otherwise.
 
         Raises:
-            InvalidInputError: the name is none.
+            InvalidInputError: the name is none, or there is no such cardinality or category.
         """
         check_predicate(name)
         said = {"cardinality": cardinality, "category": category}
         async with self._transaction(EVERY_AGENT, write=True) as transaction:
             before = (await transaction.facts.get_predicates({name}))[name]
-            changed = {field: value for field, value in said.items() if value is not None}
-            predicate = before.model_copy(update=changed)
+            predicate = _changed(before, {k: v for k, v in said.items() if v is not None})
             await transaction.facts.put_predicate(predicate)
         return predicate, await self._settle(name)
 
@@ -71,3 +80,15 @@ class PredicateClient(ChecksTexts):
         return self._memory.transaction(
             tenant_id=self._tenant_id, agent_id=agent_id, actor="client", write=write
         )
+
+
+def _changed(before: Predicate, changes: Mapping[str, Any]) -> Predicate:
+    """The predicate with some fields changed.
+
+    Raises:
+        InvalidInputError: one cannot have that value.
+    """
+    try:
+        return Predicate.model_validate({**before.model_dump(), **changes})
+    except ValidationError as error:
+        raise refused("predicate", error) from None
