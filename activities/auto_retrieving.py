@@ -90,9 +90,20 @@ class AutoRetriever:
         models: QueryModels,
         count_tokens: TokenCounter,
         notes: NoteSource | None = None,
+        notes_tenant_id: str | None = None,
         limits: SourceLimits | None = None,
     ) -> None:
+        """Prepares it.
+
+        Args:
+            models: Those that searches ask.
+            count_tokens: What counts tokens.
+            notes: The vault of notes, if there is one.
+            notes_tenant_id: Whose vault it is: agents of other tenants are told nothing of it.
+            limits: How long a message waits for each source.
+        """
         self._models, self._notes, self._count_tokens = models, notes, count_tokens
+        self._notes_tenant_id = notes_tenant_id
         self._limits = limits or SourceLimits()
         self._settings: dict[str, AgentSettings] = {}
         self._left: set[asyncio.Task[Any]] = set()
@@ -143,7 +154,7 @@ class AutoRetriever:
             now=asked_at or now,
         )
         memories, notes = await asyncio.gather(
-            self._memories(asked, latest, why_not), self._notes_of(settings, select)
+            self._memories(asked, latest, why_not), self._notes_of(asked)
         )
         return Found(
             memories=memories.memories,
@@ -232,12 +243,16 @@ class AutoRetriever:
             policy=asked.settings.policy,
         )
 
-    async def _notes_of(self, settings: AgentSettings, select: AutoSelection) -> Found:
+    async def _notes_of(self, asked: _Asked) -> Found:
+        settings = asked.settings
         wanted = NoteSelection(
             paths=settings.obsidian_context_notes, tag=settings.obsidian_context_tag
         )
         enabled = settings.auto_retrieve_enabled and settings.obsidian_context_enabled
-        if self._notes is None or not enabled or not select.notes or wanted.is_empty:
+        is_theirs = asked.asker.tenant_id == self._notes_tenant_id
+        if self._notes is None or not (is_theirs and enabled and asked.select.notes):
+            return Found()
+        if wanted.is_empty:
             return Found()
         found, why = await self._within(self._limits.notes, self._notes.read(wanted))
         if found is None:

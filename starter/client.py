@@ -208,7 +208,12 @@ class MnesticClient(Connection):
             NotFoundError: there is no such job.
         """
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            return await describe_job(self._handle(job_id), job_id=job_id, memory=self._memory)
+            return await describe_job(
+                self._handle(job_id),
+                job_id=job_id,
+                tenant_id=self.settings.tenant_id,
+                memory=self._memory,
+            )
 
     async def job_history(self, job_id: str) -> JobTimeline:
         """What happened to a job, from Temporal's history and our rows. Needs no worker.
@@ -265,7 +270,12 @@ class MnesticClient(Connection):
             return await job_result(self._handle(job_id), job_id=job_id)
 
     def job_link(self, job_id: str) -> str | None:
-        """The job's page in the Temporal UI, if the UI's address is known."""
+        """The job's page in the Temporal UI, if the UI's address is known.
+
+        Raises:
+            InvalidInputError: the id is malformed.
+        """
+        check_id(job_id, what="job id")
         return self.endpoints.link_to(job_workflow_id(self.settings.tenant_id, job_id))
 
     async def _start(self, asked: JobInput, *, priority: int | None = None) -> str:

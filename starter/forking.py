@@ -57,8 +57,8 @@ async def fork_input(
         why = f"has no wait {context.cursor_node!r}, at which the fork begins"
         raise InvalidInputError(what=f"plan {plan.name}", why=why)
     sha256 = await hash_of_snapshot(wait, found, temporal=temporal, memory=memory)
-    new_id = check_id(terms.as_job or new_job_id(), what="job id")
-    session_id = check_id(terms.session_id or new_id, what="session")
+    new_id = check_id(new_job_id() if terms.as_job is None else terms.as_job, what="job id")
+    session_id = check_id(new_id if terms.session_id is None else terms.session_id, what="session")
     asked = JobInput(
         job_id=new_id,
         scope=Scope(tenant_id=tenant_id, agent_id=agent_id, session_id=session_id),

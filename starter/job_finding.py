@@ -28,7 +28,7 @@ async def owner_of(
     Raises:
         NotFoundError: there is no such job.
     """
-    agent_id = agent_of(found)[0] if found else ""
+    agent_id = agent_of(found) if found else ""
     agent_id = agent_id or await memory.find_agent(tenant_id=tenant_id, job_id=job_id) or ""
     if not agent_id:
         raise NotFoundError(what="job", name=job_id)

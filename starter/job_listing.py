@@ -55,14 +55,17 @@ async def list_jobs(
 
 
 async def describe_job(
-    handle: WorkflowHandle[Any, Any], *, job_id: str, memory: Memory
+    handle: WorkflowHandle[Any, Any], *, job_id: str, tenant_id: str, memory: Memory
 ) -> JobDescription:
-    """A job and its waits; see `MnesticClient.describe_job`."""
+    """A job and its waits; see `MnesticClient.describe_job`.
+
+    Its tenant is the client's, whatever the workflow publishes of itself.
+    """
     found = await handle.describe()
     summary = _summary(found)
     memo = await found.memo()
     header = memo.get(JOB_HEADER, {})
-    agent_id, tenant_id = agent_of(found)
+    agent_id = agent_of(found)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
@@ -93,9 +96,9 @@ async def every(
             return tuple(rows)
 
 
-def agent_of(found: WorkflowExecutionDescription) -> tuple[str, str]:
-    """The agent and the tenant of a job."""
-    return _keyword(found, "AgentId") or "", _keyword(found, "TenantId") or ""
+def agent_of(found: WorkflowExecutionDescription) -> str:
+    """The agent of a job, as it publishes it; empty if it does not."""
+    return _keyword(found, "AgentId") or ""
 
 
 def failing_activities(found: WorkflowExecutionDescription) -> Iterator[str]:

@@ -23,6 +23,7 @@ from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.histories import FactHistory, history_of
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.predicates import check_predicate
+from mnestic.memory.scope import check_id
 from mnestic.memory.signals import KeptSignal, SignalKind
 from mnestic.memory.subjects import spelt
 from mnestic.memory.world import World, world_of
@@ -37,6 +38,13 @@ class KnowledgeClient(ChecksTexts):
     """What one agent knows. Each call is a transaction of its own, with audit rows."""
 
     def __init__(self, memory: Memory, *, tenant_id: str, agent_id: str) -> None:
+        """Prepares the client.
+
+        Raises:
+            InvalidInputError: the tenant or the agent is no id.
+        """
+        check_id(tenant_id, what="tenant")
+        check_id(agent_id, what="agent")
         self._memory, self._tenant_id, self._agent_id = memory, tenant_id, agent_id
 
     async def list_facts(

@@ -47,7 +47,7 @@ def check_job(
     inputs = dict(inputs or {})
     check_size(inputs, what="inputs", limit_bytes=settings.max_payload_bytes)
     return JobInput(
-        job_id=check_id(job_id or new_job_id(), what="job id"),
+        job_id=check_id(new_job_id() if job_id is None else job_id, what="job id"),
         scope=Scope(
             tenant_id=check_id(settings.tenant_id, what="tenant"),
             agent_id=check_id(agent_id, what="agent"),

@@ -102,8 +102,11 @@ class Connection(JobSteering):
         await self._closing.aclose()
 
     def memory(self, agent_id: str) -> MemoryClient:
-        """The memory of one agent."""
-        check_id(agent_id, what="agent")
+        """The memory of one agent.
+
+        Raises:
+            InvalidInputError: the agent is no id.
+        """
         return MemoryClient(
             self._memory,
             tenant_id=self.settings.tenant_id,

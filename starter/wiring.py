@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, SecretStr
 from temporalio.client import Client
@@ -61,7 +62,7 @@ class Endpoints(BaseModel):
         """The page of a workflow in the Temporal UI, if the UI's address is known."""
         if self.temporal_ui is None:
             return None
-        name = workflow_id.replace("/", "%2F")
+        name = quote(workflow_id, safe="")
         return f"{self.temporal_ui}/namespaces/{self.temporal_namespace}/workflows/{name}"
 
 
@@ -200,6 +201,8 @@ def notes_of(settings: Settings) -> NoteSource | None:
 def auto_retriever(settings: Settings, models: QueryModels) -> AutoRetriever:
     """What finds memories and notes for a message, within the limits that the settings give.
 
+    The vault is the settings' tenant's, also where a worker serves others beside it.
+
     Raises:
         ConfigurationError: they name two vaults, or one that cannot be.
     """
@@ -208,7 +211,11 @@ def auto_retriever(settings: Settings, models: QueryModels) -> AutoRetriever:
         notes=timedelta(seconds=settings.obsidian_timeout_s),
     )
     return AutoRetriever(
-        models=models, count_tokens=count_tokens, notes=notes_of(settings), limits=limits
+        models=models,
+        count_tokens=count_tokens,
+        notes=notes_of(settings),
+        notes_tenant_id=settings.tenant_id,
+        limits=limits,
     )
 
 

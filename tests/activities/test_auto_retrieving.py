@@ -62,7 +62,10 @@ def make(memory: Memory, settings: Settings) -> Callable[..., MemoryClient]:
 
     def build(**fields: Any) -> MemoryClient:
         auto = AutoRetriever(
-            models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens, **fields
+            models=QueryModels(TokenVectorEmbedder()),
+            count_tokens=count_tokens,
+            notes_tenant_id=settings.tenant_id,
+            **fields,
         )
         return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", auto=auto)
 
@@ -248,7 +251,10 @@ async def test_a_database_that_is_down_is_skipped_by_name_and_the_notes_are_told
 ) -> None:
     down = PostgresMemory("postgresql://nobody@127.0.0.1:1/nothing", pool_size=1)
     auto = AutoRetriever(
-        models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens, notes=vault
+        models=QueryModels(TokenVectorEmbedder()),
+        count_tokens=count_tokens,
+        notes=vault,
+        notes_tenant_id="t",
     )
     ada = MemoryClient(down, tenant_id="t", agent_id="ada", auto=auto)
 

@@ -28,6 +28,7 @@ def ada(memory: Memory, settings: Settings, tmp_path: Path) -> MemoryClient:
         models=QueryModels(TokenVectorEmbedder()),
         count_tokens=count_tokens,
         notes=FolderVault(tmp_path),
+        notes_tenant_id=settings.tenant_id,
     )
     return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", auto=auto)
 

@@ -4,21 +4,32 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.settings import Settings
+from tests.security.tenants import Victim, remember_everything, running_worker
 
-SECRET = "Vasterbotten"
 
-
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def victim(
-    new_settings: Callable[[Path], Settings], tmp_path: Path
-) -> AsyncIterator[MnesticClient]:
-    """A client of another tenant, whose agent `ada` remembers something in every kind of store."""
-    async with await MnesticClient.connect(new_settings(tmp_path / "victim")) as client:
-        memory = client.memory("ada")
-        await memory.set("secrets", "place", {"name": SECRET})
-        await memory.add(f"I live in {SECRET}.", speaker="Mara", session_id="s1", source_id="v1")
-        await memory.add_fact("Mara", "lives_in", SECRET)
+    new_settings: Callable[[Path], Settings],
+    admin_url: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Victim:
+    """A tenant whose agent `ada` has something in every store. Nothing of it may change, so tests share it."""
+    return await remember_everything(new_settings(tmp_path_factory.mktemp("victim")), admin_url)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def theirs(victim: Victim) -> AsyncIterator[MnesticClient]:
+    """A client of the victim, in this process."""
+    async with await MnesticClient.connect(victim.settings) as client:
         yield client
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_worker(theirs: MnesticClient) -> AsyncIterator[None]:
+    """A worker on the task queue of all tenants of the module."""
+    async with running_worker(theirs):
+        yield

@@ -5,9 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
-from psycopg import sql
 from temporalio import activity, workflow
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.common import RetryPolicy
@@ -22,6 +20,7 @@ from mnestic.starter.client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.plugin import MnesticPlugin
+from tests.security.tenants import Victim, rows_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC).isoformat()
 SNAPSHOT = {
@@ -89,21 +88,6 @@ def input_for(tenant_id: str, name: str) -> dict[str, Any]:
     return {"scope": scope, "operation": operation, **scope, **(ARGUMENTS[name] or {})}
 
 
-def rows_of(admin_url: str, tenant_id: str) -> dict[str, list[str]]:
-    """All rows of a tenant as text, by table."""
-    tables = """
-        SELECT table_name FROM information_schema.columns
-         WHERE table_schema = 'mnestic' AND column_name = 'tenant_id'
-    """
-    rows = {}
-    with psycopg.connect(admin_url) as connection:
-        for (name,) in connection.execute(tables).fetchall():
-            query = sql.SQL("SELECT t::text FROM mnestic.{} AS t WHERE tenant_id = %s ORDER BY 1")
-            found = connection.execute(query.format(sql.Identifier(name)), [tenant_id]).fetchall()
-            rows[name] = [row for (row,) in found]
-    return rows
-
-
 @workflow.defn(name="Calls")
 class Calls:
     """Calls activities, as a workflow of anybody's on the task queue can, and tells how each failed."""
@@ -144,9 +128,9 @@ def test_each_activity_has_a_call_here(memory: PostgresMemory) -> None:
 
 
 async def test_an_activity_refuses_what_a_workflow_of_another_tenant_asks(
-    client: MnesticClient, memory: PostgresMemory, victim: MnesticClient, admin_url: str
+    client: MnesticClient, memory: PostgresMemory, victim: Victim, admin_url: str
 ) -> None:
-    theirs, mine = victim.settings.tenant_id, client.settings.tenant_id
+    theirs, mine = victim.tenant_id, client.settings.tenant_id
     before = rows_of(admin_url, theirs)
 
     inputs = {name: input_for(theirs, name) for name in GUARDED}
@@ -158,9 +142,9 @@ async def test_an_activity_refuses_what_a_workflow_of_another_tenant_asks(
 
 @pytest.mark.parametrize("workflow_id", ["refund-{}", "job/{}", "job/{}/a/b", "other/{}/a"])
 async def test_a_workflow_whose_id_names_no_tenant_is_held_to_the_workers(
-    client: MnesticClient, memory: PostgresMemory, victim: MnesticClient, workflow_id: str
+    client: MnesticClient, memory: PostgresMemory, victim: Victim, workflow_id: str
 ) -> None:
-    theirs, mine = victim.settings.tenant_id, client.settings.tenant_id
+    theirs, mine = victim.tenant_id, client.settings.tenant_id
     name = "mnestic.list_facts"
     workflow_id = workflow_id.format(theirs)
 
@@ -217,9 +201,9 @@ def test_a_tenant_is_read_from_the_ids_of_our_workflows_alone() -> None:
 @pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize("kind", ["AgentJob", "AgentInbox", "IngestMessages", "ForgetTopic"])
 async def test_a_workflow_that_is_given_another_tenant_fails_at_once(
-    client: MnesticClient, victim: MnesticClient, admin_url: str, kind: str
+    client: MnesticClient, victim: Victim, admin_url: str, kind: str
 ) -> None:
-    theirs, mine = victim.settings.tenant_id, client.settings.tenant_id
+    theirs, mine = victim.tenant_id, client.settings.tenant_id
     before = rows_of(admin_url, theirs)
     scope = {"tenant_id": theirs, "agent_id": "ada", "session_id": "s1"}
     plan = {"name": "p", "nodes": [{"id": "a", "kind": "remember", "note": "n", "next": "end"}]}
@@ -249,9 +233,9 @@ async def test_a_plan_that_names_one_of_our_activities_is_refused(
 
 @pytest.mark.usefixtures("worker")
 async def test_a_job_that_was_started_with_such_a_plan_fails_at_that_node(
-    client: MnesticClient, victim: MnesticClient, admin_url: str
+    client: MnesticClient, victim: Victim, admin_url: str
 ) -> None:
-    theirs, mine = victim.settings.tenant_id, client.settings.tenant_id
+    theirs, mine = victim.tenant_id, client.settings.tenant_id
     before = rows_of(admin_url, theirs)
     names = sorted(set(ARGUMENTS) - OWN_TOOLS)
     nodes = [
@@ -279,9 +263,9 @@ async def test_a_job_that_was_started_with_such_a_plan_fails_at_that_node(
 
 @pytest.mark.usefixtures("worker")
 async def test_a_tool_of_ours_works_in_the_jobs_own_scope_whatever_the_plan_says(
-    client: MnesticClient, victim: MnesticClient, admin_url: str
+    client: MnesticClient, victim: Victim, admin_url: str
 ) -> None:
-    theirs = victim.settings.tenant_id
+    theirs = victim.tenant_id
     before = rows_of(admin_url, theirs)
     node = {
         "id": "read",

@@ -91,7 +91,7 @@ def model() -> EchoModel:
 
 @pytest.fixture
 def activities(
-    memory: PostgresMemory, model: EchoModel, tmp_path: Path
+    memory: PostgresMemory, settings: Settings, model: EchoModel, tmp_path: Path
 ) -> list[Callable[..., Any]]:
     """All activities, with a vault that has a note."""
     vault = tmp_path / "vault"
@@ -101,6 +101,7 @@ def activities(
         models=QueryModels(TokenVectorEmbedder()),
         count_tokens=count_tokens,
         notes=FolderVault(vault),
+        notes_tenant_id=settings.tenant_id,
     )
     return activities_of(
         memory, model=model, summariser=LocalSummariser(), auto=auto, prices=PRICES

@@ -1,0 +1,227 @@
+"""What a tenant can try from Python with what it knows of another's memory: a case for each way in."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+
+from mnestic.memory.conversations import Conversation, ConversationSession, Turn
+from mnestic.memory.entries import EntryQuery
+from mnestic.memory.learning import Incoming
+from mnestic.memory.plans import Plan
+from mnestic.memory.resources import Resource
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.deployments import Deployment
+from mnestic.starter.ingesting import receive_conversation, start_ingest
+from mnestic.starter.learning_status import find_delay
+from mnestic.starter.memory_client import MemoryClient
+from tests.security.tenants import AGENT, FIRST, QUESTION, SECRET, SESSION, Known
+
+Case: TypeAlias = Callable[[Any, Known], Awaitable[Any]]
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+PLAN = Plan.model_validate(
+    {
+        "name": "mine",
+        "nodes": [
+            {
+                "id": "ask",
+                "kind": "wait",
+                "key": "k",
+                "timeout": "1d",
+                "on": {"resumed": "end", "timeout": "end"},
+            }
+        ],
+    }
+)
+# What has no case, and why.
+WITHOUT_TENANT = {
+    "MnesticClient.connect": "it takes settings, whose tenant is the one that it is of",
+    "MnesticClient.close": "it takes and gives nothing",
+    "Deployment.list_builds": "builds belong to whoever runs the workers of all tenants",
+    "Deployment.make_current": "likewise",
+    "Deployment.find_standstill": "likewise",
+    "wait_for_learning": "it takes a handle of Temporal's client, which reaches its whole namespace",
+}
+
+
+def message() -> Resource:
+    """A message where the victim has one."""
+    return Resource(
+        session_id=SESSION,
+        source_id=FIRST,
+        channel="chat",
+        speaker="Mara",
+        content="I live here.",
+        at=NOON,
+    )
+
+
+async def received(client: MnesticClient) -> list[Any]:
+    """A conversation, as it is received where the victim has one."""
+    turn = Turn(id=FIRST, speaker="Mara", text="I live here.", at=NOON)
+    session = ConversationSession(id=SESSION, at=NOON, turns=(turn,))
+    conversation = Conversation(title="c", sessions=(session,))
+    batches = receive_conversation(client, conversation, agent_id=AGENT, channel="chat")
+    return [batch async for batch in batches]
+
+
+async def forked(client: MnesticClient, known: Known) -> str:
+    """A fork of a job of one's own, at a wait that is not."""
+    own = await client.start_job(PLAN, agent_id=AGENT, session_id=SESSION, job_id="own")
+    async with asyncio.timeout(30):
+        while await client.find_open_wait(own) is None:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
+    return await client.fork_job(own, wait=known.wait)
+
+
+async def changed(memory: MemoryClient, known: Known) -> Any:
+    """An entry of one's own, put below one that is not."""
+    own = await memory.add("Mine.")
+    return await memory.change_entry(own.id, parent=known.entry.id)
+
+
+CLIENT_CASES: Mapping[str, Case] = {
+    "start_job": lambda c, k: c.start_job(
+        PLAN, agent_id=AGENT, session_id=SESSION, job_id=k.job, inputs={"wait": k.wait}
+    ),
+    "fork_job": lambda c, k: c.fork_job(k.job, wait=k.wait, as_job="mine"),
+    "fork_job of one's own": forked,
+    "fork_job that is over": lambda c, k: c.fork_job(k.finished, plan=PLAN, session_id="new"),
+    "resume_job": lambda c, k: c.resume_job(k.job, {"yes": 1}, wait_id=k.wait),
+    "resume_job by signal": lambda c, k: c.resume_job(k.job, 1, wait_id=k.wait, by="signal"),
+    "resume_job again": lambda c, k: c.resume_job(
+        k.finished, request_id=k.request, expected_sha256=k.sha256
+    ),
+    "override_job": lambda c, k: c.override_job(k.job, reason="mine", request_id=k.request),
+    "extend_wait": lambda c, k: c.extend_wait(k.job, by=timedelta(days=1), wait_id=k.wait),
+    "find_open_wait": lambda c, k: c.find_open_wait(k.job),
+    "pause_job": lambda c, k: c.pause_job(k.job),
+    "unpause_job": lambda c, k: c.unpause_job(k.job),
+    "poke_job": lambda c, k: c.poke_job(k.job),
+    "cancel_job": lambda c, k: c.cancel_job(k.job),
+    "list_jobs": lambda c, k: c.list_jobs(cursor=k.cursors["jobs"]),
+    "list_jobs that wait": lambda c, k: c.list_jobs(waiting=True, cursor=k.cursors["jobs"]),
+    "describe_job": lambda c, k: c.describe_job(k.job),
+    "job_history": lambda c, k: c.job_history(k.finished),
+    "diff_job": lambda c, k: c.diff_job(k.job, k.wait),
+    "wait_for_result": lambda c, k: c.wait_for_result(k.finished),
+    "job_link": lambda c, k: given(c.job_link(k.job)),
+    "costs": lambda c, k: c.costs(since=NOON, until=NOON + timedelta(days=999), agent_id=AGENT),  # noqa: ARG005
+    "memory": lambda c, k: c.memory(AGENT).get("secrets", "place"),  # noqa: ARG005
+    "inbox": lambda c, k: c.inbox(AGENT).status(),  # noqa: ARG005
+    "predicates": lambda c, k: c.predicates().list(),  # noqa: ARG005
+    "cache_counts": lambda c, k: given(type(c.cache_counts()).__name__),  # noqa: ARG005 - of the process
+}
+MEMORY_CASES: Mapping[str, Case] = {
+    "get": lambda m, k: m.get("secrets", "place"),  # noqa: ARG005
+    "set": lambda m, k: m.set("secrets", "place", 1, operation_key=k.operation),
+    "set at a version": lambda m, k: m.set("secrets", "place", 1, expected_version=1),  # noqa: ARG005
+    "delete": lambda m, k: m.delete("secrets", "place", expected_version=1),  # noqa: ARG005
+    "list_records": lambda m, k: m.list_records(cursor=k.cursors["records"]),
+    "list_records of all": lambda m, k: m.list_records("secrets"),  # noqa: ARG005
+    "list_episodes": lambda m, k: m.list_episodes(cursor=k.cursors["episodes"]),
+    "list_episodes of a session": lambda m, k: m.list_episodes(session_id=SESSION),  # noqa: ARG005
+    "working_memory": lambda m, k: m.working_memory(SESSION),  # noqa: ARG005
+    "receive": lambda m, k: m.receive([message()]),  # noqa: ARG005
+    "learn": lambda m, k: m.learn([Incoming(resource=message(), corrects=k.entry.source_id)]),
+    "count_learning": lambda m, k: m.count_learning(),  # noqa: ARG005
+    "list_parked": lambda m, k: m.list_parked(),  # noqa: ARG005
+    "retry_parked": lambda m, k: m.retry_parked(k.lessons),
+    "drop_parked": lambda m, k: m.drop_parked(k.lessons),
+    "forget": lambda m, k: m.forget(SECRET),  # noqa: ARG005
+    "forget as a preview": lambda m, k: m.forget(SECRET, dry_run=True),  # noqa: ARG005
+    "start_forgetting": lambda m, k: begun(m, SECRET),  # noqa: ARG005
+    "tell_forgotten": lambda m, k: m.tell_forgotten(SECRET, k.purged),
+    "auto_retrieve": lambda m, k: m.auto_retrieve(QUESTION, "chat"),  # noqa: ARG005
+    "context_for_query": lambda m, k: m.context_for_query(QUESTION),  # noqa: ARG005
+    "conversation_context": lambda m, k: m.conversation_context(SESSION),  # noqa: ARG005
+    "learning_context": lambda m, k: m.learning_context(SECRET),  # noqa: ARG005
+    "historical_context": lambda m, k: m.historical_context("Mara"),  # noqa: ARG005
+    "conversation_history": lambda m, k: m.conversation_history(
+        SESSION, cursor=k.cursors["entries"]
+    ),
+    "learning_patterns": lambda m, k: m.learning_patterns(),  # noqa: ARG005
+    "retrieve": lambda m, k: m.retrieve(QUESTION),  # noqa: ARG005
+    "retrieve in a session": lambda m, k: m.retrieve(QUESTION, session_id=k.entry.session_id),
+    "settings": lambda m, k: m.settings(),  # noqa: ARG005
+    "change_settings": lambda m, k: m.change_settings(auto_retrieve_min_score=0.5),  # noqa: ARG005
+    "reset_settings": lambda m, k: m.reset_settings("auto_retrieve_max_results"),  # noqa: ARG005
+    "list_retrievals": lambda m, k: m.list_retrievals(cursor=k.cursors["retrievals"]),
+    "add": lambda m, k: m.add("Mine.", parent=k.entry.id),
+    "add where one is": lambda m, k: m.add("Mine.", session_id=SESSION, source_id=FIRST),  # noqa: ARG005
+    "get_entry": lambda m, k: m.get_entry(k.entry.id),
+    "list_entries": lambda m, k: m.list_entries(EntryQuery(), cursor=k.cursors["entries"]),
+    "list_entries below": lambda m, k: m.list_entries(EntryQuery(parent=k.entry.id)),
+    "find_lesson": lambda m, k: m.find_lesson(k.entry),
+    "list_facts_from": lambda m, k: m.list_facts_from(k.entry),
+    "change_entry": lambda m, k: m.change_entry(k.entry.id, content="Mine."),
+    "change_entry of one's own": changed,
+    "remove_entry": lambda m, k: m.remove_entry(k.entry.id, facts=True),
+    "stats": lambda m, k: m.stats(),  # noqa: ARG005
+    "list_facts": lambda m, k: m.list_facts(subject="Mara", cursor=k.cursors["facts"]),
+    "now": lambda m, k: m.now(),  # noqa: ARG005
+    "fact_history": lambda m, k: m.fact_history("Mara", "lives_in"),  # noqa: ARG005
+    "world": lambda m, k: m.world("Mara"),  # noqa: ARG005
+    "add_fact": lambda m, k: m.add_fact("Mara", "lives_in", "Umea"),  # noqa: ARG005
+    "delete_fact": lambda m, k: m.delete_fact(k.fact.id),
+    "reactivate_fact": lambda m, k: m.reactivate_fact(k.fact.id),
+    "why_fact": lambda m, k: m.why_fact(k.fact.id),
+    "find_words": lambda m, k: m.find_words(k.claims),
+    "list_signals": lambda m, k: m.list_signals(after=k.signal),
+    "list_signals of all": lambda m, k: m.list_signals(),  # noqa: ARG005
+    "trim_signals": lambda m, k: m.trim_signals(datetime.now(UTC)),  # noqa: ARG005
+}
+INBOX_CASES: Mapping[str, Case] = {
+    "interaction": lambda i, k: i.interaction(
+        "Mine.", speaker="Mara", session_id=SESSION, source_id=k.entry.source_id
+    ),
+    "insight": lambda i, k: i.insight("Mine.", subject="Mara", source_id=k.entry.source_id),
+    "correction": lambda i, k: i.correction(
+        "Mara lives here.", session_id=SESSION, corrects=k.entry.source_id, source_id="mine"
+    ),
+    "status": lambda i, k: i.status(),  # noqa: ARG005
+}
+PREDICATE_CASES: Mapping[str, Case] = {
+    "list": lambda p, k: p.list(),  # noqa: ARG005
+    "set": lambda p, k: p.set("lives_in", cardinality="multi"),  # noqa: ARG005
+}
+DEPLOYMENT_CASES: Mapping[str, Case] = {
+    "move_if_stranded": lambda d, k: d.move_if_stranded(k.job),
+    "move": lambda d, k: d.move(k.job),
+}
+FUNCTION_CASES: Mapping[str, Case] = {
+    "start_ingest": lambda c, k: start_ingest(c, agent_id=AGENT),  # noqa: ARG005
+    "receive_conversation": lambda c, k: received(c),  # noqa: ARG005
+    "find_delay": lambda c, k: find_delay(c, agent_id=AGENT),  # noqa: ARG005
+}
+
+
+def deployment(client: MnesticClient) -> Deployment:
+    """The workers, as a client of a tenant reaches them."""
+    address = client.endpoints.temporal_address
+    return Deployment(client.temporal, settings=client.settings, address=address)
+
+
+OPENED: Mapping[str, tuple[Callable[[MnesticClient], Any], Mapping[str, Case]]] = {
+    "MnesticClient": (lambda client: client, CLIENT_CASES),
+    "MemoryClient": (lambda client: client.memory(AGENT), MEMORY_CASES),
+    "InboxClient": (lambda client: client.inbox(AGENT), INBOX_CASES),
+    "PredicateClient": (lambda client: client.predicates(), PREDICATE_CASES),
+    "Deployment": (deployment, DEPLOYMENT_CASES),
+    "": (lambda client: client, FUNCTION_CASES),
+}
+CASES = {
+    f"{client}.{name}".removeprefix("."): (opened, case)
+    for client, (opened, cases) in OPENED.items()
+    for name, case in cases.items()
+}
+
+
+async def given(value: Any) -> Any:
+    """A value that was there at once."""
+    return value
+
+
+async def begun(memory: MemoryClient, topic: str) -> Any:
+    """What comes of a forgetting that was begun."""
+    return await (await memory.start_forgetting(topic)).result()

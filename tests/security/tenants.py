@@ -1,0 +1,397 @@
+"""A tenant with something in every store, and what the others may know of it: ids, cursors, whole values.
+
+What is done with that by another tenant must find nothing, change nothing, and be answered as if nothing
+of it existed.
+"""
+
+import asyncio
+import re
+import uuid
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from pydantic import BaseModel
+from temporalio import activity
+from temporalio.client import WorkflowHandle
+
+from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.memory.claims import Claim
+from mnestic.memory.entries import Entry, EntryQuery
+from mnestic.memory.facts import Fact
+from mnestic.memory.forgetting import Purged
+from mnestic.memory.learning import Lesson
+from mnestic.memory.names import INTERACTION, inbox_workflow_id, job_workflow_id
+from mnestic.memory.plans import Plan
+from mnestic.memory.tool_results import find_reference
+from mnestic.memory.waits import ResumeReceipt
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.ingesting import start_ingest
+from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from mnestic.starter.wiring import auto_retriever
+from mnestic.worker import activities_of, make_worker
+
+SECRET = "Vasterbotten"  # stands in every text of the victim
+AGENT, SESSION, FIRST = "ada", "s1", "their-message"
+QUESTION = "Where does Mara live?"
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{12,64}\b")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[0-9:.]*(Z|[+-]\d\d:\d\d)")
+_SHORTEST = 8  # characters of an id that cannot stand in another one by chance
+
+
+def secret_plan() -> Plan:
+    """A plan that uses every kind of node, and waits."""
+    nodes: list[dict[str, Any]] = [
+        {
+            "id": "hear",
+            "kind": "tool",
+            "activity": "mnestic.read_session",
+            "arguments": {"conversation": SESSION},
+            "store_above": 0,
+            "next": "find",
+        },
+        {
+            "id": "find",
+            "kind": "recall",
+            "records": [{"namespace": "secrets"}],
+            "search": {"question": QUESTION},
+            "next": "think",
+        },
+        {
+            "id": "think",
+            "kind": "think",
+            "prompt": QUESTION,
+            "know": {},
+            "retrieve": True,
+            "next": "note",
+        },
+        {
+            "id": "note",
+            "kind": "remember",
+            "records": [{"namespace": "secrets", "key": "noted", "value": SECRET}],
+            "episode": {"summary": f"Mara lives in {SECRET}."},
+            "message": {"content": f"She lives in {SECRET}."},
+            "variables": {"place": SECRET},
+            "next": "ask",
+        },
+        {
+            "id": "ask",
+            "kind": "wait",
+            "key": "approval",
+            "ask": f"Is {SECRET} right?",
+            "timeout": "21d",
+            "on": {"resumed": "say", "timeout": "end"},
+        },
+        {
+            "id": "say",
+            "kind": "emit",
+            "channel": "chat",
+            "content": f"{SECRET} it is.",
+            "next": "end",
+        },
+    ]
+    return Plan.model_validate({"name": f"{SECRET}-plan", "nodes": nodes})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What somebody has learned of a memory: what its owner's calls take and give."""
+
+    job: str
+    finished: str
+    wait: str
+    sha256: str
+    snapshot: str
+    request: str
+    operation: str
+    result: Mapping[str, Any]
+    entry: Entry
+    fact: Fact
+    claims: tuple[Claim, ...]
+    lessons: tuple[Lesson, ...]
+    purged: Purged
+    signal: int
+    cursors: Mapping[str, str | None]
+
+    def of_nothing(self) -> "Known":
+        """The same of something that does not exist anywhere."""
+        claims = [
+            claim.model_copy(
+                update={
+                    "id": uuid.uuid4().hex,
+                    "source": claim.source.model_copy(update={"session_id": "no-session"}),
+                }
+            )
+            for claim in self.claims
+        ]
+        lessons = [
+            lesson.model_copy(
+                update={
+                    "resource": lesson.resource.model_copy(update={"source_id": "no-such-message"})
+                }
+            )
+            for lesson in self.lessons
+        ]
+        return replace(
+            self,
+            job="no-such-job",
+            finished="no-finished-job",
+            wait="no-such-job/w1",
+            sha256="0" * 64,
+            snapshot=str(uuid.uuid4()),
+            request="no-request",
+            operation="no-operation",
+            result={**self.result, "ref": str(uuid.uuid4())},
+            entry=self.entry.model_copy(
+                update={
+                    "id": uuid.uuid4().hex,
+                    "session_id": "no-session",
+                    "source_id": "no-such-message",
+                }
+            ),
+            fact=self.fact.model_copy(update={"id": uuid.uuid4().hex}),
+            claims=tuple(claims),
+            lessons=tuple(lessons),
+            purged=self.purged.model_copy(update={"forgetting_id": uuid.uuid4().hex}),
+            signal=self.signal + 1,
+            cursors=dict.fromkeys(self.cursors),
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """All ids and names that are known, the longest first; no text, which nobody may be told again."""
+        strings = {
+            text for one in fields(self) for text in _strings(as_json(getattr(self, one.name)))
+        }
+        ids = {text for text in strings if len(text) >= _SHORTEST and SECRET not in text}
+        return sorted(ids, key=len, reverse=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Victim:
+    """A tenant that others try to reach."""
+
+    settings: Settings
+    known: Known
+    ids: frozenset[str]  # all that its rows hold
+
+    @property
+    def tenant_id(self) -> str:
+        """The tenant."""
+        return self.settings.tenant_id
+
+
+@activity.defn(name="echo")
+async def echo(value: Any) -> Any:
+    """A tool of somebody else, which returns what it is given."""
+    return value
+
+
+@asynccontextmanager
+async def running_worker(client: MnesticClient) -> AsyncIterator[None]:
+    """A worker on a client's task queue, for all tenants that use it, with the vault of the client's tenant."""
+    given = activities_of(
+        client._memory,
+        model=LocalChatModel(),
+        summariser=LocalSummariser(),
+        auto=auto_retriever(client.settings, client._models),
+    )
+    async with make_worker(client.temporal, client.settings, activities=[*given, echo]):
+        yield
+
+
+def as_tenant(client: MnesticClient, tenant_id: str | None = None) -> MnesticClient:
+    """A client of another tenant, by default of one that is new, in the same process: it has the same caches."""
+    name = tenant_id or f"t-{uuid.uuid4().hex[:8]}"
+    return MnesticClient(
+        client.temporal,
+        client._memory,
+        settings=client.settings.model_copy(update={"tenant_id": name, "obsidian_vault": None}),
+        endpoints=client.endpoints,
+        models=client._models,
+    )
+
+
+async def remember_everything(settings: Settings, admin_url: str) -> Victim:
+    """Makes a tenant whose agent has something in every store, two jobs, of which one waits, and a vault."""
+    vault = settings.data_dir / "vault"
+    vault.mkdir(parents=True)
+    (vault / "Mara.md").write_text(f"Mara lives in {SECRET}. #mnestic", encoding="utf-8")
+    settings = settings.model_copy(update={"obsidian_vault": vault})
+    async with await MnesticClient.connect(settings) as client, running_worker(client):
+        memory = client.memory(AGENT)
+        await memory.set("secrets", "place", {"name": SECRET}, operation_key="their-write")
+        await memory.add(
+            f"I live in {SECRET}.", speaker="Mara", session_id=SESSION, source_id=FIRST
+        )
+        await memory.add(f"The lake of {SECRET} is cold.", tags=["lake"], source_id="v2")
+        await memory.add("Project Falcon starts in August.", source_id="v3")
+        await memory.add_fact("Mara", "lives_in", SECRET)
+        await memory.add_fact("Mara", "visits", f"{SECRET} fair")
+        await memory.change_settings(auto_retrieve_max_results=7)
+        await client.predicates().set("attends", cardinality="single", category="events")
+        await client.inbox(AGENT).interaction(f"I work in {SECRET}.", speaker="Mara")
+        await _send_what_is_refused(client)
+        await (await start_ingest(client, agent_id=AGENT)).result()
+        await _until_parked(memory)
+        finished = await _finished_job(client)
+        waiting = await _waiting_job(client, session_id="s2")
+        await memory.auto_retrieve(QUESTION, "chat")
+        purged = await (await memory.start_forgetting("project falcon")).result()
+        known = await _known(client, waiting=waiting, finished=finished, purged=purged)
+    rows = rows_of(admin_url, settings.tenant_id)
+    assert not [table for table, found in rows.items() if not found], "the victim lacks something"
+    ids = {each for found in rows.values() for row in found for each in _ID.findall(row)}
+    return Victim(settings=settings, known=known, ids=frozenset(ids))
+
+
+def rows_of(admin_url: str, tenant_id: str, *, agent_id: str | None = None) -> dict[str, list[str]]:
+    """All rows of a tenant as text, by table; with an agent, only its own."""
+    owner = "tenant_id" if agent_id is None else "agent_id"
+    tables = """
+        SELECT table_name FROM information_schema.columns
+         WHERE table_schema = 'mnestic' AND column_name = %s
+    """
+    one = sql.SQL("SELECT {}, t::text FROM mnestic.{} AS t WHERE tenant_id = {} AND {} = {}")
+    with psycopg.connect(admin_url) as connection:
+        names = [name for (name,) in connection.execute(tables, [owner]).fetchall()]
+        each = [
+            one.format(
+                name, sql.Identifier(name), tenant_id, sql.Identifier(owner), agent_id or tenant_id
+            )
+            for name in names
+        ]
+        found = connection.execute(sql.SQL(" UNION ALL ").join(each)).fetchall()
+    rows: dict[str, list[str]] = {name: [] for name in names}
+    for name, row in sorted(found):
+        rows[name].append(row)
+    return rows
+
+
+async def events_of(client: MnesticClient, known: Known) -> dict[str, int]:
+    """How much has happened to the jobs and the inbox of the client's tenant: a signal counts as well."""
+    tenant_id = client.settings.tenant_id
+    jobs = (job_workflow_id(tenant_id, job) for job in (known.job, known.finished))
+    found = {}
+    for name in (*jobs, inbox_workflow_id(tenant_id, AGENT)):
+        described = await client.temporal.get_workflow_handle(name).describe()
+        found[name] = described.history_length
+    return found
+
+
+def as_json(value: Any) -> Any:
+    """What a call gives, as JSON has it."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, WorkflowHandle):
+        return value.id
+    if isinstance(value, Mapping):
+        return {str(name): as_json(each) for name, each in value.items()}
+    if isinstance(value, Collection) and not isinstance(value, str | bytes):
+        return [as_json(each) for each in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def leaked(text: str, victim: Victim, *, given: Known | None = None) -> list[str]:
+    """What a text has of the victim, beyond the names that its reader has given himself."""
+    for name in given.names if given else ():
+        text = text.replace(name, "<given>")
+    found = {each for each in _ID.findall(text) if each in victim.ids}
+    marks = (SECRET.lower(), victim.tenant_id)
+    return sorted(found | {mark for mark in marks if mark in text.lower()})
+
+
+def without_names(text: str, *, known: Known, tenant_id: str) -> str:
+    """An answer without what differs between two that say the same: moments, names and ids."""
+    text = _MOMENT.sub("<moment>", text)
+    for name in (tenant_id, *known.names):
+        text = text.replace(name, "<name>")
+    return _ID.sub("<id>", re.sub(rf"\b{known.signal}\b", "<name>", text))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each)
+
+
+async def _send_what_is_refused(client: MnesticClient) -> None:
+    """A signal that the inbox parks."""
+    name = inbox_workflow_id(client.settings.tenant_id, AGENT)
+    handle = client.temporal.get_workflow_handle(name)
+    await handle.signal(INTERACTION, {"speaker": SECRET, "content": None})
+
+
+async def _until_parked(memory: MemoryClient) -> None:
+    async with asyncio.timeout(30):
+        while not (await memory.list_parked())[0]:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
+        while (await memory.count_learning()).waiting:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
+
+
+async def _waiting_job(client: MnesticClient, *, session_id: str) -> str:
+    job_id = await client.start_job(secret_plan(), agent_id=AGENT, session_id=session_id)
+    async with asyncio.timeout(30):
+        while await client.find_open_wait(job_id) is None:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
+    return job_id
+
+
+async def _finished_job(client: MnesticClient) -> str:
+    job_id = await _waiting_job(client, session_id=SESSION)
+    await client.resume_job(job_id, {"place": SECRET}, request_id="their-request")
+    await client.wait_for_result(job_id)
+    return job_id
+
+
+async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: Purged) -> Known:
+    memory = client.memory(AGENT)
+    wait = await client.find_open_wait(waiting)
+    assert wait is not None
+    receipt = await client.resume_job(finished, request_id="their-request")
+    assert isinstance(receipt, ResumeReceipt)
+    _, jobs = await client.list_jobs(limit=1)
+    _, records = await memory.list_records(limit=1)
+    _, episodes = await memory.list_episodes(limit=1)
+    _, of_entries = await memory.list_entries(EntryQuery(), limit=1)
+    _, retrievals = await memory.list_retrievals(limit=1)
+    facts, of_facts = await memory.list_facts(limit=1)
+    lessons, _ = await memory.list_parked()
+    claims = [claim for fact in facts for claim in (await memory.why_fact(fact.id))[1]]
+    said = (await memory.list_entries(EntryQuery(session_id=SESSION)))[0][-1]
+    result = wait.context.payload_results["hear"]
+    assert find_reference(result) is not None
+    return Known(
+        job=waiting,
+        finished=finished,
+        wait=wait.wait_id,
+        sha256=receipt.snapshot_sha256,
+        snapshot=wait.snapshot_id,
+        request="their-request",
+        operation="their-write",
+        result=result,
+        entry=said,
+        fact=facts[0],
+        claims=tuple(claims),
+        lessons=lessons,
+        purged=purged,
+        signal=(await memory.list_signals())[-1].number,
+        cursors={
+            "jobs": jobs,
+            "records": records,
+            "episodes": episodes,
+            "entries": of_entries,
+            "retrievals": retrievals,
+            "facts": of_facts,
+        },
+    )

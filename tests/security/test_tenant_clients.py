@@ -1,0 +1,260 @@
+"""The wall between tenants, in front of the clients: what one knows of another's memory opens nothing.
+
+Every public method of every client, and every function that works with one, has a case in `client_cases`. It
+is called as a new tenant with what the victim's calls take and give, and once more with names of nothing at
+all: both are answered alike.
+"""
+
+import asyncio
+import inspect
+import json
+import pkgutil
+import uuid
+from collections.abc import Awaitable, Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+
+import mnestic.starter
+from mnestic.memory.errors import InvalidInputError, MnesticError
+from mnestic.starter.client import MnesticClient
+from mnestic.starter.deployments import Deployment
+from mnestic.starter.inbox_client import InboxClient
+from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.predicate_client import PredicateClient
+from tests.security.client_cases import CASES, OPENED, PLAN, WITHOUT_TENANT
+from tests.security.tenants import (
+    AGENT,
+    QUESTION,
+    SECRET,
+    SESSION,
+    Victim,
+    as_json,
+    as_tenant,
+    events_of,
+    leaked,
+    rows_of,
+    without_names,
+)
+
+NAMED = r"^(job[ _]id|agent|tenant)"  # how the error begins: which id it is
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def modules() -> Iterator[Any]:
+    """The modules of `starter/`, but not its packages: commands have a wall of their own."""
+    for found in pkgutil.iter_modules(mnestic.starter.__path__, "mnestic.starter."):
+        if not found.ispkg:
+            yield import_module(found.name)
+
+
+def clients() -> list[type]:
+    """The clients, each with all that it inherits; those that others are built on have no name of their own here."""
+    own = [
+        each
+        for module in modules()
+        for each in vars(module).values()
+        if inspect.isclass(each) and each.__module__ == module.__name__
+    ]
+    found = [
+        each
+        for each in own
+        if each.__name__.endswith("Client") or issubclass(each, (Deployment, MnesticClient))
+    ]
+    return [each for each in found if not any(each in other.__mro__[1:] for other in found)]
+
+
+def functions() -> Iterator[str]:
+    """The public functions that are given a client."""
+    for module in modules():
+        for name, each in vars(module).items():
+            if not inspect.isfunction(each) or each.__module__ != module.__name__:
+                continue
+            hints = inspect.signature(each).parameters.values()
+            if not name.startswith("_") and any(one.annotation is MnesticClient for one in hints):
+                yield name
+
+
+def doors() -> set[str]:
+    """All ways in from Python."""
+    methods = {
+        f"{client.__name__}.{name}"
+        for client in clients()
+        for name, _ in inspect.getmembers(client, callable)
+        if not name.startswith("_")
+    }
+    return methods | set(functions())
+
+
+async def answered(call: Callable[[], Awaitable[Any]]) -> str:
+    """What a call gives, or how it is refused, as text."""
+    try:
+        async with asyncio.timeout(30):
+            return json.dumps(as_json(await call()), ensure_ascii=False)
+    except MnesticError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+async def test_each_way_in_has_a_case_or_a_reason() -> None:
+    tried = {name.partition(" ")[0] for name in CASES}
+
+    assert doors() - tried - set(WITHOUT_TENANT) == set()
+    assert (tried | set(WITHOUT_TENANT)) - doors() == set(), "these are no ways in any more"
+    assert {MnesticClient, MemoryClient, InboxClient, PredicateClient} <= set(clients())
+
+
+@pytest.mark.usefixtures("shared_worker")
+@pytest.mark.parametrize("name", sorted(CASES))
+async def test_what_one_knows_of_another_tenant_is_as_nothing(
+    theirs: MnesticClient, victim: Victim, admin_url: str, name: str
+) -> None:
+    opened, case = CASES[name]
+    rows = rows_of(admin_url, victim.tenant_id)
+    events = await events_of(theirs, victim.known)
+    answers = []
+
+    for known in (victim.known, victim.known.of_nothing()):
+        mine = as_tenant(theirs)
+        answer = await answered(lambda: case(opened(mine), known))  # noqa: B023 - called at once
+        assert leaked(answer, victim, given=known) == []
+        tenant_id = mine.settings.tenant_id
+        answers.append(without_names(answer, known=known, tenant_id=tenant_id))
+
+    assert answers[0] == answers[1]
+    assert rows_of(admin_url, victim.tenant_id) == rows
+    assert await events_of(theirs, victim.known) == events
+
+
+def crooked(victim: Victim) -> list[str]:
+    """Ids that would mean another tenant's if they were put together with others as they are."""
+    tenant_id, job = victim.tenant_id, victim.known.job
+    return [
+        f"../{tenant_id}/{job}",
+        f"x/../../job/{tenant_id}/{job}",
+        f"{tenant_id}/{job}",
+        f"job/{tenant_id}/{job}",
+        f"..%2F{tenant_id}%2F{job}",
+        f"x' OR TenantId = '{tenant_id}",
+        f'x" OR TenantId = "{tenant_id}',
+        f"x\n{job}",
+        f"x\0{job}",
+        "x?workflowId=y#z",
+        "*",
+        "",
+    ]
+
+
+def taking(parameter: str) -> list[str]:
+    """The methods of clients that take an id of that name."""
+    return [
+        f"{client.__name__}.{name}"
+        for client in clients()
+        for name, method in inspect.getmembers(client, inspect.isfunction)
+        if not name.startswith("_") and parameter in inspect.signature(method).parameters
+    ]
+
+
+@pytest.mark.parametrize("name", taking("job_id"))
+async def test_a_crooked_job_id_is_refused_everywhere(
+    theirs: MnesticClient, victim: Victim, name: str
+) -> None:
+    client, _, method = name.partition(".")
+    opened = OPENED[client][0](as_tenant(theirs))
+    more = {
+        "start_job": {"plan": PLAN, "agent_id": AGENT, "session_id": SESSION},
+        "override_job": {"reason": "mine"},
+    }
+
+    for job_id in crooked(victim):
+        with pytest.raises(InvalidInputError, match=NAMED):
+            await awaited(getattr(opened, method)(job_id=job_id, **more.get(method, {})))
+
+
+@pytest.mark.parametrize("name", ["start_job", "memory", "inbox"])
+async def test_a_crooked_agent_is_refused(theirs: MnesticClient, victim: Victim, name: str) -> None:
+    mine = as_tenant(theirs)
+    more = {"start_job": {"plan": PLAN, "session_id": SESSION}}.get(name, {})
+
+    for agent_id in crooked(victim):
+        with pytest.raises(InvalidInputError, match=NAMED):
+            await awaited(getattr(mine, name)(agent_id=agent_id, **more))
+
+
+async def test_a_crooked_tenant_or_agent_has_no_client(
+    theirs: MnesticClient, victim: Victim
+) -> None:
+    memory, mine = theirs._memory, theirs.settings.tenant_id
+
+    for name in crooked(victim):
+        for make in (
+            lambda: as_tenant(theirs, name or " "),  # noqa: B023 - called at once
+            lambda: MemoryClient(memory, tenant_id=name, agent_id=AGENT),  # noqa: B023
+            lambda: MemoryClient(memory, tenant_id=mine, agent_id=name),  # noqa: B023
+            lambda: PredicateClient(memory, tenant_id=name),  # noqa: B023
+        ):
+            with pytest.raises(InvalidInputError, match=NAMED):
+                make()
+
+
+async def test_a_link_names_the_workflow_and_nothing_else(theirs: MnesticClient) -> None:
+    tenant_id = theirs.settings.tenant_id
+
+    assert theirs.job_link("a.b:c@d+e") == (
+        f"{theirs.endpoints.temporal_ui}/namespaces/default/workflows/"
+        f"job%2F{tenant_id}%2Fa.b%3Ac%40d%2Be"
+    )
+
+
+async def test_a_workflow_that_says_it_is_another_tenants_opens_nothing_of_it(
+    theirs: MnesticClient, victim: Victim
+) -> None:
+    mine = as_tenant(theirs)
+    job_id = victim.known.job
+    said = {"TenantId": victim.tenant_id, "AgentId": AGENT, "JobState": "waiting"}
+    await theirs.temporal.start_workflow(
+        "Anything",
+        id=f"job/{mine.settings.tenant_id}/{job_id}",
+        task_queue=f"nobody-{uuid.uuid4().hex}",
+        search_attributes=TypedSearchAttributes(
+            [SearchAttributePair(SearchAttributeKey.for_keyword(k), v) for k, v in said.items()]
+        ),
+    )
+
+    for call in (
+        lambda: mine.describe_job(job_id),
+        lambda: mine.find_open_wait(job_id),
+        lambda: mine.diff_job(job_id),
+        lambda: mine.job_history(job_id),
+        lambda: mine.fork_job(job_id),
+    ):
+        answer = await answered(call)
+        assert leaked(answer, victim, given=victim.known) == []
+
+
+async def test_what_a_process_keeps_of_one_tenant_answers_no_other(
+    theirs: MnesticClient, victim: Victim
+) -> None:
+    asked = theirs.memory(AGENT)
+    mine = as_tenant(theirs).memory(AGENT)
+    await mine.add("I live in Umea.", speaker="Mara", session_id=SESSION)
+
+    first = await asked.retrieve(QUESTION, is_access=False)
+    before = theirs.cache_counts().answers.hits
+    again = await asked.retrieve(QUESTION, is_access=False)
+    hits = theirs.cache_counts().answers.hits - before
+    own = [await mine.retrieve(QUESTION), await mine.retrieve(QUESTION)]
+    last = await asked.retrieve(QUESTION, is_access=False)
+
+    assert hits == 1, "the answer is not kept, so nothing is shown"
+    assert SECRET in str(first)
+    assert first.found == again.found == last.found
+    for answer in own:
+        assert leaked(str(answer), victim) == []
+        assert [one.entry.content for one in answer.found] == ["I live in Umea."]
+
+
+async def awaited(value: Any) -> Any:
+    """What a call gives, at once or later."""
+    return await value if inspect.isawaitable(value) else value
