@@ -7,7 +7,7 @@ what is of the same session or time, helps with a question, and is not about a t
 from mnestic.activities.retrieving import Begin, retrieve
 from mnestic.activities.topic_rows import make_topic
 from mnestic.memory.errors import ModelUnavailableError
-from mnestic.memory.forgetting import CLOSE, FoundEntry
+from mnestic.memory.forgetting import CLOSE, ForgottenItem
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval import MOST_RESULTS, RetrievalPolicy, RetrievalQuery
 
@@ -31,7 +31,9 @@ _MEANING_ALONE = RetrievalPolicy(
 )
 
 
-async def entries_about(begin: Begin, topic: str, *, embedder: Embedder) -> tuple[FoundEntry, ...]:
+async def entries_about(
+    begin: Begin, topic: str, *, embedder: Embedder
+) -> tuple[ForgottenItem, ...]:
     """Entries whose meaning is close to a topic's, the closest first, without those that have its words.
 
     Nor those with words that only begin alike: a model that knows words by their parts takes Parisa for
@@ -62,9 +64,10 @@ async def entries_about(begin: Begin, topic: str, *, embedder: Embedder) -> tupl
         words = {word for one in found.found for word in meant.unlearned(one.entry.content)}
         meant.learn(await transaction.forgetting.stems(words))
     return tuple(
-        FoundEntry(
+        ForgottenItem(
+            kind="entry",
             id=one.entry.id,
-            content=one.entry.content,
+            text=one.entry.content,
             at=one.entry.at,
             by="meaning",
             score=one.score,

@@ -4,7 +4,7 @@ The words of a topic never travel with a workflow: they stand in the database wh
 id that the workflow is given, and are gone with everything else when it is done.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
@@ -13,6 +13,8 @@ from mnestic.memory.scope import Id
 CLOSE = 0.5
 """The score from which on an entry is about a topic though it has not its words."""
 
+ItemKind = Literal["fact", "entry", "sentence"]
+ITEM_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
 LeftKind = Literal["job", "session", "plan", "predicate", "setting", "statistics"]
 
 
@@ -42,15 +44,20 @@ class Forgetting(BaseModel):
     finished_at: AwareDatetime | None
 
 
-class FoundEntry(BaseModel):
-    """An entry that speaks of a topic: it has its words, or is about it by its score (0 to 1)."""
+class ForgottenItem(BaseModel):
+    """What goes, as it stands: a fact, an entry, or a sentence out of something that stays.
+
+    `id` is the fact's or the entry's; of a sentence it says where it stands: the table and the row's key. An entry
+    that goes `by` its meaning, without the topic's words, has a score (0 to 1).
+    """
 
     model_config = ConfigDict(frozen=True)
 
+    kind: ItemKind
     id: str
-    content: str
-    at: AwareDatetime
-    by: Literal["text", "meaning"]
+    text: str
+    at: AwareDatetime | None = None
+    by: Literal["text", "meaning"] = "text"
     score: float | None = None
 
 
@@ -81,13 +88,20 @@ class TopicForgotten(Purged):
     """What forgetting a topic has removed and redacted, or would, by table.
 
     `entry` counts entries, `embedding` their vectors, `edge` relations between entries, `fact` facts that
-    follow from nothing any more; of other tables see ARCHITECTURE.md. `found` are the first entries that
-    have its words, and all that are about it without them; they are told before, not once they are gone.
+    follow from nothing any more; of other tables see ARCHITECTURE.md. `items` are the facts, entries and
+    sentences that go, as they were shown before; nobody else keeps them. `token` stands for them: with it a
+    preview is confirmed.
     """
 
     dry_run: bool = False
-    found: tuple[FoundEntry, ...] = ()
+    token: str | None = None
+    items: tuple[ForgottenItem, ...] = ()
     left: tuple[LeftOver, ...] = ()
+
+    @property
+    def by_meaning(self) -> tuple[str, ...]:
+        """The ids of entries that are about the topic without having its words."""
+        return tuple(item.id for item in self.items if item.by == "meaning")
 
     @property
     def is_nothing(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from mnestic.memory.facts import Fact
 from mnestic.memory.forgetting import Forgetting
 from mnestic.memory.redaction import Remedy
 from mnestic.memory.topics import Topic
@@ -103,8 +104,8 @@ class ForgettingStore(Protocol):
         """The ids of claims that messages make."""
         ...
 
-    async def facts_of(self, claims: Collection[str]) -> tuple[str, ...]:
-        """The ids of facts that follow from these claims alone."""
+    async def facts_of(self, claims: Collection[str]) -> tuple[Fact, ...]:
+        """The facts that follow from these claims alone."""
         ...
 
     async def entries_from(self, places: Collection[Place]) -> tuple[str, ...]:

@@ -5,12 +5,14 @@ written. Texts lose the sentences that speak of the topic, so that what else a s
 stays; names, ids and times of ours are left, since rows hold on to each other by them.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
+from mnestic.memory.sentences import split_sentences
 from mnestic.memory.topics import FORGOTTEN, Topic
 
 Row = Mapping[str, Any]
@@ -56,6 +58,21 @@ def texts_of(value: Any) -> list[str]:
     if isinstance(value, (list, tuple)):
         return [text for item in value for text in texts_of(item)]
     return []
+
+
+def sentences_gone(row: Row, remedy: Remedy, topic: Topic) -> tuple[str, ...]:
+    """The sentences of a row that go; of one that goes as a whole, those that have words of the topic."""
+    before = _sentences(row)
+    if remedy.remove:
+        return tuple(said for said in before if topic.strikes(said))
+    left = _sentences({**row, **remedy.values})
+    return tuple((Counter(before) - Counter(left)).elements())
+
+
+def _sentences(row: Row) -> list[str]:
+    """The sentences of a row; the mark of what was taken out is none, nor a part of the one after it."""
+    texts = [text.replace(FORGOTTEN, "\n") for text in texts_of(row)]
+    return [said for text in texts for said in split_sentences(text)]
 
 
 def _text(value: Any, topic: Topic) -> Any:

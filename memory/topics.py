@@ -144,6 +144,10 @@ class Topic:
         said = set(words_of(folded))
         return any(self._is_said(word, said, folded) for word in self.words)
 
+    def strikes(self, sentence: str) -> bool:
+        """Whether a sentence has a word of it, or is a copy of a text that speaks of it."""
+        return self.has_word(sentence) or self._is_copy(sentence)
+
     def strike(self, text: str, *, always: bool = False) -> str:
         """The text without the sentences that have the topic's words, if it speaks of it.
 
@@ -158,8 +162,7 @@ class Topic:
         for sentence in split_sentences(text) or (text,):
             start = text.index(sentence, place)
             struck.append(text[place:start])
-            gone = self.has_word(sentence) or self._is_copy(sentence)
-            struck.append(FORGOTTEN if gone else sentence)
+            struck.append(FORGOTTEN if self.strikes(sentence) else sentence)
             place = start + len(sentence)
         struck.append(text[place:])
         left = "".join(struck)

@@ -13,7 +13,14 @@ from mnestic.activities.query_models import QueryModels
 from mnestic.activities.running_jobs import RunningJobs
 from mnestic.activities.topic_meaning import entries_about
 from mnestic.memory.errors import ConfigurationError, MnesticError
-from mnestic.memory.forgetting import ForgetRequest, FoundEntry, LeftOver, Purged, TopicForgotten
+from mnestic.memory.forgetting import (
+    ForgetRequest,
+    ForgottenItem,
+    LeftOver,
+    Purged,
+    TopicForgotten,
+)
+from mnestic.memory.forgetting_tokens import check_token, token_of
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.memory.topics import topic_words
@@ -21,8 +28,6 @@ from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.context_client import ContextClient
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.topic_survey import TopicSurvey
-
-_SHOWN = 50  # entries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +65,34 @@ class ForgettingClient(ContextClient):
         super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, models=models, auto=auto)
         self._reach = reach
 
-    async def forget(self, topic: FreeText, *, dry_run: bool = False) -> TopicForgotten:
-        """Has the agent forget a topic, for good: what has its words, and what is about it by meaning.
+    async def preview_forget(self, topic: FreeText) -> TopicForgotten:
+        """What forgetting a topic would remove and what it would leave; changes nothing.
+
+        `items` are the facts, entries and sentences that would go, `token` confirms just these.
+
+        Args:
+            topic: A few words. A text speaks of it that has them all, in whichever form.
+
+        Raises:
+            InvalidInputError: the topic has no words that mean something, or is too long.
+            ModelUnavailableError: the model of the entries' vectors does not answer.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        topic_words(topic)
+        # What is to be forgotten is found whatever the day's budget.
+        embedder = self._models.embedder(self._asker, is_held=False)
+        close = await entries_about(self._asker, topic, embedder=embedder)
+        survey = await self._survey(topic, close)
+        return TopicForgotten(
+            dry_run=True,
+            token=token_of(topic, survey.items),
+            purged=survey.purged,
+            items=survey.items,
+            left=survey.left,
+        )
+
+    async def forget(self, topic: FreeText, *, confirm: str | None = None) -> TopicForgotten:
+        """Has the agent forget a topic, for good: what has its words, and what was shown to be about it.
 
         Entries, their vectors and messages go, and with them what was learned from them; of summaries,
         records, sessions and snapshots of jobs that are over the sentences that speak of it. Jobs that run
@@ -69,39 +100,61 @@ class ForgettingClient(ContextClient):
 
         Args:
             topic: A few words. A text speaks of it that has them all, in whichever form.
-            dry_run: Only tells what would go.
+            confirm: The token of `preview_forget`. What has the topic's words goes also where it came
+                since then; of what does not, only the entries that were shown.
 
         Raises:
-            InvalidInputError: the topic has no words that mean something, or is too long.
+            InvalidInputError: there is no token, or what would go is not what it was given for; the topic
+                has no words that mean something, or is too long.
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """
-        if dry_run:
-            close = await self._close(topic)
-            survey = await self._survey(topic, close)
-            found = await self._shown(survey, close)
-            return TopicForgotten(dry_run=True, purged=survey.purged, left=survey.left, found=found)
-        handle = await self.start_forgetting(topic)
-        done = await handle.result()
-        return await self.tell_forgotten(topic, done)
+        shown = await self._confirmed(topic, confirm)
+        done = await (await self._start(topic, shown)).result()
+        return await self.tell_forgotten(topic, done, shown=shown)
 
-    async def start_forgetting(self, topic: FreeText) -> WorkflowHandle[Any, Purged]:
+    async def start_forgetting(
+        self, topic: FreeText, *, confirm: str | None = None
+    ) -> WorkflowHandle[Any, Purged]:
         """Begins to forget, as `forget` does, and does not wait for the end.
 
         Raises:
-            InvalidInputError: the topic has no words that mean something, or is too long.
+            InvalidInputError: as of `forget`.
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """
+        return await self._start(topic, await self._confirmed(topic, confirm))
+
+    async def tell_forgotten(
+        self, topic: FreeText, done: Purged, *, shown: TopicForgotten | None = None
+    ) -> TopicForgotten:
+        """What a forgetting that has ended has purged, and what speaks of the topic still.
+
+        Args:
+            topic: The topic, which nobody else knows any more.
+            done: The result of `ForgetTopic`.
+            shown: The preview; its items are told once more.
+        """
+        survey = await self._survey(topic, ())
+        stale = tuple(_stale(table) for table in done.stale)
+        items = () if shown is None else shown.items
+        return TopicForgotten(**done.model_dump(), items=items, left=(*survey.left, *stale))
+
+    async def _confirmed(self, topic: str, token: str | None) -> TopicForgotten:
+        topic_words(topic)
+        if token is None:
+            check_token(None, "")
+        shown = await self.preview_forget(topic)
+        check_token(token, shown.token or "")
+        return shown
+
+    async def _start(self, topic: str, shown: TopicForgotten) -> WorkflowHandle[Any, Purged]:
         reach = self._reached()
-        close = await self._close(topic)
         asked = ForgetRequest(
             tenant_id=self._tenant_id, agent_id=self._agent_id, forgetting_id=uuid.uuid4().hex
         )
         async with begin_forgetting(self._memory, asked, write=True) as transaction:
-            await transaction.forgetting.begin(
-                asked.forgetting_id, topic, entries=[one.id for one in close]
-            )
+            await transaction.forgetting.begin(asked.forgetting_id, topic, entries=shown.by_meaning)
         workflow_id = forget_workflow_id(self._tenant_id, asked.forgetting_id)
         try:
             with rpc_errors(reach.address, job_id=workflow_id):
@@ -117,36 +170,12 @@ class ForgettingClient(ContextClient):
                 await transaction.forgetting.finish(asked.forgetting_id)  # its words must not stay
             raise
 
-    async def tell_forgotten(self, topic: FreeText, done: Purged) -> TopicForgotten:
-        """What a forgetting that has ended has purged, and what speaks of the topic still."""
-        survey = await self._survey(topic, ())
-        stale = tuple(_stale(table) for table in done.stale)
-        return TopicForgotten(**done.model_dump(), left=(*survey.left, *stale))
-
-    async def _close(self, topic: FreeText) -> tuple[FoundEntry, ...]:
-        topic_words(topic)
-        # What is to be forgotten is found whatever the day's budget.
-        embedder = self._models.embedder(self._asker, is_held=False)
-        return await entries_about(self._asker, topic, embedder=embedder)
-
-    async def _survey(self, topic: FreeText, close: Sequence[FoundEntry]) -> TopicSurvey:
+    async def _survey(self, topic: str, close: Sequence[ForgottenItem]) -> TopicSurvey:
         reach = self._reached()
         running = RunningJobs(reach.temporal, tenant_id=self._tenant_id, agent_id=self._agent_id)
         survey = TopicSurvey(lambda: self._transaction(write=False), running=running)
-        await survey.run(topic, entries=[one.id for one in close])
+        await survey.run(topic, close=close)
         return survey
-
-    async def _shown(
-        self, survey: TopicSurvey, close: Sequence[FoundEntry]
-    ) -> tuple[FoundEntry, ...]:
-        by_text = [name for name in survey.entries if name not in {one.id for one in close}]
-        async with self._transaction(write=False) as transaction:
-            entries = await transaction.entries.select(by_text[:_SHOWN])
-        with_words = (
-            FoundEntry(id=entry.id, content=entry.content, at=entry.at, by="text")
-            for entry in entries.values()
-        )
-        return (*with_words, *close)
 
     def _reached(self) -> Reach:
         if self._reach is None:

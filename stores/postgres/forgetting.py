@@ -18,13 +18,14 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.errors import NotFoundError
+from mnestic.memory.facts import Fact
 from mnestic.memory.forgetting import Forgetting
 from mnestic.memory.forgetting_ports import HeldPage, HeldRow, Place
 from mnestic.memory.names import END_JOB
 from mnestic.memory.redaction import Remedy, texts_of
 from mnestic.memory.topics import Topic, topic_words
 from mnestic.stores.postgres.agent_settings import language_of
-from mnestic.stores.postgres.beliefs import CLAIM, FACT
+from mnestic.stores.postgres.beliefs import CLAIM, FACT, fact_of
 from mnestic.stores.postgres.entries import ENTRY
 from mnestic.stores.postgres.forgetting_tables import ForgettingRow
 from mnestic.stores.postgres.held_rows import next_page, write_remedy
@@ -207,17 +208,17 @@ class PostgresForgettingStore:
         )
         return tuple(row.id for row in await self._unit.rows(said.order_by(CLAIM.c.id)))
 
-    async def facts_of(self, claims: Collection[str]) -> tuple[str, ...]:
+    async def facts_of(self, claims: Collection[str]) -> tuple[Fact, ...]:
         """See the port."""
         if not claims:
             return ()
         gone = bindparam("gone", sorted(claims), type_=ARRAY(Text))
-        of_these = select(FACT.c.id).where(
+        of_these = select(*FACT.c).where(
             self._unit.owned(FACT),
             func.jsonb_exists_any(FACT.c.claims, gone),
             FACT.c.claims.op("<@")(func.to_jsonb(gone)),
         )
-        return tuple(row.id for row in await self._unit.rows(of_these.order_by(FACT.c.id)))
+        return tuple(map(fact_of, await self._unit.rows(of_these.order_by(FACT.c.id))))
 
     async def entries_from(self, places: Collection[Place]) -> tuple[str, ...]:
         """See the port."""

@@ -79,6 +79,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "retrieve": {"text": "Tea?"},
         "retry_parked": {"lessons": ()},
         "set": {"namespace": "n", "key": "k", "value": 1},
+        "preview_forget": {"topic": "Paris"},
         "start_forgetting": {"topic": "Paris"},
         "tell_forgotten": {"topic": "Paris", "done": Purged()},
         "why_fact": {"fact_id": "f"},

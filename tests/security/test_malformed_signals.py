@@ -43,6 +43,7 @@ from mnestic.workflows.forget import ForgetTopic
 from mnestic.workflows.ingest import IngestMessages
 from mnestic.workflows.plugin import MnesticPlugin
 from tests.security.strangers import ANY, MALFORMED, NULL, Stranger, json_of
+from tests.workflows.forget_samples import forget
 
 PLAN = """
 name: parked
@@ -235,7 +236,7 @@ async def test_learning_goes_on_whatever_it_is_sent(
 
 @pytest.mark.usefixtures("worker")
 async def test_a_forgetting_has_nothing_that_is_sent_to_it(client: MnesticClient) -> None:
-    await client.memory("ada").forget("Falcon")
+    await forget(client.memory("ada"), "Falcon")
     ours = f"WorkflowId STARTS_WITH 'forget/{client.settings.tenant_id}/'"
     deadline = time.monotonic() + 30
     while not (found := [one.id async for one in client.temporal.list_workflows(ours)]):

@@ -89,7 +89,7 @@ async def test_what_a_context_tells_is_counted(told: Any) -> None:
 async def test_a_measurement_and_a_look_at_what_would_be_forgotten_count_nothing(told: Any) -> None:
     async def ask(ada: MemoryClient) -> None:
         await ada.retrieve(QUESTION, is_access=False)
-        await ada.forget("tide table", dry_run=True)
+        await ada.preview_forget("tide table")
 
     assert await told(ask) == {}
 

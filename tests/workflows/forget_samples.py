@@ -4,9 +4,11 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from mnestic.memory.forgetting import TopicForgotten
 from mnestic.memory.resources import Resource
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.ingesting import start_ingest
+from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.plans import parse_plan
 
 Until = Callable[..., Awaitable[Any]]
@@ -74,3 +76,9 @@ async def is_waiting(client: MnesticClient, job_id: str) -> bool:
 async def end(client: MnesticClient, job_id: str, **payload: Any) -> None:
     await client.resume_job(job_id, payload, request_id=f"end-{job_id}")
     await client.wait_for_result(job_id)
+
+
+async def forget(memory: MemoryClient, topic: str) -> TopicForgotten:
+    """Has a topic forgotten, by the token of its preview."""
+    shown = await memory.preview_forget(topic)
+    return await memory.forget(topic, confirm=shown.token)

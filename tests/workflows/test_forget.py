@@ -16,7 +16,7 @@ from mnestic.memory.forgetting import CLOSE
 from mnestic.memory.topics import FORGOTTEN
 from mnestic.starter.client import MnesticClient
 from tests.word_scan import scan_tables
-from tests.workflows.forget_samples import AT, Until, end, is_waiting, learn, said, wait_in
+from tests.workflows.forget_samples import AT, Until, end, forget, is_waiting, learn, said, wait_in
 
 Scan = Callable[..., dict[str, int]]
 
@@ -45,9 +45,9 @@ async def test_no_word_of_a_topic_is_left_in_any_table_nor_in_the_history(
     await end(client, "j1", said="Paris it is")
     before = scan("paris")
 
-    shown = await client.memory("ada").forget("Paris", dry_run=True)
+    shown = await client.memory("ada").preview_forget("Paris")
     assert scan("paris") == before
-    done = await client.memory("ada").forget("Paris")
+    done = await forget(client.memory("ada"), "Paris")
 
     assert before.keys() >= {
         *("resource", "entry", "claim", "fact", "learning", "working_memory", "memory_snapshot"),
@@ -68,7 +68,7 @@ async def test_no_word_of_a_topic_is_left_in_any_table_nor_in_the_history(
 @pytest.mark.parametrize("topic", ["", "   ", "the and of", "x" * 1_048_576, "a\x00b", "?!"])
 async def test_a_topic_that_says_nothing_is_refused(client: MnesticClient, topic: str) -> None:
     with pytest.raises(InvalidInputError, match="topic"):
-        await client.memory("ada").forget(topic, dry_run=True)
+        await client.memory("ada").preview_forget(topic)
 
 
 @pytest.mark.usefixtures("worker")
@@ -81,10 +81,10 @@ async def test_what_a_running_job_has_in_mind_is_left_and_named_until_it_is_over
     before = (await client.describe_job("open")).waits[-1].context.memory_snapshot
     assert before is not None
 
-    first = await client.memory("ada").forget("Paris")
+    first = await forget(client.memory("ada"), "Paris")
     left = scan("paris")
     await end(client, "open")
-    second = await client.memory("ada").forget("Paris")
+    second = await forget(client.memory("ada"), "Paris")
 
     assert {(one.kind, one.name) for one in first.left} == {
         ("job", "open"),
@@ -109,7 +109,7 @@ async def test_a_snapshot_that_lost_something_says_so_and_serves_a_fork(
     await wait_in(client, until, "j1")
     await end(client, "j1")
 
-    await client.memory("ada").forget("Paris")
+    await forget(client.memory("ada"), "Paris")
 
     told = await client.diff_job("j1", wait=1)
     assert told.redacted_at is not None
@@ -127,7 +127,7 @@ async def test_a_message_that_comes_again_is_not_learned_from_and_a_new_one_is(
     old = said("1", "I live in Paris.")
     await learn(client, old)
     added = await client.memory("ada").add("Paris is lovely.")
-    await client.memory("ada").forget("Paris")
+    await forget(client.memory("ada"), "Paris")
 
     await learn(client, old)
     await client.memory("ada").receive([old])
@@ -151,7 +151,7 @@ async def test_facts_are_worked_out_anew_of_what_is_left(client: MnesticClient) 
         said("3", "I moved to Bonn."),
     )
 
-    done = await client.memory("ada").forget("Paris")
+    done = await forget(client.memory("ada"), "Paris")
 
     history = await client.memory("ada").fact_history("Mara", "lives_in")
     assert [fact.object for fact in history.facts] == ["Rome", "Bonn"]
@@ -173,7 +173,7 @@ async def test_whom_a_topic_names_goes_with_all_that_was_said_by_and_of_them(
         said("3", "I live in Bonn.", speaker="Tom"),
     )
 
-    await client.memory("ada").forget("MARA")
+    await forget(client.memory("ada"), "MARA")
 
     entries, _ = await client.memory("ada").list_entries(EntryQuery())
     assert [entry.content for entry in entries] == ["I live in Bonn."]
@@ -188,7 +188,7 @@ async def test_other_agents_keep_what_they_know(client: MnesticClient, scan: Sca
         await client.memory(agent).set("notes", "last", "Paris")
     before = scan("paris", agent="bob")
 
-    await client.memory("ada").forget("Paris")
+    await forget(client.memory("ada"), "Paris")
 
     assert scan("paris") == {}
     assert scan("paris", agent="bob") == before
@@ -211,7 +211,7 @@ async def test_any_script_and_spelling_is_found(
     await learn(client, said("1", content), said("2", "It rains."))
     assert scan(word)
 
-    done = await client.memory("ada").forget(topic)
+    done = await forget(client.memory("ada"), topic)
 
     assert done.purged["entry"] == 1
     assert scan(word) == {}
@@ -242,7 +242,7 @@ async def test_forms_of_a_word_are_found_in_the_agent_s_language(
     await learn(client, said("1", content), said("2", other))
     assert scan(word)
 
-    done = await memory.forget(topic)
+    done = await forget(memory, topic)
 
     assert done.purged["entry"] == 1
     assert scan(word) == {}
@@ -261,9 +261,9 @@ async def test_forms_are_found_in_the_language_of_each_entry(client: MnesticClie
         await memory.change_settings(language=language)
         await memory.add(content)
 
-    houses = await memory.forget("Haus")
-    hats = await memory.forget("red hat")
-    others = await memory.forget("das Haus am Fluss")
+    houses = await forget(memory, "Haus")
+    hats = await forget(memory, "red hat")
+    others = await forget(memory, "das Haus am Fluss")
 
     assert [done.purged.get("entry") for done in (houses, hats, others)] == [1, 1, None]
 
@@ -274,7 +274,7 @@ async def test_relations_to_what_is_gone_go_too(client: MnesticClient) -> None:
     gone = await memory.add("Paris is large.")
     child = await memory.add("It has a river.", parent=gone.id)
 
-    done = await memory.forget("Paris")
+    done = await forget(memory, "Paris")
 
     assert done.purged["edge"] == 1
     assert (await memory.get_entry(child.id)).parent is None
@@ -286,7 +286,8 @@ async def test_a_topic_goes_also_from_its_request_when_it_is_cancelled(
     run_worker: Callable[[], AbstractAsyncContextManager[None]],
 ) -> None:
     await client.memory("ada").add("I live in Paris.")
-    handle = await client.memory("ada").start_forgetting("Paris")
+    shown = await client.memory("ada").preview_forget("Paris")
+    handle = await client.memory("ada").start_forgetting("Paris", confirm=shown.token)
     assert scan("paris").keys() >= {"forgetting"}
 
     await handle.cancel()
@@ -297,18 +298,23 @@ async def test_a_topic_goes_also_from_its_request_when_it_is_cancelled(
     assert "forgetting" not in scan("paris")
 
 
-@pytest.mark.usefixtures("worker")
 async def test_two_who_forget_the_same_at_once_both_come_to_an_end(
-    client: MnesticClient, scan: Scan
+    client: MnesticClient,
+    scan: Scan,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
 ) -> None:
-    await learn(client, *(said(str(number), f"Paris {number}.") for number in range(40)))
+    memory = client.memory("ada")
+    await memory.learn([said(str(number), f"Paris {number}.") for number in range(40)])
+    handles = []
+    for topic in ("Paris", "paris!"):
+        token = (await memory.preview_forget(topic)).token
+        handles.append(await memory.start_forgetting(topic, confirm=token))
 
-    one, other = await asyncio.gather(
-        client.memory("ada").forget("Paris"), client.memory("ada").forget("paris!")
-    )
+    async with run_worker():
+        ended = await asyncio.gather(*(handle.result() for handle in handles))
 
     assert scan("paris") == {}
-    gone = [done.purged.get("entry", 0) for done in (one, other)]
+    gone = [done.purged.get("entry", 0) for done in ended]
     assert sum(gone) == 40
 
 
@@ -316,12 +322,12 @@ async def test_two_who_forget_the_same_at_once_both_come_to_an_end(
 async def test_forgetting_what_nobody_spoke_of_purges_nothing(client: MnesticClient) -> None:
     await learn(client, said("1", "I live in Rome."))
 
-    shown = await client.memory("ada").forget("Paris", dry_run=True)
-    done = await client.memory("ada").forget("Paris")
+    shown = await client.memory("ada").preview_forget("Paris")
+    done = await forget(client.memory("ada"), "Paris")
 
     assert shown.is_nothing
     assert done.is_nothing
-    assert (done.left, shown.found) == ((), ())
+    assert (done.left, shown.items) == ((), ())
 
 
 @pytest.mark.usefixtures("worker")
@@ -342,18 +348,107 @@ async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else
     await memory.add(past, at=AT, expires_at=AT + timedelta(days=1))
     await memory.set("notes", "last", {"text": f"She said: {ended} Then we had tea."})
 
-    shown = await memory.forget("divorce", dry_run=True)
-    done = await memory.forget("divorce")
+    shown = await memory.preview_forget("divorce")
+    done = await forget(memory, "divorce")
 
-    assert {(one.content, one.by) for one in shown.found} == {
+    assert {(one.text, one.by) for one in shown.items if one.kind == "entry"} == {
         ("I got divorced last year.", "text"),
         (ended, "meaning"),
         (past, "meaning"),  # which has expired, and is forgotten all the same
     }
-    assert all(one.score is None or one.score >= CLOSE for one in shown.found)
+    assert all(one.score is None or one.score >= CLOSE for one in shown.items)
     assert done.purged["entry"] == 3
     assert scan("marriage") == {}
     record = await memory.get("notes", "last")
     assert record.value == {"text": f"{FORGOTTEN} Then we had tea."}
     left, _ = await memory.list_entries(EntryQuery())
     assert {entry.source_id for entry in left} == {"2", "3", "4"}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_nothing_is_forgotten_without_the_token_of_a_preview(client: MnesticClient) -> None:
+    memory = client.memory("ada")
+    await learn(client, said("1", "My marriage ended in court."))
+
+    with pytest.raises(InvalidInputError, match="confirm: is needed: look at what would go first"):
+        await memory.forget("divorce")
+    with pytest.raises(InvalidInputError, match="look again"):
+        await memory.forget("divorce", confirm="0" * 32)
+    tea = await memory.preview_forget("tea")
+    with pytest.raises(InvalidInputError, match="look again"):
+        await memory.forget("divorce", confirm=tea.token)
+
+    assert len((await memory.list_entries(EntryQuery()))[0]) == 1
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_preview_holds_until_something_of_the_topic_changes(client: MnesticClient) -> None:
+    memory = client.memory("ada")
+    await learn(client, said("1", "I live in Paris."))
+    shown = await memory.preview_forget("Paris")
+    again = await memory.preview_forget("PARIS")
+    await learn(client, said("2", "It rains."))
+    await memory.set("notes", "last", "Buy milk.")
+    beside = await memory.preview_forget("Paris")
+    await memory.set("notes", "first", "Call Paris.")
+
+    with pytest.raises(InvalidInputError, match="what would go has changed; look again"):
+        await memory.forget("Paris", confirm=shown.token)
+    after = await memory.preview_forget("Paris")
+    done = await memory.forget("Paris", confirm=after.token)
+
+    assert shown.token == again.token == beside.token != after.token
+    assert done.items == after.items
+    assert done.purged["long_term_record"] == 1
+
+
+async def test_what_comes_after_the_preview_goes_by_its_words_and_not_by_meaning(
+    client: MnesticClient,
+    scan: Scan,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+) -> None:
+    memory = client.memory("ada")
+    shown_before = await memory.add("My marriage ended in court.")
+    shown = await memory.preview_forget("divorce")
+    handle = await memory.start_forgetting("divorce", confirm=shown.token)
+    await memory.add("They divorced in spring.")
+    alike = await memory.add("The marriage of my parents ended.")
+
+    async with run_worker():
+        await handle.result()
+
+    left, _ = await memory.list_entries(EntryQuery())
+    assert [item.id for item in shown.items] == [shown_before.id]
+    assert [entry.id for entry in left] == [alike.id]
+    assert scan("divorced") == {}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_each_fact_entry_and_sentence_that_goes_is_shown_before_and_told_after(
+    client: MnesticClient, until: Until
+) -> None:
+    memory = client.memory("ada")
+    await learn(client, said("1", "I live in Paris."))
+    await memory.set("notes", "last", {"text": "Call Paris. Buy milk.", "days": 4})
+    await memory.set("towns/Paris", "mayor", "Paris has Anne. Tea is hot.")
+    await wait_in(client, until, "j1")
+    await end(client, "j1")
+
+    shown = await memory.preview_forget("Paris")
+    done = await memory.forget("Paris", confirm=shown.token)
+
+    facts = [item.text for item in shown.items if item.kind == "fact"]
+    entries = [item.text for item in shown.items if item.kind == "entry"]
+    sentences = {(item.id, item.text) for item in shown.items if item.kind == "sentence"}
+    assert "Mara lives_in Paris" in facts
+    assert "I live in Paris." in entries
+    assert sentences >= {
+        ("long_term_record notes/last", "Call Paris."),
+        ("long_term_record towns/Paris/mayor", "Paris has Anne."),
+    }
+    assert {text for place, text in sentences if place.startswith("memory_snapshot")} >= {
+        "We fly to Paris in May.",
+        "Pack for Paris.",
+    }
+    assert all("milk" not in text and "Tea" not in text for _, text in sentences)
+    assert done.items == shown.items

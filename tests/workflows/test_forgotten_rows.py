@@ -25,6 +25,7 @@ from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.agent_memory import AgentMemory
 from tests.word_scan import scan_statistics, scan_tables
+from tests.workflows.forget_samples import forget
 
 Until = Callable[..., Awaitable[Any]]
 Scan = Callable[..., dict[str, int]]
@@ -100,7 +101,7 @@ async def test_results_plans_forms_and_receipts_of_a_job_that_is_over_go(
         await client.resume_job("j1", {"Paris": "Ritz", "by": "Ana of Paris"}, request_id="r1")
         await client.wait_for_result("j1")
         before = scan("paris")
-        done = await client.memory("ada").forget("Paris")
+        done = await forget(client.memory("ada"), "Paris")
 
     assert before.keys() >= {"plan", "tool_result", "job_wait", "memory_snapshot", "operation"}
     assert scan("paris") == {}
@@ -120,7 +121,7 @@ async def test_a_plan_that_others_use_is_left_and_named(
             await start(client, until, f"j-{agent}", agent=agent)
             await client.resume_job(f"j-{agent}", {}, request_id="r1")
             await client.wait_for_result(f"j-{agent}")
-        done = await client.memory("ada").forget("Paris")
+        done = await forget(client.memory("ada"), "Paris")
 
     assert [one.kind for one in done.left] == ["plan"]
     assert scan("paris") == {"plan": 1}
@@ -134,9 +135,9 @@ async def test_a_terminated_job_is_over_too(
     async with Worker(client.temporal, task_queue=queue, activities=[tell]):
         await start(client, until, "j1")
         handle = client.temporal.get_workflow_handle(f"job/{client.settings.tenant_id}/j1")
-        running = await client.memory("ada").forget("Paris", dry_run=True)
+        running = await client.memory("ada").preview_forget("Paris")
         await handle.terminate()
-        done = await client.memory("ada").forget("Paris")
+        done = await forget(client.memory("ada"), "Paris")
 
     assert left(running.left) >= {("job", "j1")}
     assert done.left == ()
@@ -155,9 +156,9 @@ async def test_a_workflow_of_ones_own_keeps_what_it_has_in_mind_while_it_runs(
     async with Worker(client.temporal, task_queue=queue, workflows=[Mine], activities=activities):
         handle = await client.temporal.start_workflow(Mine.run, scope, id="own-1", task_queue=queue)
         await until(lambda: asyncio.to_thread(lambda: "job_wait" in scan("paris")))
-        first = await client.memory("ada").forget("Paris")
+        first = await forget(client.memory("ada"), "Paris")
         await handle.terminate()
-        second = await client.memory("ada").forget("Paris")
+        second = await forget(client.memory("ada"), "Paris")
 
     assert left(first.left) == {("job", "mine")}
     assert second.left == ()
@@ -176,7 +177,7 @@ async def test_the_planner_s_statistics_quote_nothing_that_was_forgotten(
         owner.execute("ANALYZE")
     before = scan_statistics(admin_url, "quixotl")
 
-    done = await ada.forget("Quixotling")
+    done = await forget(ada, "Quixotling")
 
     assert before >= {"entry", "resource", "lexeme"}
     assert scan_statistics(admin_url, "quixotl") == set()
@@ -192,7 +193,7 @@ async def test_statistics_that_could_not_be_renewed_are_named(
         owner.execute("GRANT CREATE ON SCHEMA mnestic TO mnestic_app")
         owner.execute("ALTER FUNCTION mnestic.renew_statistics OWNER TO mnestic_app")
         try:
-            done = await client.memory("ada").forget("Paris")
+            done = await forget(client.memory("ada"), "Paris")
         finally:
             owner.execute("ALTER FUNCTION mnestic.renew_statistics OWNER TO CURRENT_USER")
             owner.execute("GRANT EXECUTE ON FUNCTION mnestic.renew_statistics TO mnestic_app")
@@ -228,8 +229,8 @@ async def test_a_channel_that_names_what_is_forgotten_names_it_no_more(
         await transaction.injections.add(Injection(channel="paris-trip", preview="Tea?"))
     assert scan("paris").keys() >= {"resource", "entry", "memory_retrievals"}
 
-    shown = await ada.forget("Paris", dry_run=True)
-    done = await ada.forget("Paris")
+    shown = await ada.preview_forget("Paris")
+    done = await forget(ada, "Paris")
     await ada.learn([gone, kept])
 
     assert scan("paris") == {}
@@ -255,7 +256,7 @@ async def test_what_was_put_before_messages_is_counted_and_says_nothing(
     ) as transaction:
         await transaction.injections.add(put)
 
-    await client.memory("ada").forget("Paris")
+    await forget(client.memory("ada"), "Paris")
 
     (kept,), _ = await client.memory("ada").list_retrievals()
     assert (kept.preview, [note.path for note in kept.notes], kept.tokens) == (
@@ -277,6 +278,6 @@ async def test_what_somebody_has_set_is_left_and_named(
         rule = Predicate(name="paris_trip", cardinality="multi", category="events")
         await transaction.facts.put_predicate(rule)
 
-    done = await client.memory("ada").forget("Paris")
+    done = await forget(client.memory("ada"), "Paris")
 
     assert left(done.left) == {("setting", "obsidian_context_notes"), ("predicate", "paris_trip")}

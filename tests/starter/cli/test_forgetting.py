@@ -36,13 +36,14 @@ async def told(client: MnesticClient) -> None:
 async def test_it_forgets_what_it_showed_before(ask: Ask, client: MnesticClient) -> None:
     shown = (await ask(*FORGET, "--dry-run", "--json")).document
     before = await entries(client)
-    done = (await ask(*FORGET, "--yes", "--json")).document
+    done = (await ask(*FORGET, "--confirm", shown["token"], "--json")).document
     again = await ask(*FORGET, "--yes")
 
     assert before == ["Paris is large.", "Tea is hot."]
-    assert [(one["content"], one["by"]) for one in shown["found"]] == [("Paris is large.", "text")]
+    (item,) = shown["items"]
+    assert (item["kind"], item["text"], item["by"]) == ("entry", "Paris is large.", "text")
     assert (shown["dry_run"], shown["forgetting_id"], shown["left"]) == (True, None, [])
-    assert (done["dry_run"], done["found"], done["left"]) == (False, [], [])
+    assert (done["dry_run"], done["items"], done["left"]) == (False, [item], [])
     assert done["forgetting_id"]
     assert done["purged"]["entry"] == shown["purged"]["entry"] == 1
     assert await entries(client) == ["Tea is hot."]
@@ -59,11 +60,12 @@ async def test_a_person_is_shown_what_would_go_and_asked(
     monkeypatch.setattr("sys.stdin", Terminal("y\n"))
     gone = await ask(*FORGET)
 
-    assert "Paris is large.  (has its words)" in kept.err
+    assert "entry     Paris is large." in kept.err
     assert "Forget this for good?" in kept.err
     assert (kept.code, kept.out) == (0, "Nothing is forgotten.\n")
     assert after_no == ["Paris is large.", "Tea is hot."]
     assert gone.code == 0
+    assert "entry     Paris is large." in gone.out
     assert "1  entry" in gone.out
     assert await entries(client) == ["Tea is hot."]
 
@@ -97,3 +99,37 @@ async def test_no_temporal_is_said_and_no_word_of_the_topic_stays(
 
     assert refused.code == 3
     assert await entries(client) == ["Paris is large."]
+
+
+@pytest.mark.usefixtures("worker", "told")
+async def test_yes_shows_what_goes_first(ask: Ask, client: MnesticClient) -> None:
+    done = await ask(*FORGET, "--yes")
+
+    assert "entry     Paris is large." in done.err
+    assert "Would be removed" in done.err
+    assert "Removed or redacted:" in done.out
+    assert await entries(client) == ["Tea is hot."]
+
+
+@pytest.mark.usefixtures("told")
+async def test_a_token_of_something_else_forgets_nothing(ask: Ask, client: MnesticClient) -> None:
+    shown = await ask(*FORGET, "--dry-run")
+    (token,) = [line.split()[-1] for line in shown.out.splitlines() if "--confirm" in line]
+    await client.memory("ada").add("Paris is wide.")
+
+    refused = await ask(*FORGET, "--confirm", token)
+
+    assert "what would go has changed; look again" in refused.error(code=2)
+    assert len(await entries(client)) == 3
+
+
+@pytest.mark.usefixtures("worker")
+async def test_many_are_counted_and_json_has_all(ask: Ask, client: MnesticClient) -> None:
+    for number in range(23):
+        await client.memory("ada").add(f"Paris {number}.")
+
+    shown = (await ask(*FORGET, "--dry-run")).out
+    document = (await ask(*FORGET, "--dry-run", "--json")).document
+
+    assert "… and 3 more" in shown
+    assert len(document["items"]) == 23
