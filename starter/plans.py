@@ -1,6 +1,7 @@
 """Reading a plan from YAML, with errors that name the node and the line."""
 
-import re
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,25 +9,14 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from mnestic.memory.errors import InvalidPlanError
+from mnestic.memory.canonical import check_json
+from mnestic.memory.errors import InvalidInputError, InvalidPlanError
 from mnestic.memory.plans import Plan, check_plan
+from mnestic.starter.yaml_documents import read_yaml
 
+LARGEST_PLAN_FILE_BYTES = 524_288  # with comments; a plan that is started has at most half of it
+_MOST_PROBLEMS = 50
 Lines = dict[tuple[str | int, ...], int]
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML 1.2's plain scalars: `on` is a word, and a date is text."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [
-        (tag, pattern) for tag, pattern in resolvers if not tag.endswith((":bool", ":timestamp"))
-    ]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-for _word in ("true", "false"):
-    _resolvers = _Loader.yaml_implicit_resolvers.setdefault(_word[0], [])
-    _resolvers.append(("tag:yaml.org,2002:bool", re.compile(rf"^{_word}$")))
 
 
 def read_plan(path: Path) -> Plan:
@@ -36,10 +26,21 @@ def read_plan(path: Path) -> Plan:
         InvalidPlanError: the file cannot be read, or what is in it is not a plan.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        if not path.is_file():
+            no_file = (
+                errno.EISDIR if path.is_dir() else errno.EINVAL if path.exists() else errno.ENOENT
+            )
+            why = os.strerror(no_file)
+            raise InvalidPlanError(source=str(path), problems=(why,))
+        with path.open("rb") as file:
+            content = file.read(LARGEST_PLAN_FILE_BYTES + 1)
+        text = content[:LARGEST_PLAN_FILE_BYTES].decode("utf-8")
+    except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InvalidPlanError(source=str(path), problems=(why,)) from None
+    if len(content) > LARGEST_PLAN_FILE_BYTES:
+        why = f"it is larger than {LARGEST_PLAN_FILE_BYTES} bytes"
+        raise InvalidPlanError(source=str(path), problems=(why,))
     return parse_plan(text, source=str(path))
 
 
@@ -50,26 +51,18 @@ def parse_plan(text: str, *, source: str) -> Plan:
         InvalidPlanError: lists every problem, with line and node.
     """
     try:
-        loader = _Loader(text)
-        root = loader.get_single_node()
-        problems = list(_twice(root)) if root is not None else ["it is empty"]
-        data = loader.construct_document(root) if root is not None and not problems else None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f"line {mark.line + 1}: " if mark else ""
-        raise InvalidPlanError(source=source, problems=(f"{line}{error.problem}",)) from None
-    except yaml.YAMLError as error:
-        raise InvalidPlanError(source=source, problems=(str(error),)) from None
-    except RecursionError:
-        why = "it is nested too deep, or refers to itself"
-        raise InvalidPlanError(source=source, problems=(why,)) from None
-    if root is None or problems:
-        raise InvalidPlanError(source=source, problems=tuple(problems))
+        root, data = read_yaml(text)
+    except InvalidInputError as problem:
+        raise InvalidPlanError(source=source, problems=(str(problem),)) from None
     lines = dict(_lines(root))
     try:
         plan = Plan.model_validate(data, extra="forbid")
     except ValidationError as error:
-        raise InvalidPlanError(source=source, problems=tuple(_told(error, data, lines))) from None
+        problems = tuple(_told(error, data, lines))
+        if len(problems) > _MOST_PROBLEMS:
+            more = f"and {len(problems) - _MOST_PROBLEMS} more"
+            problems = (*problems[:_MOST_PROBLEMS], more)
+        raise InvalidPlanError(source=source, problems=problems) from None
     found = tuple(
         f"line {_line_of(lines, ('nodes', problem.index))}: {problem.why}"
         if problem.index is not None
@@ -87,6 +80,10 @@ def require_sound(plan: Plan) -> None:
     Raises:
         InvalidPlanError: lists every problem.
     """
+    try:
+        check_json(plan.model_dump(mode="json"), what="plan")
+    except InvalidInputError as error:
+        raise InvalidPlanError(source="from Python", problems=(str(error),)) from None
     problems = tuple(problem.why for problem in check_plan(plan))
     if problems:
         raise InvalidPlanError(source=plan.name, problems=problems)
@@ -104,20 +101,6 @@ def _lines(
     elif isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
             yield from _lines(item, (*path, index))
-
-
-def _twice(node: yaml.Node) -> Iterator[str]:
-    """Keys that stand twice in one mapping, of which YAML would drop one."""
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                yield f"line {key.start_mark.line + 1}: {key.value!r} is there twice"
-            seen.add(str(key.value))
-            yield from _twice(value)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            yield from _twice(item)
 
 
 def _told(error: ValidationError, data: Any, lines: Lines) -> Iterator[str]:

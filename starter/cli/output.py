@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import (
     InvalidInputError,
     JobFailedError,
@@ -184,14 +185,26 @@ def parse_json(text: str, *, what: str) -> Any:
 
 
 def _read_json(text: str, what: str) -> Any:
+    def refuse(word: str) -> Any:
+        raise json.JSONDecodeError(f"{word} is no number of JSON", text, text.find(word))
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(pairs) > len(members := dict(pairs)):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in members if names.count(name) > 1)
+            raise InvalidInputError(what=what, why=f"has {twice!r} twice in an object")
+        return members
+
     try:
-        return json.loads(text)
+        value = json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
+        check_json(value, what=what)
     except json.JSONDecodeError:
         raise
     except RecursionError:
         raise InvalidInputError(what=what, why="is nested too deep") from None
     except ValueError:  # Python's limit on digits
         raise InvalidInputError(what=what, why="holds an integer that is too long") from None
+    return value
 
 
 def exit_code(error: MnesticError) -> int:

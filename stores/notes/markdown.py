@@ -53,7 +53,7 @@ def _properties(note: str) -> Iterator[str]:
     try:
         # With this loader all values are text, so none is a date that cannot be, and `<<` unfolds nothing.
         properties: Any = yaml.load(found["yaml"], Loader=yaml.BaseLoader)  # noqa: S506
-    except (yaml.YAMLError, RecursionError):
+    except (yaml.YAMLError, RecursionError, ValueError, OverflowError):  # the last two: an escape
         return  # Obsidian finds no tag in properties that are malformed either
     if not isinstance(properties, dict):
         return

@@ -1,0 +1,207 @@
+"""Reading a YAML document that is to be JSON: text, numbers, lists and objects, and nothing else.
+
+It stands apart from the plans because YAML can say much that JSON cannot, and small documents can unfold
+to large ones; here each of that is refused by its line.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import yaml
+
+from mnestic.memory.canonical import check_json
+from mnestic.memory.errors import InvalidInputError
+
+MOST_VALUES = 100_000  # of a document, with its aliases followed
+DEEPEST = 60  # levels; a node of a plan is a few below the top, and JSON has 64 in all
+_TOO_DEEP = f"it is nested too deep, at most {DEEPEST} levels are allowed"
+_LONGEST_NUMBER = 1_300  # characters; 4,096 bits have 1,234 digits
+_LONGEST_SHOWN = 60  # characters of a value that is wrong
+_PLAIN = tuple(
+    f"tag:yaml.org,2002:{name}"
+    for name in ["null", "bool", "int", "float", "str", "seq", "map", "merge"]
+)
+
+
+class YamlDocument(NamedTuple):
+    """A document's values, and the tree that they were read from, which knows lines."""
+
+    root: yaml.Node
+    data: Any
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's plain scalars: `on` is a word, and a date is text."""
+
+
+def read_yaml(text: str) -> YamlDocument:
+    """Reads a document.
+
+    Raises:
+        InvalidInputError: it is no YAML, or holds what JSON cannot; names the line and what is allowed.
+    """
+    loader = _Loader("")
+    try:
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        if root is None:
+            raise _refusal("it is empty", line=1)
+        _check_size(root)
+        for problem in _problems(root):
+            raise problem
+        return YamlDocument(root, loader.construct_document(root))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        said = (error.context, error.problem) if _is_second(error) else (error.problem,)
+        why = ", ".join(part for part in said if part)
+        raise _refusal(why, line=mark.line + 1 if mark else 1) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise _refusal(f"unacceptable character {_named(error.character)}", line=line) from None
+    except RecursionError:
+        raise _refusal(_TOO_DEEP, line=loader.line + 1) from None
+    except (ValueError, OverflowError):  # an escape for a character that is none
+        why = "an escape names a character that Unicode does not have"
+        raise _refusal(why, line=loader.line + 1) from None
+
+
+def _is_second(error: yaml.MarkedYAMLError) -> bool:
+    """Whether a document follows another, of which YAML tells in two parts."""
+    return isinstance(error, yaml.composer.ComposerError) and "another document" in str(
+        error.problem
+    )
+
+
+def _named(character: Any) -> str:
+    return f"U+{character if isinstance(character, int) else ord(character):04X}"
+
+
+def _check_size(root: yaml.Node) -> None:
+    """Refuses what unfolds to too much; each part of a document is looked at once.
+
+    Raises:
+        InvalidInputError: says where.
+    """
+    sizes: dict[int, tuple[int, int]] = {}  # of a node: values and levels; 0 while inside of it
+
+    def measure(node: yaml.Node) -> tuple[int, int]:
+        known = sizes.get(id(node))
+        if known is not None:
+            if known == (0, 0):
+                raise _refusal("it refers to itself", line=_line(node))
+            return known
+        sizes[id(node)] = (0, 0)
+        inside = [measure(part) for part in _parts(node)]
+        size = 1 + sum(values for values, _ in inside)
+        levels = max((level for _, level in inside), default=0) + (1 if inside else 0)
+        if levels > DEEPEST:
+            raise _refusal(_TOO_DEEP, line=_line(node))
+        if size > MOST_VALUES:
+            why = f"it comes to over {MOST_VALUES} values with its aliases followed"
+            raise _refusal(why, line=_line(node))
+        sizes[id(node)] = (size, levels)
+        return size, levels
+
+    measure(root)
+
+
+def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from (key, value)
+    elif isinstance(node, yaml.SequenceNode):
+        yield from node.value
+
+
+def _problems(root: yaml.Node) -> Iterator[InvalidInputError]:
+    """What JSON cannot hold; no part is looked at twice."""
+    seen: set[int] = set()
+    ahead = [root]
+    while ahead:
+        node = ahead.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if node.tag not in _PLAIN:
+            why = f"the tag {node.tag.replace('tag:yaml.org,2002:', '!!')} is not allowed; write text, numbers, lists and objects"
+            yield _refusal(why, line=_line(node))
+        if isinstance(node, yaml.ScalarNode):
+            yield from _problems_of_scalar(node)
+        if isinstance(node, yaml.MappingNode):
+            yield from _problems_of_keys(node)
+        ahead.extend(reversed(list(_parts(node))))
+
+
+def _problems_of_scalar(node: yaml.ScalarNode) -> Iterator[InvalidInputError]:
+    is_number = node.tag.endswith((":int", ":float"))
+    if is_number and len(node.value) > _LONGEST_NUMBER:
+        why = f"a number has {len(node.value)} characters, at most {_LONGEST_NUMBER} are allowed"
+        yield _refusal(why, line=_line(node))
+        return
+    try:
+        check_json(node.value, what="text")
+    except InvalidInputError as error:
+        yield _refusal(f"a text {error.why}", line=_line(node))
+
+
+def _problems_of_keys(node: yaml.MappingNode) -> Iterator[InvalidInputError]:
+    names: set[str] = set()
+    for key, _ in node.value:
+        if key.tag.endswith(":merge"):
+            continue
+        if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
+            shown = _shown(key.value) if isinstance(key, yaml.ScalarNode) else "a list or an object"
+            why = f"the key {shown} is not text; put it in quotes"
+            yield _refusal(why, line=_line(key))
+        elif key.value in names:
+            yield _refusal(f"{_shown(key.value)} is there twice", line=_line(key))
+        else:
+            names.add(key.value)
+
+
+def _refusal(why: str, *, line: int) -> InvalidInputError:
+    return InvalidInputError(what=f"line {line}", why=why)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
+
+
+def _line(node: yaml.Node) -> int:
+    line: int = node.start_mark.line
+    return line + 1
+
+
+def _checked(construct: Callable[[Any, Any], Any]) -> Callable[[Any, yaml.ScalarNode], Any]:
+    """A constructor of scalars that refuses by the line what its tag does not hold."""
+
+    def checked(loader: _Loader, node: yaml.ScalarNode) -> Any:
+        try:
+            value = construct(loader, node)
+        except (ValueError, KeyError, OverflowError):
+            kind = node.tag.rpartition(":")[2]
+            raise _refusal(f"{_shown(node.value)} is no {kind}", line=_line(node)) from None
+        try:
+            check_json(value, what="number")
+        except InvalidInputError as error:
+            shown = _shown(node.value)
+            raise _refusal(f"{shown} {error.why}", line=_line(node)) from None
+        return value
+
+    return checked
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [
+        (tag, pattern)
+        for tag, pattern in resolvers
+        if not tag.endswith((":bool", ":timestamp", ":value"))
+    ]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+for _word in ("true", "false"):
+    _resolvers = _Loader.yaml_implicit_resolvers.setdefault(_word[0], [])
+    _resolvers.append(("tag:yaml.org,2002:bool", re.compile(rf"^{_word}$")))
+for _tag in _PLAIN[1:4]:  # bool, int and float
+    _Loader.add_constructor(_tag, _checked(yaml.SafeLoader.yaml_constructors[_tag]))
