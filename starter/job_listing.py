@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import hashlib
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState
 
 _PAGE = 1000  # rows
+_SUM_BYTES = 8
 Row = TypeVar("Row")
 
 _ENDED: dict[WorkflowExecutionStatus, JobState] = {
@@ -51,7 +53,7 @@ async def list_jobs(
     await found.fetch_next_page()
     jobs = tuple(_summary(execution) for execution in found.current_page or ())
     following = found.next_page_token
-    return jobs, base64.urlsafe_b64encode(following).decode() if following else None
+    return jobs, _cursor(following) if following else None
 
 
 async def describe_job(
@@ -136,10 +138,28 @@ def _keyword(found: WorkflowExecution, name: str) -> str | None:
     return found.typed_search_attributes.get(SearchAttributeKey.for_keyword(name))
 
 
+def _cursor(token: bytes) -> str:
+    """A cursor of ours: Temporal's token behind a sum of it, since Temporal calls a wrong one its own failure."""
+    return base64.urlsafe_b64encode(_sum(token) + token).decode()
+
+
 def _token(cursor: str | None) -> bytes | None:
+    """Temporal's token in a cursor.
+
+    Raises:
+        InvalidInputError: the cursor was not given by this list.
+    """
+    if cursor is None:
+        return None
     try:
-        return base64.urlsafe_b64decode(cursor) if cursor else None
+        read = base64.b64decode(cursor, altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
-        raise InvalidInputError(
-            what="cursor", why="was not given by this list; begin without one"
-        ) from None
+        read = b""
+    token = read[_SUM_BYTES:]
+    if not token or read[:_SUM_BYTES] != _sum(token):
+        raise InvalidInputError(what="cursor", why="was not given by this list; begin without one")
+    return token
+
+
+def _sum(token: bytes) -> bytes:
+    return hashlib.sha256(b"jobs" + token).digest()[:_SUM_BYTES]

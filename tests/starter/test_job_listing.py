@@ -1,0 +1,55 @@
+"""Lists of jobs: where a page ends, and what is no such place."""
+
+import asyncio
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.plans import Plan
+from mnestic.starter.client import MnesticClient
+
+NODE = {"id": "ask", "kind": "wait", "key": "k", "timeout": "1d"}
+PLAN = Plan.model_validate(
+    {"name": "p", "nodes": [NODE | {"on": {"resumed": "end", "timeout": "end"}}]}
+)
+
+
+async def start(client: MnesticClient, count: int) -> set[str]:
+    """Starts jobs, which are listed a little later."""
+    started = {
+        await client.start_job(PLAN, agent_id="ada", session_id="s1", job_id=f"j{number}")
+        for number in range(count)
+    }
+    async with asyncio.timeout(30):
+        while len((await client.list_jobs())[0]) < count:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
+    return started
+
+
+async def test_a_cursor_goes_on_where_its_page_ended(client: MnesticClient) -> None:
+    started = await start(client, 3)
+    cursor, found = None, set()
+
+    for _ in range(3):
+        (job,), cursor = await client.list_jobs(limit=1, cursor=cursor)
+        found.add(job.job_id)
+
+    assert found == started
+
+
+@pytest.mark.parametrize(
+    "cursor", ["None", "nowhere!", "é", "AAAA", "WyJzZWNyZXRzIiwgIm5vdGVkIl0="]
+)
+async def test_a_cursor_of_nowhere_is_refused(client: MnesticClient, cursor: str) -> None:
+    with pytest.raises(InvalidInputError, match="cursor: was not given by this list"):
+        await client.list_jobs(cursor=cursor)
+
+
+async def test_a_cursor_that_was_cut_or_changed_is_refused(client: MnesticClient) -> None:
+    await start(client, 2)
+    _, cursor = await client.list_jobs(limit=1)
+    assert cursor is not None
+
+    for wrong in (cursor[:-4], cursor[4:], f"{cursor[:20]}A{cursor[21:]}", cursor[:8]):
+        with pytest.raises(InvalidInputError, match="cursor: was not given by this list"):
+            await client.list_jobs(cursor=wrong)
