@@ -15,7 +15,7 @@ from mnestic.starter.deployments import Deployment
 from mnestic.starter.ingesting import receive_conversation, start_ingest
 from mnestic.starter.learning_status import find_delay
 from mnestic.starter.memory_client import MemoryClient
-from tests.security.tenants import AGENT, FIRST, QUESTION, SECRET, SESSION, Known
+from tests.security.tenants import AGENT, FIRST, QUESTION, SECRET, SESSION, TOPIC, Known
 
 Case: TypeAlias = Callable[[Any, Known], Awaitable[Any]]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -128,9 +128,10 @@ MEMORY_CASES: Mapping[str, Case] = {
     "list_parked": lambda m, k: m.list_parked(),  # noqa: ARG005
     "retry_parked": lambda m, k: m.retry_parked(k.lessons),
     "drop_parked": lambda m, k: m.drop_parked(k.lessons),
-    "forget": lambda m, k: m.forget(SECRET),  # noqa: ARG005
-    "forget as a preview": lambda m, k: m.forget(SECRET, dry_run=True),  # noqa: ARG005
-    "start_forgetting": lambda m, k: begun(m, SECRET),  # noqa: ARG005
+    "preview_forget": lambda m, k: m.preview_forget(TOPIC),  # noqa: ARG005
+    "forget": lambda m, k: m.forget(TOPIC, confirm=k.token),
+    "forget what is one's own": lambda m, k: forgotten(m),  # noqa: ARG005
+    "start_forgetting": lambda m, k: m.start_forgetting(TOPIC, confirm=k.token),
     "tell_forgotten": lambda m, k: m.tell_forgotten(SECRET, k.purged),
     "auto_retrieve": lambda m, k: m.auto_retrieve(QUESTION, "chat"),  # noqa: ARG005
     "context_for_query": lambda m, k: m.context_for_query(QUESTION),  # noqa: ARG005
@@ -222,6 +223,7 @@ async def given(value: Any) -> Any:
     return value
 
 
-async def begun(memory: MemoryClient, topic: str) -> Any:
-    """What comes of a forgetting that was begun."""
-    return await (await memory.start_forgetting(topic)).result()
+async def forgotten(memory: MemoryClient) -> Any:
+    """What comes of forgetting what the agent itself has of the topic, which is nothing."""
+    shown = await memory.preview_forget(TOPIC)
+    return await memory.forget(TOPIC, confirm=shown.token)

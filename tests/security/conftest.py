@@ -1,5 +1,6 @@
 """Two tenants: one that owns a memory, and one that tries to reach it."""
 
+import uuid
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -18,7 +19,9 @@ async def victim(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Victim:
     """A tenant whose agent `ada` has something in every store. Nothing of it may change, so tests share it."""
-    return await remember_everything(new_settings(tmp_path_factory.mktemp("victim")), admin_url)
+    settings = new_settings(tmp_path_factory.mktemp("victim"))
+    queue = f"shared-{uuid.uuid4().hex[:8]}"  # by its name no tenant is known
+    return await remember_everything(settings.model_copy(update={"task_queue": queue}), admin_url)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -38,6 +38,7 @@ from mnestic.worker import activities_of, make_worker
 SECRET = "Vasterbotten"  # stands in every text of the victim
 AGENT, SESSION, FIRST = "ada", "s1", "their-message"
 QUESTION = "Where does Mara live?"
+TOPIC = "cold lake"
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{12,64}\b")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[0-9:.]*(Z|[+-]\d\d:\d\d)")
 _SHORTEST = 8  # characters of an id that cannot stand in another one by chance
@@ -114,6 +115,7 @@ class Known:
     claims: tuple[Claim, ...]
     lessons: tuple[Lesson, ...]
     purged: Purged
+    token: str  # of what would be forgotten of TOPIC
     signal: int
     cursors: Mapping[str, str | None]
 
@@ -157,6 +159,7 @@ class Known:
             claims=tuple(claims),
             lessons=tuple(lessons),
             purged=self.purged.model_copy(update={"forgetting_id": uuid.uuid4().hex}),
+            token="0" * 32,
             signal=self.signal + 1,
             cursors=dict.fromkeys(self.cursors),
         )
@@ -241,7 +244,9 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
         finished = await _finished_job(client)
         waiting = await _waiting_job(client, session_id="s2")
         await memory.auto_retrieve(QUESTION, "chat")
-        purged = await (await memory.start_forgetting("project falcon")).result()
+        shown = await memory.preview_forget("project falcon")
+        forgetting = await memory.start_forgetting("project falcon", confirm=shown.token)
+        purged = await forgetting.result()
         known = await _known(client, waiting=waiting, finished=finished, purged=purged)
     rows = rows_of(admin_url, settings.tenant_id)
     assert not [table for table, found in rows.items() if not found], "the victim lacks something"
@@ -385,6 +390,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
         claims=tuple(claims),
         lessons=lessons,
         purged=purged,
+        token=str((await memory.preview_forget(TOPIC)).token),
         signal=(await memory.list_signals())[-1].number,
         cursors={
             "jobs": jobs,

@@ -1,0 +1,137 @@
+"""What a tenant can try from the command line with what it knows of another's memory: words for each command."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from tests.security.tenants import AGENT, FIRST, QUESTION, SESSION, TOPIC, Known
+
+Words: TypeAlias = tuple[str, ...]
+Case: TypeAlias = Callable[[Known, Path], Words]
+ADA = ("--agent", AGENT)
+MINE = "My own words."
+PLAN = """\
+name: mine
+nodes:
+  - {id: ask, kind: wait, key: k, timeout: 1d, on: {resumed: end, timeout: end}}
+"""
+# What has no case, and why.
+WITHOUT_CASE = {
+    "up": "it starts servers of its own",
+    "worker": "it serves all tenants, whose wall is in front of activities",
+    "migrate": "it is of the whole database, and reads no rows",
+    "demo": "it is a conversation of its own, in servers that are its own or the settings'",
+    "bench locomo": "it reads a file of its own",
+}
+# Options that name something, each of which a case of its command has to use.
+NAMING = frozenset(
+    {"--agent", "--channel", "--cursor", "--job-id", "--namespace", "--parent", "--request-id"}
+    | {"--confirm", "--session", "--sha256", "--source-id", "--subject", "--wait-id", "--after"}
+)
+
+
+def _plan(folder: Path) -> str:
+    path = folder / "mine.yaml"
+    path.write_text(PLAN, encoding="utf-8")
+    return str(path)
+
+
+def _conversation(folder: Path) -> str:
+    path = folder / "mine.jsonl"
+    said = '{"role": "Mara", "content": "My own words.", "timestamp": "2026-01-05T12:00:00Z"}\n'
+    path.write_text(said, encoding="utf-8")
+    return str(path)
+
+
+def _cursor(known: Known, name: str) -> Words:
+    cursor = known.cursors[name]
+    return () if cursor is None else ("--cursor", cursor)
+
+
+COMMAND_CASES: Mapping[str, Case] = {
+    "job start": lambda k, f: (
+        *(_plan(f), *ADA, "--session", SESSION),
+        *("--job-id", k.job, "--input", f"wait={k.wait}"),
+    ),
+    "job list": lambda k, _: _cursor(k, "jobs"),
+    "job list --waiting": lambda *_: (),
+    "job show": lambda k, _: (k.job,),
+    "job history": lambda k, _: (k.finished,),
+    "job diff": lambda k, _: (k.job, "--wait", k.wait),
+    "job resume": lambda k, _: (
+        *(k.job, "--payload", "{}", "--request-id", k.request),
+        *("--wait-id", k.wait, "--sha256", k.sha256),
+    ),
+    "job resume --signal": lambda k, _: (k.job, "--wait-id", k.wait),
+    "job override": lambda k, _: (k.job, "--reason", "mine", "--request-id", k.request),
+    "job extend": lambda k, _: (k.job, "--by", "1d", "--wait-id", k.wait),
+    "job fork": lambda k, f: (
+        *(k.job, "--wait", k.wait, "--job-id", "mine"),
+        *("--session", SESSION, "--plan", _plan(f)),
+    ),
+    "job pause": lambda k, _: (k.job,),
+    "job unpause": lambda k, _: (k.job,),
+    "job poke": lambda k, _: (k.job,),
+    "job result": lambda k, _: (k.finished,),
+    "job cancel": lambda k, _: (k.job,),
+    "memory ingest": lambda _, f: (_conversation(f), *ADA, "--channel", "chat"),
+    "memory add": lambda k, _: (
+        *(MINE, *ADA, "--session", SESSION, "--source-id", FIRST),
+        *("--subject", "Mara", "--parent", k.entry.id),
+    ),
+    "memory show": lambda k, _: (k.entry.id, *ADA),
+    "memory change": lambda k, _: (
+        *(k.entry.id, *ADA, "--text", MINE),
+        *("--parent", k.entry.id, "--subject", "Mara"),
+    ),
+    "memory remove": lambda k, _: (k.entry.id, *ADA, "--facts"),
+    "memory list": lambda k, _: (
+        *(*ADA, "--session", SESSION, "--parent", k.entry.id),
+        *("--subject", "Mara", *_cursor(k, "entries")),
+    ),
+    "memory list --status active": lambda *_: ADA,
+    "memory search": lambda *_: (QUESTION, *ADA, "--explain"),
+    "memory search --mode lexical": lambda *_: (
+        *(QUESTION, *ADA, "--session", SESSION),
+        *("--channel", "client", "--subject", "Mara"),
+    ),
+    "memory context": lambda *_: (QUESTION, *ADA),
+    "memory signals": lambda k, _: (*ADA, "--after", str(k.signal)),
+    "memory retrievals": lambda k, _: (*ADA, *_cursor(k, "retrievals")),
+    "memory forget": lambda k, _: (TOPIC, *ADA, "--confirm", k.token),
+    "memory forget --yes": lambda *_: (TOPIC, *ADA),
+    "memory forget --dry-run": lambda *_: (TOPIC, *ADA),
+    "memory world": lambda *_: ("Mara", *ADA),
+    "memory stats": lambda *_: ADA,
+    "memory facts list": lambda k, _: (*ADA, "--subject", "Mara", *_cursor(k, "facts")),
+    "memory facts list --all": lambda *_: ADA,
+    "memory facts add": lambda *_: ("Mara", "lives_in", "Umea", *ADA),
+    "memory facts delete": lambda k, _: (k.fact.id, *ADA),
+    "memory facts reactivate": lambda k, _: (k.fact.id, *ADA),
+    "memory facts why": lambda k, _: (k.fact.id, *ADA),
+    "memory facts history": lambda *_: ("Mara", "lives_in", *ADA),
+    "memory predicates list": lambda *_: (),
+    "memory predicates set": lambda *_: ("lives_in", "--cardinality", "multi"),
+    "memory parked list": lambda *_: ADA,
+    "memory parked retry": lambda k, _: (*ADA, k.lessons[0].name),
+    "memory parked drop": lambda k, _: (*ADA, k.lessons[0].name),
+    "memory record get": lambda *_: ("secrets", "place", *ADA),
+    "memory record set": lambda k, _: (
+        *("secrets", "place", "1", *ADA),
+        *("--request-id", k.operation),
+    ),
+    "memory record set --expected-version 1": lambda *_: ("secrets", "place", "1", *ADA),
+    "memory record delete": lambda *_: ("secrets", "place", *ADA),
+    "memory record list": lambda k, _: (*ADA, "--namespace", "secrets", *_cursor(k, "records")),
+    "memory record list --limit 100": lambda *_: ADA,
+    "memory settings get": lambda *_: ADA,
+    "memory settings set": lambda *_: ("auto_retrieve_min_score", "0.5", *ADA),
+    "memory settings reset": lambda *_: (*ADA, "auto_retrieve_max_results"),
+    "stats": lambda *_: ADA,
+    "costs": lambda *_: ADA,
+    "extract": lambda *_: (MINE, *ADA, "--speaker", "Mara"),
+    "index": lambda *_: (),
+    "deploy": lambda *_: (),
+    "doctor": lambda *_: (),
+    "config": lambda *_: (),
+}
