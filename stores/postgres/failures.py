@@ -9,17 +9,12 @@ from contextlib import contextmanager
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from mnestic.memory.errors import (
-    ConfigurationError,
-    MnesticError,
-    StoredValueError,
-)
+from mnestic.memory.errors import MnesticError
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.sqlstates import (
     Meaning,
     bad_input,
     meaning_of,
-    reason_of,
     unavailable,
 )
 
@@ -49,14 +44,11 @@ def translated(error: Exception, *, where: str) -> MnesticError | None:
     match meaning_of(error):
         case Meaning.UNAVAILABLE:
             return unavailable(error, where=where)
-        case Meaning.MISCONFIGURED:
-            lacks = f"is of a role that lacks a right ({reason_of(error)}); `mnestic migrate` grants all of them"
-            return ConfigurationError(setting="MNESTIC_DATABASE_URL", why=lacks)
+        case Meaning.LACKS_RIGHT:  # until it is granted, work waits, and nothing is lost
+            return unavailable(error, where=where, mend="`mnestic migrate` grants what is needed")
         case Meaning.NOT_MIGRATED:
             return never_migrated()
         case Meaning.BAD_INPUT:
             return bad_input(error)
-        case Meaning.CORRUPTED:
-            return StoredValueError(what=f"a row in {where}", why=reason_of(error))
         case None:
             return None

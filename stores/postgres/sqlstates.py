@@ -15,11 +15,10 @@ from mnestic.memory.errors import DatabaseUnavailableError, InvalidInputError
 class Meaning(Enum):
     """Who has to act."""
 
-    UNAVAILABLE = auto()  # nobody: the same may succeed in a new transaction
-    MISCONFIGURED = auto()  # whoever runs the database
-    NOT_MIGRATED = auto()  # likewise, by `mnestic migrate`
+    UNAVAILABLE = auto()  # nobody here: the same may succeed in a new transaction
+    LACKS_RIGHT = auto()  # whoever runs the database, and then the same succeeds
+    NOT_MIGRATED = auto()  # whoever runs the database
     BAD_INPUT = auto()  # whoever gave the value
-    CORRUPTED = auto()  # a person has to look
 
 
 # By SQLSTATE or its class; the longer one counts. Source: PostgreSQL, appendix A, "PostgreSQL Error Codes".
@@ -28,10 +27,10 @@ _MEANINGS = {
     "22": Meaning.BAD_INPUT,  # a value that no column can hold
     "25": Meaning.UNAVAILABLE,  # the transaction is: aborted, idle for too long, or on a standby
     "26": Meaning.UNAVAILABLE,  # a prepared statement is gone: a pooler gave us another session
-    "28": Meaning.MISCONFIGURED,  # the role may not log in
+    "28": Meaning.LACKS_RIGHT,  # to log in
     "3F": Meaning.NOT_MIGRATED,  # there is no such schema
     "40": Meaning.UNAVAILABLE,  # a deadlock, or transactions that cannot follow each other
-    "42501": Meaning.MISCONFIGURED,  # a right is missing
+    "42501": Meaning.LACKS_RIGHT,  # to a table, a column or a function
     "42P01": Meaning.NOT_MIGRATED,  # there is no such table
     "42P05": Meaning.UNAVAILABLE,  # a prepared statement exists: a pooler gave us another session
     "53": Meaning.UNAVAILABLE,  # disk, memory or connections are used up
@@ -39,9 +38,7 @@ _MEANINGS = {
     "55": Meaning.UNAVAILABLE,  # a lock was not to be had
     "57": Meaning.UNAVAILABLE,  # it is shut down or starts, or somebody cancelled the statement
     "58": Meaning.UNAVAILABLE,  # the operating system failed it
-    "XX000": Meaning.UNAVAILABLE,  # two changed the catalogue at once; also Supavisor's only code
-    "XX001": Meaning.CORRUPTED,  # rows
-    "XX002": Meaning.CORRUPTED,  # an index
+    "XX": Meaning.UNAVAILABLE,  # two changed the catalogue at once, or a page is broken; also Supavisor's only code
 }
 _LOST = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeoutError)
 _REVALIDATING = "RevalidateCachedQuery"  # where Postgres finds that a plan has other columns now
@@ -73,10 +70,11 @@ def bad_input(error: Exception) -> InvalidInputError:
     return InvalidInputError(what="a name or a value", why=why)
 
 
-def unavailable(error: Exception, *, where: str) -> DatabaseUnavailableError:
-    """The error of a Postgres that does not answer, or says that it cannot."""
+def unavailable(error: Exception, *, where: str, mend: str = "") -> DatabaseUnavailableError:
+    """The error of a Postgres that does not answer, or says that it cannot, and how to mend it."""
     answers = getattr(driver_error(error), "sqlstate", None) is not None
-    return DatabaseUnavailableError(where=where, why=reason_of(error), answers=answers)
+    why = f"{reason_of(error)}; {mend}" if mend else reason_of(error)
+    return DatabaseUnavailableError(where=where, why=why, answers=answers)
 
 
 def reason_of(error: Exception) -> str:

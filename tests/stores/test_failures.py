@@ -10,11 +10,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from mnestic.memory.errors import (
-    ConfigurationError,
     DatabaseUnavailableError,
     InvalidInputError,
     SchemaVersionError,
-    StoredValueError,
 )
 from mnestic.memory.ports import Transaction
 from mnestic.starter.settings import Settings
@@ -33,8 +31,8 @@ _RETRIED = (
     "53100",
     "53200",
 )
-_RETRIED_TOO = ("53300", "55P03", "57014", "57P01", "57P02", "57P03", "58030", "XX000")
-_OURS = ("0A000", "21000", "23505", "42601", "42703", "42883", "P0001", "XX999")
+_RETRIED_TOO = ("53300", "55P03", "57014", "57P01", "57P02", "57P03", "58030", "XX000", "XX001")
+_OURS = ("0A000", "21000", "23505", "42601", "42703", "42883", "P0001")
 
 
 class Begin(Protocol):
@@ -58,14 +56,12 @@ async def test_what_passes_is_tried_again(begin: Begin, state: str) -> None:
 @pytest.mark.parametrize(
     ("state", "error", "mend"),
     [
-        ("42501", ConfigurationError, "mnestic migrate"),
-        ("28000", ConfigurationError, "MNESTIC_DATABASE_URL"),
+        ("42501", DatabaseUnavailableError, "mnestic migrate"),
+        ("28000", DatabaseUnavailableError, "mnestic migrate"),
         ("42P01", SchemaVersionError, "mnestic migrate"),
         ("3F000", SchemaVersionError, "mnestic migrate"),
         ("22003", InvalidInputError, "no luck"),
         ("54000", InvalidInputError, "no luck"),
-        ("XX001", StoredValueError, "restore the row"),
-        ("XX002", StoredValueError, "no luck"),
     ],
 )
 async def test_what_somebody_has_to_mend_says_so(

@@ -11,7 +11,7 @@ from psycopg.rows import TupleRow
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.rights import find_amiss
@@ -133,7 +133,7 @@ async def test_a_database_without_any_grant_or_wall_works_again(migrated: str) -
         "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA mnestic TO PUBLIC",
         *(statement for name in tables for statement in unwall(name)),
     )
-    with pytest.raises(ConfigurationError, match="mnestic migrate"):
+    with pytest.raises(DatabaseUnavailableError, match="mnestic migrate"):
         await note(migrated)
 
     migrate(migrated)
