@@ -12,6 +12,7 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 
+from mnestic.memory.addresses import describe_url
 from mnestic.memory.agent_settings import AgentSettings
 from mnestic.memory.errors import ConfigurationError, MnesticError, NotesUnavailableError
 from mnestic.memory.names import SEARCH_ATTRIBUTES
@@ -28,7 +29,7 @@ from mnestic.starter.wiring import (
 )
 from mnestic.stores.postgres.poolers import is_pooled
 from mnestic.stores.postgres.rights import find_amiss, summarise
-from mnestic.stores.postgres.schema import SCHEMA_VERSION, describe_url, driver_url
+from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url
 
 _OLDEST_POSTGRES = 150_000
 _SET_IS_A_RIGHT = 160_000
@@ -237,7 +238,9 @@ async def _check_models(settings: Settings) -> tuple[Finding, ...]:
 
 async def _check_notes(settings: Settings) -> tuple[Finding, ...]:
     """The vault of notes, where one is named."""
-    place = settings.obsidian_url or settings.obsidian_vault
+    place = (
+        describe_url(settings.obsidian_url) if settings.obsidian_url else settings.obsidian_vault
+    )
     if place is None:
         return ()
     source = notes_of(settings)

@@ -8,12 +8,16 @@ from mnestic.starter.settings import Settings
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
+_CLIENTS = ("httpx2", "httpcore2", "openai")  # they log whole addresses, and what is sent
+
 
 def configure_logs(settings: Settings) -> None:
     """Sends all logs to standard error in the form that the settings choose."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Json() if settings.log_format == "json" else _Text())
     logging.basicConfig(level=settings.log_level, handlers=[handler], force=True)
+    for name in _CLIENTS:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 class _Text(logging.Formatter):

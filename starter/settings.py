@@ -17,6 +17,7 @@ from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.scope import check_id
 from mnestic.memory.usage import ModelPrices
 from mnestic.starter.machine import cache_bytes
+from mnestic.starter.setting_secrecy import HOW_SHOWN
 
 
 class Settings(BaseSettings):
@@ -202,7 +203,8 @@ def load_settings(**overrides: object) -> Settings:
         first = error.errors()[0]
         name = environment_name(str(first["loc"][0]))
         inside = "".join(f"{part}: " for part in first["loc"][1:])
-        why = f"{inside}{first['msg']}, not {first['input']!r}"
+        is_plain = HOW_SHOWN.get(str(first["loc"][0])) == "plain"
+        why = f"{inside}{first['msg']}" + (f", not {first['input']!r}" if is_plain else "")
         raise ConfigurationError(setting=name, why=why) from None
     told_as = "tenant" if "tenant_id" in given else environment_name("tenant_id")
     check_id(settings.tenant_id, what=told_as)

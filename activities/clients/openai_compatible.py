@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mnestic.activities.clients.openai_completions import REASONING_TOKENS, Completions
 from mnestic.activities.clients.openai_failures import translated_failures
+from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError, ModelMisconfiguredError
 from mnestic.memory.language import ChatMessage, ChatReply, Summary, TokenUsage
 from mnestic.memory.quotations import quoted
@@ -66,7 +67,7 @@ def openai_client(
         )
     if base_url is not None and not _is_address(base_url):
         raise ConfigurationError(
-            setting=called[1], why=f"{base_url!r} is no http:// or https:// address"
+            setting=called[1], why=f"{describe_url(base_url)} is no http:// or https:// address"
         )
     return AsyncOpenAI(api_key=api_key.strip(), base_url=base_url, max_retries=0)
 

@@ -1,25 +1,19 @@
 """`mnestic config`: the settings in force, and where each came from."""
 
-from collections.abc import Callable
-from typing import Any
-
-from pydantic import SecretStr
-
 from mnestic.starter.cli.output import AsJson, print_json, print_table
 from mnestic.starter.cli.overrides import command_settings, overrides
+from mnestic.starter.setting_secrecy import shown_value
 from mnestic.starter.settings import Settings, environment_name, source_of
 
 
 def config(as_json: AsJson = False) -> None:
-    """Show the settings in force and where each came from; secrets are masked."""
-    from mnestic.stores.postgres.schema import describe_url
-
+    """Show the settings in force and where each came from; secrets are hidden."""
     settings = command_settings()
     given = {name for name, value in overrides.items() if value is not None}
     rows = [
         {
             "setting": environment_name(field),
-            "value": _shown(getattr(settings, field), describe_url),
+            "value": shown_value(field, getattr(settings, field)),
             "source": source_of(settings, field, options=given),
             "about": info.description,
         }
@@ -30,12 +24,3 @@ def config(as_json: AsJson = False) -> None:
         return
     columns = ("setting", "value", "source", "about")
     print_table(columns, [tuple(row.values()) for row in rows], empty="no settings")
-
-
-def _shown(value: Any, describe_url: Callable[[str], str]) -> str | None:
-    if value is None:
-        return None
-    text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
-    if "://" in text:
-        return describe_url(text)
-    return "***" if isinstance(value, SecretStr) else text

@@ -18,6 +18,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, SecretStr, TypeAdapter
 
+from mnestic.memory.addresses import describe_url
 from mnestic.memory.canonical import storable
 from mnestic.memory.errors import ConfigurationError, InvalidInputError, NotesUnavailableError
 from mnestic.memory.notes import (
@@ -116,10 +117,10 @@ class RestVault:
             why = f"its certificate is not trusted: {error.strerror or error}"
             if self._fingerprint is None:
                 why += "; set MNESTIC_OBSIDIAN_FINGERPRINT or MNESTIC_OBSIDIAN_CA_FILE"
-            raise NotesUnavailableError(where=self._url, why=why) from error
+            raise NotesUnavailableError(where=describe_url(self._url), why=why) from error
         except (OSError, HTTPException) as error:
             why = str(error) or type(error).__name__
-            raise NotesUnavailableError(where=self._url, why=why) from error
+            raise NotesUnavailableError(where=describe_url(self._url), why=why) from error
 
 
 class _Reading:
@@ -201,7 +202,7 @@ def _address(url: str) -> tuple[str, int]:
     except ValueError:
         host, port = None, 0
     if parts.scheme != "https" or not host:
-        why = f"is {url!r}; it begins with https://, such as https://127.0.0.1:27124"
+        why = f"is {describe_url(url)}; it begins with https://, such as https://127.0.0.1:27124"
         raise ConfigurationError(setting="MNESTIC_OBSIDIAN_URL", why=why)
     return host, port
 

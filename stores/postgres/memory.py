@@ -9,6 +9,7 @@ from pydantic_core import from_json
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from mnestic.memory.addresses import describe_url
 from mnestic.memory.caches import CACHE_BYTES, CacheCounts
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.accesses import AccessCounts
@@ -32,7 +33,6 @@ from mnestic.stores.postgres.records import PostgresRecordStore
 from mnestic.stores.postgres.resources import PostgresResourceStore
 from mnestic.stores.postgres.schema import (
     check_version,
-    describe_url,
     driver_url,
     found_version,
 )

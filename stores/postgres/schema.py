@@ -4,7 +4,6 @@ It stands apart from the stores because it runs as the owner of the tables, whic
 """
 
 import logging
-import re
 from collections.abc import Callable
 
 import psycopg
@@ -12,6 +11,7 @@ from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
+from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError, SchemaVersionError
 from mnestic.stores.postgres.rights import make_role, mend_rights, summarise
 from mnestic.stores.postgres.sqlstates import (
@@ -47,12 +47,6 @@ def driver_url(url: str) -> str:
             "with @, : and / of the password as %40, %3A and %2F",
         ) from None
     return f"postgresql+psycopg://{rest}"
-
-
-def describe_url(url: str) -> str:
-    """An address without its passwords, for people and logs."""
-    bare = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", url)
-    return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1***", bare)
 
 
 def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> str:

@@ -13,9 +13,10 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import namedtuple_row
 
+from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError
 from mnestic.stores.postgres.poolers import is_pooled
-from mnestic.stores.postgres.schema import describe_url, never_migrated
+from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.sqlstates import unavailable
 
 # Below, looking at all vectors is as fast, and always right. See the README, "Decisions".

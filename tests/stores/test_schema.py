@@ -27,7 +27,6 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.schema import (
     check_version,
-    describe_url,
     driver_url,
     migrate,
 )
@@ -376,21 +375,3 @@ async def test_a_malformed_address_is_refused_at_once(url: str) -> None:
         PostgresMemory(url)
     with pytest.raises(ConfigurationError, match="postgresql://"):
         await asyncio.to_thread(migrate, url)
-
-
-@pytest.mark.parametrize(
-    ("url", "told"),
-    [
-        ("postgresql://app:p@h:5432/m", "postgresql://app:***@h:5432/m"),
-        ("postgresql://app:p@ss@h/m", "postgresql://app:***@h/m"),
-        (
-            "postgresql://app@h/m?password=p&sslmode=require",
-            "postgresql://app@h/m?password=***&sslmode=require",
-        ),
-        ("postgresql://app@h/m", "postgresql://app@h/m"),
-    ],
-)
-def test_an_address_is_told_without_its_password(url: str, told: str) -> None:
-    described = describe_url(url)
-
-    assert described == told

@@ -1,0 +1,79 @@
+"""Which settings are shown as they are, and which as an address or not at all.
+
+It stands apart from the settings because it allows rather than forbids: what is not named here is hidden, so
+a setting that somebody adds is hidden until its author says that it is no secret.
+"""
+
+from typing import Any, Literal
+
+from pydantic import SecretStr
+
+from mnestic.memory.addresses import HIDDEN, describe_url
+
+Shown = Literal["plain", "address"]
+
+_PLAIN = [
+    "data_dir",
+    "tenant_id",
+    "task_queue",
+    "deployment",
+    "build_id",
+    "tenant_weight",
+    "cache_bytes",
+    "temporal_port",
+    "ui_port",
+    "chat_model",
+    "extraction_model",
+    "embedding_model",
+    "embedding_dimensions",
+    "embedding_max_tokens",
+    "learning_concurrency",
+    "learning_tokens_per_day",
+    "learning_usd_per_day",
+    "model_timeout_s",
+    "model_prices",
+    "retrieval_concurrency",
+    "retrieval_timeout_s",
+    "rerank_model",
+    "rerank_timeout_s",
+    "rerank_max_tokens",
+    "obsidian_vault",
+    "obsidian_fingerprint",
+    "obsidian_ca_file",
+    "obsidian_timeout_s",
+    "worker_cpu_target",
+    "worker_memory_target",
+    "worker_shutdown_s",
+    "max_payload_bytes",
+    "log_level",
+    "log_format",
+]
+_ADDRESSES = [
+    "database_url",
+    "database_admin_url",
+    "temporal_address",
+    "temporal_ui_url",
+    "openai_base_url",
+    "rerank_url",
+    "obsidian_url",
+    "prometheus_address",
+    "otlp_endpoint",
+]
+HOW_SHOWN: dict[str, Shown] = {
+    **dict.fromkeys(_PLAIN, "plain"),
+    **dict.fromkeys(_ADDRESSES, "address"),
+}
+
+
+def shown_value(setting: str, value: Any) -> str | None:
+    """A setting's value as people may see it."""
+    if value is None:
+        return None
+    text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+    match HOW_SHOWN.get(setting):
+        case "plain":
+            return text
+        case "address":
+            return describe_url(text)
+        case None:
+            return HIDDEN
