@@ -349,11 +349,11 @@ class JobStuckError(UnavailableError):
 
 
 class PartCrashedError(UnavailableError):
-    """A part of the embedded runtime ended by itself."""
+    """A part of the embedded runtime ended by itself, once or so often that it is given up."""
 
-    def __init__(self, *, part: str, exit_code: int | None, log: str) -> None:
+    def __init__(self, *, part: str, why: str) -> None:
         self.part = part
-        super().__init__(f"{part} ended by itself with exit code {exit_code}; its log is {log}")
+        super().__init__(f"{part} {why}")
 
 
 class ProvisioningError(UnavailableError):

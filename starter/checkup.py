@@ -14,7 +14,12 @@ from temporalio.client import Client
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agent_settings import AgentSettings
-from mnestic.memory.errors import ConfigurationError, MnesticError, NotesUnavailableError
+from mnestic.memory.errors import (
+    ConfigurationError,
+    MnesticError,
+    NotesUnavailableError,
+    UnavailableError,
+)
 from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.memory.notes import NoteSelection
 from mnestic.starter.deployments import Deployment
@@ -87,6 +92,10 @@ async def _check_servers(settings: Settings) -> tuple[Finding, ...]:
         endpoints = find_endpoints(settings)
     except ConfigurationError as error:
         return (_failed("runtime", error, mend="mnestic up"),)
+    except UnavailableError as error:
+        return (
+            _failed("runtime", error, mend="try again once `mnestic up` says that it is ready"),
+        )
     postgres = asyncio.to_thread(_check_postgres, endpoints)
     return (
         *await _alone("Postgres", postgres, mend=_MEND_POSTGRES),

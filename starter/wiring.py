@@ -24,13 +24,18 @@ from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.activities.query_models import QueryModels
 from mnestic.memory.caches import CACHE_BYTES
-from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.errors import (
+    ConfigurationError,
+    DatabaseUnavailableError,
+    MnesticError,
+    TemporalUnavailableError,
+)
 from mnestic.memory.ports import Embedder, Extractor, Reranker, TokenCounter
 from mnestic.memory.retrieval import Rerank
 from mnestic.memory.retrieval_ports import NoteSource
 from mnestic.memory.usage import Budget, ModelPrice, ModelPrices
 from mnestic.starter.embedded.connection import connect, load_profile
-from mnestic.starter.embedded.state import read_state
+from mnestic.starter.embedded.state import read_last_state, read_state
 from mnestic.starter.settings import Settings
 from mnestic.stores.notes.folder import FolderVault
 from mnestic.stores.notes.rest_api import RestVault
@@ -72,6 +77,7 @@ def find_endpoints(settings: Settings) -> Endpoints:
     Raises:
         ConfigurationError: neither the settings nor a running runtime tell them, or Temporal's own
             settings cannot be read.
+        UnavailableError: the runtime is not ready yet, or no more.
     """
     state = read_state(settings.data_dir)
     database, admin = find_database(settings)
@@ -96,6 +102,7 @@ def find_database(settings: Settings) -> tuple[SecretStr, SecretStr]:
 
     Raises:
         ConfigurationError: neither the settings nor a running runtime tell them.
+        UnavailableError: the runtime is not ready yet, or no more.
     """
     state = read_state(settings.data_dir)
     url, admin_url = settings.database_url, settings.database_admin_url
@@ -107,7 +114,12 @@ def find_database(settings: Settings) -> tuple[SecretStr, SecretStr]:
     return url, admin_url or url
 
 
-def _unknown(setting: str, settings: Settings) -> ConfigurationError:
+def _unknown(setting: str, settings: Settings) -> MnesticError:
+    last = read_last_state(settings.data_dir)
+    if last is not None and last.alive:
+        why = f"its runtime (pid {last.pid}) is starting or stopping; try again in a moment"
+        down = TemporalUnavailableError if "TEMPORAL" in setting else DatabaseUnavailableError
+        return down(where=str(settings.data_dir), why=why)
     why = f"is not set, and no runtime is up on {settings.data_dir}; run `mnestic up`, or set it"
     return ConfigurationError(setting=setting, why=why)
 

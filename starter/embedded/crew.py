@@ -1,4 +1,4 @@
-"""The crew: the child processes of one runtime, watched while they run and stopped in order.
+"""The crew: the child processes of one runtime, recorded while they run and stopped in order.
 
 It stands alone because every part, whatever it is, has to be started, recorded with the guardian,
 reported by name when it ends by itself, and ended by its own pid.
@@ -10,7 +10,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -44,12 +45,12 @@ class PartSpec:
 
 
 class Part:
-    """A running child process; once `require`d, its end is a crash of the crew."""
+    """A running child process; it `is_stopping` once somebody has ended it on purpose."""
 
     def __init__(self, spec: PartSpec, process: asyncio.subprocess.Process) -> None:
         self.spec = spec
         self.mark = _mark(spec, process.pid)
-        self.required = False
+        self.is_stopping = False
         self._process = process
 
     @property
@@ -73,34 +74,22 @@ class Part:
         if await self.wait(limit_s) is not None:
             raise self.crash()
 
-    def require(self) -> None:
-        """From now on the crew cannot go on without this part.
-
-        Raises:
-            PartCrashedError: it has ended already.
-        """
-        if self.exit_code is not None:
-            raise self.crash()
-        self.required = True
-
     async def stop(self) -> None:
         """Ends the part: its stop signal first, SIGKILL when the grace period is over."""
-        self.required = False
+        self.is_stopping = True
         self._send(self.spec.stop_signal)
         if await self.wait(self.spec.grace_s) is None:
             await self.kill()
 
     async def kill(self) -> None:
         """Ends the part by SIGKILL."""
-        self.required = False
+        self.is_stopping = True
         self._send(signal.SIGKILL)
         await self.wait()
 
     def crash(self) -> PartCrashedError:
         """The error that names this part, its exit code and its log."""
-        return PartCrashedError(
-            part=self.spec.name, exit_code=self.exit_code, log=str(self.spec.log)
-        )
+        return _crash(self.spec, self.exit_code)
 
     def _send(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):  # it has ended already
@@ -108,7 +97,7 @@ class Part:
 
 
 class Crew:
-    """Starts parts, watches them, stops them; the guardian does so when we are killed.
+    """Starts parts and stops them; the guardian does so when we are killed.
 
     `on_change` is called whenever a part was started or has ended.
     """
@@ -120,24 +109,10 @@ class Crew:
         self._watchers: set[asyncio.Task[None]] = set()
         self._guardian: Part | None = None
         self._pipe: int | None = None
-        self._over: asyncio.Future[PartCrashedError | None] | None = None
 
     async def __aenter__(self) -> Self:
         """Starts the guardian, before there is anything to guard."""
-        self._over = asyncio.get_running_loop().create_future()
-        read_end, write_end = os.pipe()
-        command = (sys.executable, "-P", "-m", "mnestic.starter.embedded.guardian")
-        spec = PartSpec(name="guardian", command=command, log=self._guardian_log)
-        try:
-            self._guardian = await _spawn(spec, stdin=read_end)
-        except BaseException:
-            os.close(write_end)
-            raise
-        finally:
-            os.close(read_end)
-        self._pipe = write_end
-        self._guardian.require()
-        self._watch(self._guardian)
+        await self.start_guardian()
         return self
 
     async def __aexit__(
@@ -154,66 +129,89 @@ class Crew:
         """The parts that run now."""
         return tuple(part.mark for part in self._parts if part.exit_code is None)
 
+    @property
+    def guardian(self) -> Part:
+        """The process that stops all parts when we are killed."""
+        assert self._guardian is not None, "the crew was never entered"
+        return self._guardian
+
+    async def start_guardian(self) -> Part:
+        """Starts a guardian of the parts that run and of those that will.
+
+        Raises:
+            PartCrashedError: it could not be started.
+        """
+        self._close_pipe()
+        read_end, self._pipe = os.pipe()
+        for mark in self.marks:
+            self._tell_guardian(mark.to_line())
+        command = (sys.executable, "-P", "-m", "mnestic.starter.embedded.guardian")
+        spec = PartSpec(name="guardian", command=command, log=self._guardian_log)
+        try:
+            self._guardian = await _spawn(spec, stdin=read_end)
+        except BaseException:
+            self._close_pipe()
+            raise
+        finally:
+            os.close(read_end)
+        return self._guardian
+
     async def start(self, spec: PartSpec) -> Part:
         """Starts a part.
 
         Raises:
-            PartCrashedError: it could not be started, or the guardian is gone.
+            PartCrashedError: it could not be started.
         """
         part = await _spawn(spec)
         self._parts.append(part)
-        self._watch(part)
+        task = asyncio.create_task(self._record_end(part))
+        self._watchers.add(task)
+        task.add_done_callback(self._watchers.discard)
         self._tell_guardian(part.mark.to_line())
         self._on_change()
         return part
 
-    async def wait(self) -> None:
-        """Waits until the crew is stopped or a required part ends by itself.
+    @asynccontextmanager
+    async def starting(self, spec: PartSpec) -> AsyncIterator[Part]:
+        """A part that becomes ready within the block, and is stopped when an error ends the block.
 
         Raises:
-            PartCrashedError: names the part that ended.
+            PartCrashedError: it could not be started.
         """
-        assert self._over is not None, "the crew was never entered"
-        crash = await asyncio.shield(self._over)
-        if crash is not None:
-            raise crash
+        part = await self.start(spec)
+        try:
+            yield part
+        except BaseException:
+            await part.stop()
+            raise
 
     async def stop(self) -> None:
         """Stops all parts, in their order, and lets the guardian go."""
         for part in sorted(self._parts, key=lambda part: part.spec.stop_order):
             await part.stop()
         guardian, self._guardian = self._guardian, None
-        if guardian is not None and self._pipe is not None:
-            guardian.required = False
-            with contextlib.suppress(BrokenPipeError):  # it is gone, which is what we want
-                os.write(self._pipe, f"{DONE}\n".encode())
-            os.close(self._pipe)
-            self._pipe = None
+        if guardian is not None:
+            guardian.is_stopping = True
+            self._tell_guardian(DONE)
+            self._close_pipe()
             await guardian.wait()
         await asyncio.gather(*self._watchers)
-        if self._over is not None and not self._over.done():
-            self._over.set_result(None)
 
-    def _watch(self, part: Part) -> None:
-        task = asyncio.create_task(self._report_end(part))
-        self._watchers.add(task)
-        task.add_done_callback(self._watchers.discard)
-
-    async def _report_end(self, part: Part) -> None:
+    async def _record_end(self, part: Part) -> None:
         await part.wait()
-        if part in self._parts:
-            self._parts.remove(part)
-            self._on_change()
-        if part.required and self._over is not None and not self._over.done():
-            self._over.set_result(part.crash())
+        self._parts.remove(part)
+        self._on_change()
 
     def _tell_guardian(self, line: str) -> None:
-        assert self._pipe is not None, "the crew was never entered"
-        try:
+        if self._pipe is None:  # the next guardian learns of all that runs
+            return
+        with contextlib.suppress(BrokenPipeError):  # likewise
             os.write(self._pipe, f"{line}\n".encode())
-        except BrokenPipeError:
-            assert self._guardian is not None
-            raise self._guardian.crash() from None
+
+    def _close_pipe(self) -> None:
+        if self._pipe is not None:
+            os.close(self._pipe)
+            self._pipe = None
 
 
 async def _spawn(spec: PartSpec, stdin: int = asyncio.subprocess.DEVNULL) -> Part:
@@ -235,8 +233,13 @@ async def _spawn(spec: PartSpec, stdin: int = asyncio.subprocess.DEVNULL) -> Par
             )
         except OSError as error:
             log.write(f"{spec.name} could not be started: {error}\n".encode())
-            raise PartCrashedError(part=spec.name, exit_code=None, log=str(spec.log)) from error
+            raise _crash(spec, None) from error
     return Part(spec, process)
+
+
+def _crash(spec: PartSpec, exit_code: int | None) -> PartCrashedError:
+    why = f"ended by itself with exit code {exit_code}; its log is {spec.log}"
+    return PartCrashedError(part=spec.name, why=why)
 
 
 def _open_log(path: Path) -> BinaryIO:

@@ -15,6 +15,7 @@ import signal
 import stat
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -65,8 +66,10 @@ class PostgresAddress:
         return f"postgresql://{role}@/{database}?host={host}&port={PORT}"
 
 
-async def start_postgres(data_dir: Path, crew: Crew) -> PostgresAddress:
+async def start_postgres(data_dir: Path, crew: Crew) -> tuple[Part, PostgresAddress]:
     """Starts Postgres on `data_dir/postgres`, made first when there is none; returns once it answers.
+
+    Each start on the same directory has the same address.
 
     Raises:
         DatabaseUnavailableError: it cannot be made or does not answer in time.
@@ -79,24 +82,22 @@ async def start_postgres(data_dir: Path, crew: Crew) -> PostgresAddress:
     if not cluster.exists():
         await _make_cluster(cluster, crew, _initdb(programs, log, owner))
     _check_version(cluster)
-    await asyncio.to_thread(_end_leftover, cluster)
+    await asyncio.to_thread(_end_leftovers, cluster)
     address = PostgresAddress(_socket_dir(data_dir, owner))
-    part = await crew.start(
-        PartSpec(
-            name=NAME,
-            command=(programs / "bin" / "postgres", "-D", cluster, *_options(address.socket_dir)),
-            log=log,
-            stop_signal=signal.SIGINT,  # "fast": ends connections, then writes a checkpoint
-            stop_order=STOP_ORDER,
-            grace_s=STOP_GRACE_S,
-            cwd=Path("/"),
-            env=_environment(),
-            owner=owner,
-        )
+    spec = PartSpec(
+        name=NAME,
+        command=(programs / "bin" / "postgres", "-D", cluster, *_options(address.socket_dir)),
+        log=log,
+        stop_signal=signal.SIGINT,  # "fast": ends connections, then writes a checkpoint
+        stop_order=STOP_ORDER,
+        grace_s=STOP_GRACE_S,
+        cwd=Path("/"),
+        env=_environment(),
+        owner=owner,
     )
-    await _until_ready(part, address)
-    part.require()
-    return address
+    async with crew.starting(spec) as part:
+        await _until_ready(part, address)
+    return part, address
 
 
 def _programs() -> Path:
@@ -154,17 +155,32 @@ def _check_version(cluster: Path) -> None:
         )
 
 
-def _end_leftover(cluster: Path) -> None:
-    """Ends a Postgres on this cluster that a killed runtime had no time to record."""
-    try:
-        pid = int((cluster / "postmaster.pid").read_text(encoding="ascii").split()[0])
-        process = psutil.Process(pid)
-        ours = process.name().startswith("postgres") and process.cwd() == str(cluster)
+def _end_leftovers(cluster: Path) -> None:
+    """Ends what an earlier Postgres on this cluster has left running.
+
+    A server of a killed runtime that had no time to record it is stopped. The processes of a server
+    that was itself killed hold its shared memory, which keeps the next one from starting: they notice
+    its death when they wait for something, and in the middle of a statement not at all.
+    """
+    leader = _leader_pid(cluster)
+    for process in sorted(_processes_in(cluster), key=lambda process: process.pid != leader):
+        number = signal.SIGINT if process.pid == leader else signal.SIGQUIT
         created = process.create_time()
-    except (FileNotFoundError, IndexError, ValueError, psutil.Error):
-        return  # none was left, or its pid is a stranger's by now
-    if ours:
-        ProcessMark(NAME, pid, created, signal.SIGINT, STOP_ORDER, STOP_GRACE_S).end()
+        ProcessMark(NAME, process.pid, created, number, STOP_ORDER, STOP_GRACE_S).end()
+
+
+def _leader_pid(cluster: Path) -> int | None:
+    try:
+        return int((cluster / "postmaster.pid").read_text(encoding="ascii").split()[0])
+    except (FileNotFoundError, IndexError, ValueError):
+        return None
+
+
+def _processes_in(cluster: Path) -> Iterator[psutil.Process]:
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):  # it has ended, or is somebody else's
+            if process.name().startswith("postgres") and process.cwd() == str(cluster):
+                yield process
 
 
 def _socket_dir(data_dir: Path, owner: tuple[int, int] | None) -> Path:

@@ -1,7 +1,7 @@
 """The embedded runtime: everything Mnestic needs, as child processes on one machine.
 
 It stands alone because `mnestic up`, the demo and the tests all want the same: start what is missing,
-in parallel; know when one part ends; and leave nothing running, however they end themselves.
+in parallel; start again what ends by itself; and leave nothing running, however they end themselves.
 """
 
 import asyncio
@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +25,7 @@ from mnestic.starter.embedded.postgres import start_postgres
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.search_attributes import ensure_search_attributes
 from mnestic.starter.embedded.state import RuntimeState, read_last_state, write_state
+from mnestic.starter.embedded.supervisor import RestartPolicy, SupervisedPart, Supervisor
 from mnestic.starter.embedded.temporal_server import start_temporal
 from mnestic.starter.embedded.ui_guard import UiGuard
 from mnestic.starter.embedded.worker_process import WorkerWiring, start_worker_process
@@ -45,6 +48,7 @@ class EmbeddedRuntime:
         migrate: Callable[[str], object],
         start_worker: bool = True,
         sources: Sources | None = None,
+        restarts: RestartPolicy | None = None,
     ) -> None:
         self._settings = settings
         self._report = report
@@ -54,8 +58,10 @@ class EmbeddedRuntime:
         self._data_dir = settings.data_dir.expanduser().resolve()
         self._exits = AsyncExitStack()
         self._crew = Crew(self._data_dir / "logs" / "guardian.log", self._write_down)
+        self._supervisor = Supervisor(report, restarts)
         self._guard = UiGuard(settings.temporal_ui_url)
-        self._worker: Part | None = None
+        self._servers: list[SupervisedPart] = []
+        self._worker: SupervisedPart | None = None
         me = psutil.Process()
         self._state = RuntimeState(
             pid=me.pid, create_time=me.create_time(), started_at=datetime.now(UTC)
@@ -93,9 +99,9 @@ class EmbeddedRuntime:
         """Waits until the runtime is stopped.
 
         Raises:
-            PartCrashedError: a part ended by itself.
+            PartCrashedError: a part ended by itself again and again.
         """
-        await self._crew.wait()
+        await self._supervisor.wait()
 
     async def stop(self) -> None:
         """Stops the worker, Temporal and Postgres, in this order."""
@@ -109,17 +115,19 @@ class EmbeddedRuntime:
             TemporalUnavailableError: it does not poll in time.
         """
         began = time.monotonic()
-        self._worker = await start_worker_process(self._crew, self._wiring())
+        part = await start_worker_process(self._crew, self._wiring())
+        self._worker = self._supervisor.supervise(part, self._restart_worker)
         self._report(f"The worker is ready ({time.monotonic() - began:.1f} s)")
-        return self._worker.mark.pid
+        return part.mark.pid
 
     async def kill_worker(self) -> int | None:
-        """Ends the worker by SIGKILL and returns its pid, None when there is none."""
+        """Ends the worker by SIGKILL for good and returns its pid, None when there is none."""
         worker, self._worker = self._worker, None
         if worker is None:
             return None
-        await worker.kill()
-        return worker.mark.pid
+        await worker.release()
+        await worker.part.kill()
+        return worker.part.mark.pid
 
     async def _start(self) -> None:
         began = time.monotonic()
@@ -132,6 +140,8 @@ class EmbeddedRuntime:
         )
         self._exits.callback(self._change, ready=False)
         await self._exits.enter_async_context(self._crew)
+        await self._exits.enter_async_context(self._supervisor)
+        self._supervisor.supervise(self._crew.guardian, self._crew.start_guardian)
         await _together(self._start_database(), self._start_temporal())
         if self._with_worker:
             await self.start_worker()
@@ -170,7 +180,8 @@ class EmbeddedRuntime:
                 database_url=own.get_secret_value(), database_admin_url=admin.get_secret_value()
             )
         else:
-            address = await start_postgres(self._data_dir, self._crew)
+            part, address = await start_postgres(self._data_dir, self._crew)
+            self._servers.append(self._supervisor.supervise(part, self._restart_postgres))
             self._change(database_url=address.app_url, database_admin_url=address.admin_url)
             self._report(f"Postgres is ready ({time.monotonic() - began:.1f} s)")
         began = time.monotonic()
@@ -206,7 +217,23 @@ class EmbeddedRuntime:
             temporal_port=server.port,
             ui_port=self._guard.port,
         )
+        restart = partial(self._restart_temporal, program, server.port)
+        self._servers.append(self._supervisor.supervise(server.part, restart))
         self._report(f"Temporal is ready ({time.monotonic() - began:.1f} s)")
+
+    async def _restart_postgres(self) -> Part:
+        part, _ = await start_postgres(self._data_dir, self._crew)
+        return part
+
+    async def _restart_temporal(self, program: Path, port: int) -> Part:
+        server = await start_temporal(program, self._data_dir, self._crew, port=port)
+        self._guard.upstream = server.hidden_ui
+        return server.part
+
+    async def _restart_worker(self) -> Part:
+        for server in self._servers:  # a worker without them would end again
+            await server.until_up()
+        return await start_worker_process(self._crew, self._wiring())
 
     def _wiring(self) -> WorkerWiring:
         assert self._state.database_url is not None, "the runtime is not started"

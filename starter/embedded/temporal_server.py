@@ -72,16 +72,16 @@ async def start_temporal(
     """
     for _ in range(PORT_TRIES):
         ports = _Ports.choose(port, last)
-        part = await crew.start(_spec(program, data_dir, ports))
         try:
-            await _until_ready(part, ports)
-        except PartCrashedError:
+            async with crew.starting(_spec(program, data_dir, ports)) as part:
+                await _until_ready(part, ports)
+        except PartCrashedError as error:
             if ports.are_free():
                 raise  # it did not lose a race for its ports, so another start would end the same way
+            crash = error
             continue
-        part.require()
         return TemporalServer(part=part, port=ports.port, hidden_ui=ports.ui)
-    raise part.crash()
+    raise crash
 
 
 class _Ports(NamedTuple):

@@ -57,16 +57,20 @@ async def start_worker_process(crew: Crew, wiring: WorkerWiring) -> Part:
         TemporalUnavailableError: it does not poll in time.
     """
     client = await connect(wiring.temporal_address, embedded=wiring.embedded)
-    part = await crew.start(
-        PartSpec(
-            name=NAME,
-            command=wiring.command,
-            log=wiring.data_dir / "logs" / "worker.log",
-            stop_order=STOP_ORDER,
-            grace_s=wiring.shutdown_s + 10,
-            env=wiring.environment(),
-        )
+    spec = PartSpec(
+        name=NAME,
+        command=wiring.command,
+        log=wiring.data_dir / "logs" / "worker.log",
+        stop_order=STOP_ORDER,
+        grace_s=wiring.shutdown_s + 10,
+        env=wiring.environment(),
     )
+    async with crew.starting(spec) as part:
+        await _until_ready(part, client, wiring)
+    return part
+
+
+async def _until_ready(part: Part, client: Client, wiring: WorkerWiring) -> None:
     deadline = time.monotonic() + READY_LIMIT_S
     while not await _polls(client, part.mark.pid, wiring.task_queue):
         if time.monotonic() > deadline:
@@ -76,8 +80,6 @@ async def start_worker_process(crew: Crew, wiring: WorkerWiring) -> Part:
                 f"{READY_LIMIT_S:.0f} s; its log is {part.spec.log}",
             )
         await part.pause_unless_ended()
-    part.require()
-    return part
 
 
 async def _polls(client: Client, pid: int, task_queue: str) -> bool:

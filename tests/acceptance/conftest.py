@@ -1,7 +1,7 @@
 """The servers and processes that the acceptance tests start, and the clients that they use."""
 
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -56,8 +56,12 @@ def start_up(processes: Processes, mnestic: str) -> Iterator[StartUp]:
     with ExitStack() as stack:
 
         @contextmanager
-        def start(data: Path, program: str, options: tuple[str, ...]) -> Iterator[Up]:
-            running = processes.start(program, "up", "--json", "--data", str(data), *options)
+        def start(
+            data: Path, program: str, options: tuple[str, ...], env: Mapping[str, str] | None
+        ) -> Iterator[Up]:
+            running = processes.start(
+                program, "up", "--json", "--data", str(data), *options, env=env
+            )
             running.until(lambda: running.out.endswith("\n"), what="ready")
             up = Up(processes, running, data, program)
             try:
@@ -66,8 +70,13 @@ def start_up(processes: Processes, mnestic: str) -> Iterator[StartUp]:
                 if running.process.poll() is None:
                     running.stop()
 
-        def start_and_leave(data: Path, *options: str, program: str = mnestic) -> Up:
-            return stack.enter_context(start(data, program, options))
+        def start_and_leave(
+            data: Path,
+            *options: str,
+            program: str = mnestic,
+            env: Mapping[str, str] | None = None,
+        ) -> Up:
+            return stack.enter_context(start(data, program, options, env))
 
         yield start_and_leave
 

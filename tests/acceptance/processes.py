@@ -151,6 +151,22 @@ class Up:
         assert done.code == 0, done.err
         return done.document
 
+    def read_state(self) -> RuntimeState:
+        """What the runtime has written down by now."""
+        state = read_state(self.data)
+        assert state is not None, "the runtime is no longer ready"
+        return state
+
+    def until_answered(self, *words: str) -> Any:
+        """The document of a command once what it needs is back; until then its exit code is 3."""
+
+        def answered() -> Any:
+            done = self.command(*words, "--json")
+            assert done.code in (0, 3), done.err
+            return done.document if done.code == 0 else None
+
+        return until(answered, what=f"an answer to {' '.join(words)}")
+
     def until_job(self, job_id: str, state: str) -> Any:
         """The job once it is in a state."""
 

@@ -1,7 +1,7 @@
 """Postgres and Temporal that end while jobs run, wait and are resumed, and come back.
 
-They are started here, by the parts of the embedded runtime, since `mnestic up` ends when one of its
-parts does.
+They are started here, by the parts of the embedded runtime, since `mnestic up` starts its parts again
+as soon as they end.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from pydantic import SecretStr
 from temporalio.testing import TimeSkipper
 
 from benchmarks.messages import messages
-from mnestic.memory.errors import PartCrashedError, ResumeRefusedError
+from mnestic.memory.errors import ResumeRefusedError
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.embedded import postgres, temporal_server
@@ -43,7 +43,6 @@ MESSAGES = 3000
 BATCH = 500
 STORY_LIMIT_S = 600.0
 AT_ONCE = 40  # requests of one client that are on their way
-START_TRIES = 20
 LOOP = """
 name: loop
 nodes:
@@ -78,7 +77,7 @@ class Servers:
         self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._thread.start()
         self._run(self._crew.__aenter__())
-        address = self._run(postgres.start_postgres(self._data_dir, self._crew))
+        _, address = self._run(postgres.start_postgres(self._data_dir, self._crew))
         migrate(address.admin_url)
         self._program = self._run(find_temporal(lambda _: None, self._crew))
         temporal = self._run(self._start_temporal())
@@ -124,13 +123,7 @@ class Servers:
         if name == temporal_server.NAME:
             self._run(self._start_temporal())
             return
-        for _ in range(START_TRIES):
-            try:
-                self._run(postgres.start_postgres(self._data_dir, self._crew))
-            except PartCrashedError:  # processes of the one that was killed have not ended yet
-                continue
-            return
-        raise AssertionError("Postgres does not start again")
+        self._run(postgres.start_postgres(self._data_dir, self._crew))
 
     async def _start_temporal(self) -> temporal_server.TemporalServer:
         return await temporal_server.start_temporal(

@@ -1,6 +1,7 @@
 """`mnestic up` as a user runs it: ready, used from other terminals, stopped, killed, started again."""
 
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -85,19 +86,117 @@ def test_a_second_runtime_on_the_same_data_is_told_who_has_it(
     assert up.asked("job", "list") == {"jobs": [], "cursor": None}
 
 
-def test_a_worker_that_is_killed_is_reported_by_name_and_all_ends(
-    start_up: Any, tmp_path: Path
+def kill(up: Any, name: str) -> int:
+    """Ends a part by SIGKILL; returns its pid."""
+    pid = next(mark.pid for mark in up.read_state().parts if mark.name == name)
+    psutil.Process(pid).kill()
+    return int(pid)
+
+
+def until_back(up: Any, name: str, pid: int) -> None:
+    """Waits until another process of that name is written down."""
+
+    def is_back() -> bool:
+        return any(mark.name == name and mark.pid != pid for mark in up.read_state().parts)
+
+    up.running.until(is_back, what=f"another {name}")
+
+
+def test_parts_that_are_killed_come_back_and_a_job_goes_on(
+    start_up: Any, plan: Path, tmp_path: Path
 ) -> None:
     up = start_up(tmp_path / "data")
-    worker = psutil.Process(up.parts["worker"].pid)
+    before = up.read_state()
+    job_id = start_waiting(up, plan)
 
-    worker.kill()
+    for name in ("worker", "Temporal", "Postgres"):
+        until_back(up, name, kill(up, name))
+        up.until_answered("job", "show", job_id)
+    receipt = up.until_answered("job", "resume", job_id, "--payload", '{"word": "dear"}')
+    done = up.until_job(job_id, "completed")
+    record = up.asked("memory", "record", "get", "profile", "name", "--agent", "ada")
+    after = up.read_state()
+    family = psutil.Process(up.running.pid).children(recursive=True)
+    stopped = up.running.stop(signal.SIGINT)
+
+    assert receipt["wait_id"] == f"{job_id}/w1"
+    assert [wait["state"] for wait in done["waits"]] == ["resumed"]
+    assert record["value"] == "Mara"
+    assert after == before.model_copy(update={"parts": after.parts})
+    assert {mark.pid for mark in after.parts} <= {process.pid for process in family}
+    assert stopped.code == 0
+    assert "worker ended by itself with exit code -9" in stopped.err
+    assert psutil.wait_procs(family, timeout=10)[1] == []
+
+
+def test_commands_are_told_to_come_back_while_a_part_is_down(start_up: Any, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    up = start_up(data, "--no-worker")
+    version = data / "postgres" / "PG_VERSION"
+    ours = version.read_text(encoding="ascii")
+    reading = ("memory", "record", "list", "--agent", "ada")
+
+    version.write_text("16\n", encoding="ascii")  # so that it cannot be started
+    killed = kill(up, "Postgres")
+    down = up.command(*reading)
+    version.write_text(ours, encoding="ascii")
+    until_back(up, "Postgres", killed)
+
+    assert down.code == 3
+    assert len(down.errors) == 1
+    assert "Postgres at " in down.errors[0]
+    assert up.until_answered(*reading) == {"records": [], "cursor": None}
+
+
+@pytest.fixture
+def broken_worker(tmp_path: Path) -> tuple[dict[str, str], Path]:
+    """The environment of an `up` whose workers end at once when a file is there, and that file."""
+    flag, folder = tmp_path / "broken", tmp_path / "site"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        "import os, sys\n"
+        f"if 'mnestic.worker' in sys.orig_argv and os.path.exists({str(flag)!r}):\n"
+        "    os._exit(7)\n",
+        encoding="utf-8",
+    )
+    return {"PYTHONPATH": str(folder)}, flag
+
+
+def test_a_worker_that_ends_each_time_is_given_up_by_name_and_all_is_stopped(
+    start_up: Any, tmp_path: Path, broken_worker: tuple[dict[str, str], Path]
+) -> None:
+    env, flag = broken_worker
+    up = start_up(tmp_path / "data", env=env)
+
+    flag.touch()
+    kill(up, "worker")
     up.running.until_over()
 
+    told = up.running.errors
+    log = (tmp_path / "data" / "logs" / "postgres.log").read_text(encoding="utf-8")
     assert up.running.code == 3
-    assert len(up.running.errors) == 1
-    assert "worker ended by itself with exit code -9" in up.running.errors[0]
+    assert len(told) == 1
+    assert "worker ended or did not start 7 times within 10 minutes, so it is given up" in told[0]
+    assert "worker ended by itself with exit code 7; its log is" in told[0]
     assert "Traceback" not in up.running.err
+    assert log.rstrip().endswith("database system is shut down")
+    assert up.left() == []
+
+
+def test_ctrl_c_does_not_wait_for_a_worker_to_come_back(
+    start_up: Any, tmp_path: Path, broken_worker: tuple[dict[str, str], Path]
+) -> None:
+    env, flag = broken_worker
+    up = start_up(tmp_path / "data", env=env)
+
+    flag.touch()
+    kill(up, "worker")
+    up.running.until(lambda: "starting it again in 8 s" in up.running.err, what="a long pause")
+    began = time.monotonic()
+    up.running.stop(signal.SIGINT)
+
+    assert time.monotonic() - began < 7
+    assert up.running.code == 0
     assert up.left() == []
 
 

@@ -3,11 +3,15 @@
 import json
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
+
+from mnestic.starter.embedded.state import RuntimeState, write_state
 
 Cli = Callable[..., Any]
 
@@ -156,6 +160,25 @@ def test_without_servers_a_command_says_what_to_run(cli: Cli, words: tuple[str, 
     refused = cli(*words)
 
     assert "run `mnestic up`" in refused.error(code=2)
+
+
+@pytest.mark.parametrize("words", [("job", "list"), ("memory", "record", "list", "--agent", "a")])
+def test_while_a_runtime_starts_a_command_is_told_to_come_back(
+    cli: Cli, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    me = psutil.Process()
+    starting = RuntimeState(
+        pid=me.pid, create_time=me.create_time(), started_at=datetime.now(UTC), ready=False
+    )
+    (tmp_path / "data").mkdir()
+    write_state(tmp_path / "data", starting)
+
+    refused = cli(*words)
+    doctor = cli("doctor")
+
+    assert f"runtime (pid {me.pid}) is starting or stopping; try again" in refused.error(code=3)
+    assert "FAIL runtime" in doctor.out
+    assert "`mnestic up` says that it is ready" in doctor.out
 
 
 def test_a_data_directory_that_cannot_be_used_is_named(cli: Cli, tmp_path: Path) -> None:

@@ -1,15 +1,17 @@
 """Parts are stopped in order, and their end is told by name."""
 
+import asyncio
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
-from mnestic.memory.errors import PartCrashedError
+from mnestic.memory.errors import PartCrashedError, TemporalUnavailableError
 from mnestic.starter.embedded.crew import Crew, PartSpec
 
 IDLE = (sys.executable, "-c", "input()")  # has no input, so it ends at once
+LIMIT_S = 20.0
 STAY = (sys.executable, "-c", "import signal; signal.pause()")
 
 
@@ -29,36 +31,53 @@ async def test_parts_are_stopped_in_their_order(tmp_path: Path) -> None:
     assert ends == [("last",), ("last", "first"), ("last",), ()]
 
 
-async def test_a_required_part_that_ends_is_reported_by_name(tmp_path: Path) -> None:
+async def test_a_part_that_ends_by_itself_is_told_from_one_that_was_ended(tmp_path: Path) -> None:
     async with Crew(tmp_path / "guardian.log") as crew:
-        part = await crew.start(spec("oven", tmp_path))
-        part.require()
+        stopped, killed, lost = [
+            await crew.start(spec(name, tmp_path)) for name in ("stopped", "killed", "lost")
+        ]
 
-        psutil.Process(part.mark.pid).kill()
+        await stopped.stop()
+        await killed.kill()
+        psutil.Process(lost.mark.pid).kill()
+        await lost.wait()
 
-        with pytest.raises(
-            PartCrashedError, match=r"oven ended by itself with exit code -9.*oven\.log"
-        ):
-            await crew.wait()
+    assert (stopped.is_stopping, killed.is_stopping, lost.is_stopping) == (True, True, False)
+    assert "lost ended by itself with exit code -9; its log is" in str(lost.crash())
 
 
-async def test_a_part_that_was_stopped_or_killed_is_no_crash(tmp_path: Path) -> None:
+async def test_a_part_that_does_not_become_ready_is_stopped(tmp_path: Path) -> None:
     async with Crew(tmp_path / "guardian.log") as crew:
-        for end in ("stop", "kill"):
-            part = await crew.start(spec(end, tmp_path))
-            part.require()
-            await getattr(part, end)()
+        with pytest.raises(TemporalUnavailableError):
+            async with crew.starting(spec("slow", tmp_path)) as part:
+                raise TemporalUnavailableError(where="here", why="it does not listen")
 
-    await crew.wait()
+        assert part.exit_code is not None
+        assert crew.marks == ()
 
 
-async def test_a_part_that_has_ended_already_cannot_be_required(tmp_path: Path) -> None:
+async def test_a_start_that_is_given_up_leaves_no_part(tmp_path: Path) -> None:
+    began = asyncio.Event()
+
+    async def wait_for_ever(crew: Crew) -> None:
+        async with crew.starting(spec("slow", tmp_path)):
+            began.set()
+            await asyncio.Event().wait()
+
     async with Crew(tmp_path / "guardian.log") as crew:
-        part = await crew.start(spec("brief", tmp_path, command=IDLE))
-        await part.wait()
+        starting = asyncio.create_task(wait_for_ever(crew))
+        await began.wait()
+        starting.cancel()
+        await asyncio.wait({starting})
 
+        assert crew.marks == ()
+
+
+async def test_a_part_that_ends_before_it_is_ready_is_reported(tmp_path: Path) -> None:
+    async with Crew(tmp_path / "guardian.log") as crew:
         with pytest.raises(PartCrashedError, match="brief ended by itself with exit code 1"):
-            part.require()
+            async with crew.starting(spec("brief", tmp_path, command=IDLE)) as part:
+                await part.pause_unless_ended(LIMIT_S)
 
 
 async def test_a_program_that_does_not_exist_is_reported_with_its_log(tmp_path: Path) -> None:
@@ -69,13 +88,16 @@ async def test_a_program_that_does_not_exist_is_reported_with_its_log(tmp_path: 
     assert "No such file" in (tmp_path / "ghost.log").read_text(encoding="utf-8")
 
 
-async def test_a_guardian_that_ends_is_reported(tmp_path: Path) -> None:
+async def test_parts_may_be_started_while_there_is_no_guardian(tmp_path: Path) -> None:
     async with Crew(tmp_path / "guardian.log") as crew:
-        assert crew._guardian is not None
-        psutil.Process(crew._guardian.mark.pid).kill()
+        psutil.Process(crew.guardian.mark.pid).kill()
+        await crew.guardian.wait()
 
-        with pytest.raises(PartCrashedError, match="guardian"):
-            await crew.wait()
+        await crew.start(spec("early", tmp_path))
+        await crew.start_guardian()
+        await crew.start(spec("late", tmp_path))
+
+        assert [mark.name for mark in crew.marks] == ["early", "late"]
 
 
 async def test_a_large_log_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ async def crew(tmp_path: Path) -> AsyncIterator[Crew]:
 
 
 async def test_it_listens_on_a_private_socket_only(tmp_path: Path, crew: Crew) -> None:
-    address = await start_postgres(tmp_path, crew)
+    _, address = await start_postgres(tmp_path, crew)
 
     listening = [
         connection
@@ -38,7 +38,7 @@ async def test_a_deep_data_directory_gets_a_short_socket_elsewhere(
     deep = tmp_path / ("d" * 90)
     deep.mkdir()
 
-    address = await start_postgres(deep, crew)
+    _, address = await start_postgres(deep, crew)
 
     with psycopg.connect(address.admin_url) as connection:
         row = connection.execute("SELECT current_database(), current_user").fetchone()
@@ -55,7 +55,7 @@ async def test_an_interrupted_first_start_leaves_nothing_half_made(
     draft.mkdir()
     (draft / "PG_VERSION").write_text("half", encoding="ascii")
 
-    address = await start_postgres(tmp_path, crew)
+    _, address = await start_postgres(tmp_path, crew)
 
     assert not draft.exists()
     assert (

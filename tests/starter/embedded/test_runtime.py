@@ -5,10 +5,14 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+import urllib.request
+from asyncio.subprocess import DEVNULL
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from http import HTTPStatus
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 import psycopg
@@ -16,6 +20,7 @@ import pytest
 from pydantic import SecretStr
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
+from temporalio.service import RPCError
 
 from mnestic.memory.errors import (
     ConfigurationError,
@@ -31,9 +36,18 @@ from mnestic.starter.embedded.search_attributes import (
     missing_search_attributes,
 )
 from mnestic.starter.embedded.state import RuntimeState, read_last_state, read_state
+from mnestic.starter.embedded.supervisor import RestartPolicy
 from mnestic.starter.settings import Settings, load_settings
 
 GONE_LIMIT_S = 30.0
+BACK_LIMIT_S = 60.0
+T = TypeVar("T")
+# A server process in the middle of a statement does not notice that its leader was killed.
+BUSY = """
+import psycopg, sys
+connection = psycopg.connect(sys.argv[1], application_name="busy")
+connection.execute("DO 'BEGIN LOOP END LOOP; END'")
+"""
 OWNER = """
 import asyncio, sys
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
@@ -42,7 +56,7 @@ from mnestic.starter.settings import load_settings
 async def main() -> None:
     async with EmbeddedRuntime(
         load_settings(data_dir=sys.argv[1]),
-        report=lambda line: None,
+        report=lambda line: print(line, flush=True) if "again" in line else None,
         migrate=lambda url: None,
         start_worker=False,
     ) as runtime:
@@ -100,6 +114,39 @@ async def all_gone(marks: tuple[ProcessMark, ...]) -> bool:
 def guardian_of(pid: int) -> psutil.Process:
     children = psutil.Process(pid).children()
     return next(child for child in children if "guardian" in " ".join(child.cmdline()))
+
+
+async def until_answered(ask: Callable[[], Awaitable[T]]) -> T:
+    """The first answer of a server that is on its way back."""
+    async with asyncio.timeout(BACK_LIMIT_S):
+        while True:
+            try:
+                return await ask()
+            except (psycopg.OperationalError, RPCError, OSError):
+                await asyncio.sleep(0.05)
+
+
+async def until_busy(url: str) -> None:
+    """Waits until a server process works at a statement that does not end."""
+    query = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'busy' AND state = 'active'"
+    async with (
+        asyncio.timeout(BACK_LIMIT_S),
+        await psycopg.AsyncConnection.connect(url, autocommit=True) as connection,
+    ):
+        while await (await connection.execute(query)).fetchone() is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def read_kept(url: str) -> list[tuple[str]]:
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        return await (await connection.execute("SELECT word FROM kept")).fetchall()
+
+
+def get(url: str) -> int:
+    """The status of an answer."""
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        status: int = answer.status
+    return status
 
 
 async def test_everything_answers_and_nothing_is_left_after_the_stop(settings: Settings) -> None:
@@ -218,13 +265,88 @@ async def test_a_temporal_of_your_own_that_does_not_answer_is_named(settings: Se
         await runtime_on(mine).__aenter__()
 
 
-async def test_a_part_that_crashes_is_reported_by_name(settings: Settings) -> None:
-    async with runtime_on(settings) as runtime:
-        mark = next(mark for mark in runtime.state.parts if mark.name == "Postgres")
-        psutil.Process(mark.pid).kill()
+def pid_of(state: RuntimeState, name: str) -> int | None:
+    return next((mark.pid for mark in state.parts if mark.name == name), None)
 
-        with pytest.raises(PartCrashedError, match="Postgres ended by itself with exit code -9"):
+
+async def until_back(runtime: EmbeddedRuntime, name: str, pid: int | None) -> RuntimeState:
+    """What is written down once a part runs under another pid."""
+    async with asyncio.timeout(BACK_LIMIT_S):
+        while pid_of(runtime.state, name) in (None, pid):  # noqa: ASYNC110 - the state tells
+            await asyncio.sleep(0.05)
+    return runtime.state
+
+
+async def test_servers_that_are_killed_come_back_on_the_same_data_at_the_same_address(
+    settings: Settings,
+) -> None:
+    async with runtime_on(settings) as runtime:
+        before = runtime.state
+        with psycopg.connect(str(before.database_admin_url)) as connection:
+            connection.execute("CREATE TABLE kept (word text)")
+            connection.execute("INSERT INTO kept VALUES ('still here')")
+        client = await Client.connect(str(before.temporal_address))
+        await client.start_workflow("AnyKind", id="kept", task_queue="nobody")
+        busy = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", BUSY, str(before.database_admin_url), stderr=DEVNULL
+        )
+        await until_busy(str(before.database_admin_url))
+
+        for name in ("Postgres", "Temporal"):
+            psutil.Process(pid_of(before, name)).kill()
+        await until_back(runtime, "Postgres", pid_of(before, "Postgres"))
+        after = await until_back(runtime, "Temporal", pid_of(before, "Temporal"))
+
+        rows = await until_answered(lambda: read_kept(str(before.database_admin_url)))
+        kept = await until_answered(client.get_workflow_handle("kept").describe)
+        page = await until_answered(lambda: asyncio.to_thread(get, f"{before.temporal_ui}/"))
+        assert read_state(settings.data_dir) == after
+        await busy.wait()
+
+    assert after == before.model_copy(update={"parts": after.parts})
+    assert rows == [("still here",)]
+    assert kept.workflow_type == "AnyKind"
+    assert page == HTTPStatus.OK
+    assert all(mark.find() is None for mark in (*before.parts, *after.parts))
+
+
+@pytest.mark.acceptance
+async def test_a_guardian_that_is_killed_is_replaced_by_one_that_knows_all_parts(
+    settings: Settings,
+) -> None:
+    async with owner_of(settings.data_dir) as (owner, state):
+        guardian_of(owner.pid).kill()
+        assert owner.stdout is not None
+        async with asyncio.timeout(BACK_LIMIT_S):
+            ended, back = [await owner.stdout.readline() for _ in range(2)]
+
+        owner.kill()
+
+        assert await all_gone(state.parts)
+        assert ended.startswith(b"guardian ended by itself with exit code -9")
+        assert back.startswith(b"guardian runs again (pid ")
+
+
+@pytest.mark.acceptance
+async def test_a_server_that_cannot_come_back_is_given_up_by_name(settings: Settings) -> None:
+    policy = RestartPolicy(tries=2, first_pause=timedelta(milliseconds=10))
+    runtime = EmbeddedRuntime(
+        settings,
+        report=lambda _: None,
+        migrate=lambda _: None,
+        start_worker=False,
+        restarts=policy,
+    )
+    async with runtime:
+        state = runtime.state
+        (settings.data_dir / "postgres" / "PG_VERSION").write_text("16\n", encoding="ascii")
+        psutil.Process(pid_of(state, "Postgres")).kill()
+
+        with pytest.raises(PartCrashedError, match="Postgres ended or did not start 3 times"):
             await runtime.wait()
+        assert pid_of(runtime.state, "Temporal") == pid_of(state, "Temporal")
+
+    assert all(mark.find() is None for mark in state.parts)
 
 
 @pytest.fixture
