@@ -16,6 +16,9 @@ from mnestic.memory.templates import names_under, resolve
 from mnestic.memory.working import WorkingMemory
 
 _OF_CONTEXT = frozenset({"episodes", "records"})
+_FILLED_BYTES = (
+    16_777_216  # more than any prompt or write is; it keeps a worker from running out of memory
+)
 
 
 @dataclass(frozen=True)
@@ -63,4 +66,4 @@ def fill_in(value: Any, state: WorkingMemory, values: TemplateValues) -> Any:
         "message_count": len(state.messages),
         **values.context.as_roots(),
     }
-    return resolve(value, {"memory": memory})
+    return resolve(value, {"memory": memory}, limit_bytes=_FILLED_BYTES)

@@ -12,7 +12,8 @@ from typing import Any
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
 from mnestic.memory.invisible import is_invisible
 
-_DEEPEST = 64  # levels; far below Python's and Postgres' own limits
+DEEPEST = 64
+"""Levels of a value; far below the limits of Python, Postgres and whatever reads JSON on the way."""
 _LONGEST_INTEGER = 4096  # bits; Python refuses to read or write integers of 4,300 digits
 
 
@@ -72,8 +73,8 @@ def check_size(value: Any, *, what: str, limit_bytes: int) -> None:
 
 
 def _check(value: Any, path: str, *, depth: int) -> None:
-    if depth > _DEEPEST:
-        raise InvalidInputError(what=path, why=f"is nested deeper than {_DEEPEST} levels")
+    if depth > DEEPEST:
+        raise InvalidInputError(what=path, why=f"is nested deeper than {DEEPEST} levels")
     if isinstance(value, str):
         check_text(value, what=path)
     elif isinstance(value, dict):

@@ -10,9 +10,16 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 from pydantic import ValidationError as Malformed
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
-from mnestic.memory.canonical import canonical_json, check_json, is_blank, sha256_hex
+from mnestic.memory.canonical import (
+    DEEPEST,
+    canonical_json,
+    check_json,
+    is_blank,
+    levels_of,
+    sha256_hex,
+)
 from mnestic.memory.claims import PERSON, Claim, ClaimSource, make_id
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.learning import Incoming
@@ -129,7 +136,7 @@ class InboxStatus(BaseModel):
 class InboxReport(InboxStatus):
     """How an inbox is, and how much of what its agent received is learned.
 
-    `failing` are the activities that are being tried again, each with its last failure.
+    `failing` is what is being tried again, with its last failure: activities, and the workflow's own task.
     """
 
     running: bool = False
@@ -156,7 +163,6 @@ class Signal(BaseModel):
 
 def signal_of(name: str, payloads: Sequence[tuple[str, bytes]], *, at: AwareDatetime) -> Signal:
     """The signal that came by a name with payloads, each an encoding and its bytes."""
-    size = sum(len(content) for _, content in payloads)
     content = b" ".join(content for _, content in payloads)
     body: Any = content[:_EXCERPT_BYTES].decode(errors="replace")
     problem = None
@@ -164,15 +170,25 @@ def signal_of(name: str, payloads: Sequence[tuple[str, bytes]], *, at: AwareDate
         problem = f"has {len(payloads)} arguments, not one"
     elif payloads[0][0] != _JSON:
         problem = f"is encoded as {payloads[0][0][:64] or 'nothing'}, not as {_JSON}"
-    elif size > LARGEST_SIGNAL_BYTES:
-        problem = f"is {size} bytes, the limit is {LARGEST_SIGNAL_BYTES}; send it in parts"
     else:
         try:
-            body = from_json(content, allow_inf_nan=False)
+            read = from_json(content, allow_inf_nan=False)
         except ValueError as error:
             problem = f"is no JSON: {error}"
-    kept = size if problem is None else len(body.encode())
-    return Signal(name=name[:64], body=body, size_bytes=kept, at=at, problem=problem)
+        else:
+            problem = _cannot_travel(read)
+            body = read if problem is None else body
+    return Signal(name=name[:64], body=body, size_bytes=len(to_json(body)), at=at, problem=problem)
+
+
+def _cannot_travel(body: Any) -> str | None:
+    """Why no activity could be given what a signal says; a number of four characters may take eighteen."""
+    if levels_of(body) > DEEPEST:
+        return f"is nested deeper than {DEEPEST} levels"
+    size = len(to_json(body))
+    if size > LARGEST_SIGNAL_BYTES:
+        return f"is {size} bytes, the limit is {LARGEST_SIGNAL_BYTES}; send it in parts"
+    return None
 
 
 class Learnable(BaseModel):

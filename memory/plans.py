@@ -20,7 +20,8 @@ from mnestic.memory.knowing import KnowledgeSelection
 from mnestic.memory.names import OWN_ACTIVITIES, OWN_TOOLS
 from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
 from mnestic.memory.retries import Retry
-from mnestic.memory.templates import names_under, roots_of
+from mnestic.memory.routes import check_route
+from mnestic.memory.templates import long_names, names_under, roots_of
 from mnestic.memory.usage import Budget
 from mnestic.memory.waits import TIMEOUT, WaitPolicy, check_wait_key
 from mnestic.memory.working import check_variable
@@ -289,6 +290,7 @@ def _tools(plan: Plan) -> Iterator[Problem]:
     for index, node in enumerate(plan.nodes):
         if isinstance(node, ToolNode):
             try:
+                check_route(node.activity, node.task_queue)
                 check_tool(node)
             except InvalidInputError as error:
                 yield Problem(index=index, why=f"tool {node.id!r}: {error}")
@@ -364,6 +366,9 @@ def _reached(following: dict[str, tuple[str, ...]], *, from_: tuple[str, ...]) -
 def _templates(plan: Plan) -> Iterator[Problem]:
     for index, node in enumerate(plan.nodes):
         document = node.model_dump(mode="json", exclude={"form"})  # nothing is filled in there
+        for name in long_names(document):
+            why = f"node {node.id!r} has a template with the name {name}…, which is too long"
+            yield Problem(index=index, why=why)
         with_memory = {name: document.pop(name, None) for name in _WITH_MEMORY.get(node.kind, ())}
         late, early = list(roots_of(with_memory)), list(roots_of(document))
         for root in sorted(frozenset().union(*late, *early) - _ROOTS):

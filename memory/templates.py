@@ -15,27 +15,34 @@ from typing import Any
 
 from mnestic.memory.errors import InvalidInputError
 
+FILLED_BYTES = 2_000_000
+"""What the templates of a value may fill in, just below what Temporal carries."""
+_LONGEST_INDEX = 9  # digits
+_LONGEST_NAME = 256  # characters, as of names of all kinds
 _PATH = r"[A-Za-z_][\w-]*(?:\.[\w:@+-]+)*"
 _TEMPLATE = re.compile(rf"\$\{{({_PATH}(?:\s*\|\s*{_PATH})*)\}}")
 _TOKEN = re.compile(rf"\$\$|{_TEMPLATE.pattern}")
 
 
-def resolve(value: Any, roots: Mapping[str, Any]) -> Any:
+def resolve(value: Any, roots: Mapping[str, Any], *, limit_bytes: int = FILLED_BYTES) -> Any:
     """Fills in the templates of a value, at any depth, for good.
 
     Raises:
-        InvalidInputError: a template names something that is not there; says what is.
+        InvalidInputError: a template names something that is not there, and says what is; or what all
+            of them fill in is over the limit.
     """
-    return _each_text(value, lambda text: _resolve_text(text, roots))
+    known = _Known(roots, limit_bytes=limit_bytes)
+    return _each_text(value, lambda text: _resolve_text(text, known))
 
 
 def resolve_early(value: Any, roots: Mapping[str, Any]) -> Any:
     """Fills in the templates whose roots are at hand, and leaves the rest for `resolve`.
 
     Raises:
-        InvalidInputError: a template names something that is not there; says what is.
+        InvalidInputError: as of `resolve`.
     """
-    return _each_text(value, lambda text: _resolve_text_early(text, roots))
+    known = _Known(roots, limit_bytes=FILLED_BYTES)
+    return _each_text(value, lambda text: _resolve_text_early(text, known))
 
 
 def as_text(found: Any) -> str:
@@ -57,6 +64,14 @@ def names_under(value: Any, place: str) -> frozenset[str]:
     paths = (f"{path.strip()}." for paths in _templates_of(value) for path in paths.split("|"))
     under = (path.removeprefix(prefix) for path in paths if path.startswith(prefix))
     return frozenset(rest.partition(".")[0] for rest in under)
+
+
+def long_names(value: Any) -> Iterator[str]:
+    """The names in templates of a value that are too long to be there, each by its beginning."""
+    for paths in _templates_of(value):
+        for name in re.split(r"[.|]", paths):
+            if len(name) > _LONGEST_NAME:
+                yield name[:20]
 
 
 def _templates_of(value: Any) -> Iterator[str]:
@@ -81,24 +96,38 @@ def _each_text(value: Any, change: Callable[[str], Any]) -> Any:
     return value
 
 
-def _resolve_text(text: str, roots: Mapping[str, Any]) -> Any:
+class _Known:
+    """What templates are looked up in, until what was found is more than there is room for."""
+
+    def __init__(self, roots: Mapping[str, Any], *, limit_bytes: int) -> None:
+        self.roots = roots
+        self._limit = self._left = limit_bytes
+
+    def find(self, paths: str) -> Any:
+        found = _lookup_first(paths, self.roots)
+        self._left -= len(as_text(found).encode(errors="replace"))
+        if self._left < 0:
+            why = f"fills in more than the {self._limit} bytes that templates may in all"
+            raise InvalidInputError(what=f"${{{paths}}}", why=why)
+        return found
+
+
+def _resolve_text(text: str, known: _Known) -> Any:
     whole = _TEMPLATE.fullmatch(text)
     if whole:
-        return _lookup_first(whole[1], roots)
-    return _TOKEN.sub(
-        lambda match: as_text(_lookup_first(match[1], roots)) if match[1] else "$", text
-    )
+        return known.find(whole[1])
+    return _TOKEN.sub(lambda match: as_text(known.find(match[1])) if match[1] else "$", text)
 
 
-def _resolve_text_early(text: str, roots: Mapping[str, Any]) -> Any:
+def _resolve_text_early(text: str, known: _Known) -> Any:
     def fill(match: re.Match[str]) -> str:
-        if match[1] is None or not _roots(match[1]) <= set(roots):
+        if match[1] is None or not _roots(match[1]) <= set(known.roots):
             return match[0]
-        return _escape(as_text(_lookup_first(match[1], roots)))
+        return _escape(as_text(known.find(match[1])))
 
     whole = _TEMPLATE.fullmatch(text)
-    if whole and _roots(whole[1]) <= set(roots):
-        return _each_text(_lookup_first(whole[1], roots), _escape)
+    if whole and _roots(whole[1]) <= set(known.roots):
+        return _each_text(known.find(whole[1]), _escape)
     return _TOKEN.sub(fill, text)
 
 
@@ -130,11 +159,15 @@ def _lookup(path: str, roots: Mapping[str, Any]) -> Any:
             found = found[int(name)]
         else:
             there = ", ".join(sorted(found)) if isinstance(found, Mapping) else "nothing by name"
-            raise InvalidInputError(
-                what=f"${{{path}}}", why=f"has no {name!r}; there is: {there or 'nothing'}"
-            )
+            why = f"has no {_brief(name)!r}; there is: {there or 'nothing'}"
+            raise InvalidInputError(what=f"${{{_brief(path)}}}", why=why)
     return found
 
 
+def _brief(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+
+
 def _is_index(name: str, found: Sequence[Any]) -> bool:
-    return name.isdecimal() and int(name) < len(found)
+    is_number = len(name) <= _LONGEST_INDEX and name.isdecimal()  # Python reads no 5,000 digits
+    return is_number and int(name) < len(found)

@@ -36,6 +36,7 @@ from mnestic.memory.templates import as_text, names_under, resolve, resolve_earl
 from mnestic.memory.waits import TIMEOUT, JobOutcome, JobState, ResumptionContext
 from mnestic.memory.writes import MemoryWrite, MessageWrite
 from mnestic.workflows.agent_memory import AgentMemory, WaitOutcome
+from mnestic.workflows.calls import LARGEST_INPUT
 from mnestic.workflows.handlers import answer_query, takes_input
 from mnestic.workflows.kept_results import RESULTS_BYTES, KeptResults, sizes_of
 from mnestic.workflows.node_failures import NodeFailure, failure_of
@@ -44,7 +45,6 @@ from mnestic.workflows.publishing import publish_ended, publish_started
 from mnestic.workflows.retries import OURS, retry_policy
 from mnestic.workflows.tools import ToolCaller
 
-_LARGEST_INPUT = 2_000_000  # bytes, just below Temporal's 2 MiB
 _FOR_A_WAIT = 16_384  # bytes: its ids, and a receipt with the reason of an override
 _LONGEST_CAUSE = 2_000  # characters of a failure; it goes into the history and the episode
 
@@ -329,7 +329,7 @@ class AgentJob:
     def _room_beside(self, wait: Any) -> int:
         """Bytes that results may take in a new run, beside what a wait says and requests to come."""
         rest = _size(self._carried(self._memory.state, results={})) + len(canonical_json(wait))
-        return _LARGEST_INPUT - _FOR_A_WAIT - rest - self._memory.inbox.room_bytes
+        return LARGEST_INPUT - _FOR_A_WAIT - rest - self._memory.inbox.room_bytes
 
     def _continue_as_new(self, memory: AgentMemoryState) -> None:
         """Goes on in a new run, by the newest build of the worker.
@@ -337,7 +337,7 @@ class AgentJob:
         What Temporal would not carry stays in this run.
         """
         carried = self._carried(memory, results=self._results)
-        if _size(carried) > _LARGEST_INPUT:
+        if _size(carried) > LARGEST_INPUT:
             workflow.logger.warning("the job carries too much to continue as new")
             return
         workflow.continue_as_new(

@@ -9,10 +9,12 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from pydantic_core import to_json
 from temporalio import exceptions, workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 
+from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
 from mnestic.workflows.retries import OURS
 
 # How long a job stands still whose worker was killed amid a write. A write takes milliseconds, and an
@@ -22,10 +24,27 @@ WITH_MODEL = timedelta(minutes=2)
 # A local activity keeps the workflow task open, so it gives up long before Temporal would (10 s).
 _SOON = timedelta(seconds=5)
 _LOCAL = "local-waits"
+LARGEST_INPUT = 2_000_000
+"""Bytes of what is sent to an activity or a new run, just below Temporal's 2 MiB."""
 
 Asked = TypeVar("Asked")
 Result = TypeVar("Result")
 Method = Callable[[Any, Asked], Awaitable[Result]]
+
+
+def check_sendable(value: Any, *, what: str) -> None:
+    """Refuses what Temporal would not carry to an activity: it would fail the task, again and again.
+
+    Raises:
+        InvalidInputError: it is no JSON.
+        PayloadTooLargeError: it is too large; says both sizes.
+    """
+    try:
+        size = len(to_json(value))
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(what=what, why=f"is no JSON: {str(error)[:200]}") from error
+    if size > LARGEST_INPUT:
+        raise PayloadTooLargeError(what=what, size_bytes=size, limit_bytes=LARGEST_INPUT)
 
 
 def is_of_this_version() -> bool:
@@ -61,7 +80,12 @@ async def run_to_the_end(
     retry: RetryPolicy | None = None,
     heartbeat: timedelta | None = None,
 ) -> Result:
-    """Runs an activity to its end, whatever is cancelled meanwhile."""
+    """Runs an activity to its end, whatever is cancelled meanwhile.
+
+    Raises:
+        PayloadTooLargeError: what it is asked is more than Temporal carries.
+    """
+    check_sendable(asked, what=f"what {method.__name__} is asked")
     return await workflow.execute_activity_method(
         method,
         asked,

@@ -10,16 +10,21 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.names import OWN_ACTIVITIES, OWN_TOOLS
 from mnestic.memory.operations import Operation
 from mnestic.memory.plans import ToolNode, check_tool
+from mnestic.memory.routes import check_route
 from mnestic.memory.scope import Scope
 from mnestic.memory.tool_results import find_reference
 from mnestic.memory.working import ToolCall
 from mnestic.memory.writes import MemoryWrite
 from mnestic.workflows.agent_memory import AgentMemory
+from mnestic.workflows.calls import check_sendable
 from mnestic.workflows.kept_results import KeptResults
 from mnestic.workflows.retries import TOOLS, retry_policy
 
 # The patch: a run before it that has called another of our activities as a tool may replay that.
 _OWN_TOOLS_ONLY = "own-tools-only"
+_ROUTES = (
+    "checked-routes"  # the patch: runs before it may have called one of Temporal's own workers
+)
 
 
 class ToolCaller:
@@ -38,9 +43,12 @@ class ToolCaller:
             The activity's result, or a reference to it if it is too large to travel with the job.
 
         Raises:
-            InvalidInputError: the tool is not one that a plan may call, or the result cannot be stored.
+            InvalidInputError: the tool is not one that a plan may call, its arguments are more than
+                Temporal carries, or the result cannot be stored.
         """
+        _check_route(node)
         arguments = self._held_to_the_job(node, arguments, operation=operation)
+        check_sendable(arguments, what="arguments")
         given: RawValue | None = await workflow.execute_activity(
             node.activity,
             args=[] if node.arguments is None else [arguments],
@@ -82,6 +90,15 @@ class ToolCaller:
         if node.store_above is not None:
             limit = min(limit, node.store_above)
         return _size(result) > limit or find_reference(result) is not None
+
+
+def _check_route(node: ToolNode) -> None:
+    """Checks what the plan was checked for, unless somebody started the workflow past that."""
+    try:
+        check_route(node.activity, node.task_queue)
+    except InvalidInputError:
+        if workflow.patched(_ROUTES):
+            raise
 
 
 def _read(given: RawValue | None) -> Any:

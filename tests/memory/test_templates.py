@@ -119,3 +119,21 @@ def test_the_names_at_a_place_are_found_at_any_depth(value: object, names: set[s
     found = names_under(value, "memory.results")
 
     assert found == names
+
+
+def test_what_templates_fill_in_has_a_limit_in_all() -> None:
+    roots = {"input": {"text": "é" * 10, "rows": [1, 2]}}
+
+    assert resolve(["${input.text}", "and ${input.text}"], roots, limit_bytes=40)
+    with pytest.raises(InvalidInputError, match="text}: fills in more than the 39 bytes"):
+        resolve(["${input.text}", "and ${input.text}"], roots, limit_bytes=39)
+    with pytest.raises(InvalidInputError, match="rows}: fills in more than the 5 bytes"):
+        resolve("${input.rows}", roots, limit_bytes=5)
+
+
+def test_an_index_of_thousands_of_digits_is_not_there_unless_it_is_a_name() -> None:
+    digits = "9" * 5_000
+
+    with pytest.raises(InvalidInputError, match=r"has no '9+…'"):
+        resolve(f"${{input.rows.{digits}}}", {"input": {"rows": [1]}})
+    assert resolve(f"${{input.{digits}}}", {"input": {digits: 1}}) == 1

@@ -47,13 +47,14 @@ MALFORMED: Mapping[str, list[Payload]] = {
     "no time zone": [json_of('{"until": "2026-01-01T00:00:00"}')],
     "nested deeply": [json_of('{"request_id": "a", "payload": ' + "[" * 100 + "]" * 100 + "}")],
     "nested to the limit": [
-        json_of('{"request_id": "b", "payload": ' + "[" * 190 + "]" * 190 + "}")
+        json_of('{"request_id": "b", "payload": ' + "[" * 200 + "]" * 200 + "}")
     ],
     "nested without end": [json_of("[" * 100_000)],
     "a huge number": [json_of('{"request_id": "c", "payload": ' + "9" * 5_000 + "}")],
     "a number beyond all": [json_of('{"request_id": "d", "payload": 1e999}')],
     "no number": [json_of('{"request_id": "e", "payload": NaN}')],
     "NUL": [json_of('{"request_id": "f\\u0000", "outcome": "\\u0000", "payload": "\\u0000"}')],
+    "numbers that grow": [json_of("[" + ",".join(["1e15"] * 200_000) + "]")],
     "half a pair": [json_of('{"request_id": "g\\ud800"}')],
     "no UTF-8": [json_of(b'{"request_id": "\xff\xfe"}')],
     "no JSON": [json_of("{")],
