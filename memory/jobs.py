@@ -115,7 +115,7 @@ class JobDescription(JobSummary):
     """A job with its waits, from Temporal and from the store.
 
     `waits` are the latest, after `earlier_waits`. `kept` are requests by signal for which the open wait could
-    not be restored; `failing` are the activities that are being tried again, each with its last failure.
+    not be restored; `failing` is what is being tried again, with its last failure: activities, and the workflow's own task.
     """
 
     plan: str

@@ -43,13 +43,19 @@ LEARNED = "learned"  # the query how many were learned from
 
 OWN_ACTIVITIES = "mnestic."  # how the names of this package's activities begin
 OWN_TOOLS = frozenset({"mnestic.read_session"})  # those that a tool node may name
-_OWNED = re.compile(r"(?:job|ingest|forget|inbox)/([^/]+)/[^/]+")
+_KINDS = ("job", "ingest", "forget", "inbox")  # how ids of our workflows begin
+_OWNED = re.compile(rf"(?:{'|'.join(_KINDS)})/([^/]+)/[^/]+")
 
 
 def tenant_of_workflow(workflow_id: str) -> str | None:
     """The tenant that a workflow id names, or None; ids of tenants, agents and jobs hold no slash."""
     found = _OWNED.fullmatch(workflow_id)
     return None if found is None else found[1]
+
+
+def tenant_prefixes(tenant_id: str) -> tuple[str, ...]:
+    """How the ids of a tenant's workflows begin."""
+    return tuple(f"{kind}/{tenant_id}/" for kind in _KINDS)
 
 
 def job_workflow_id(tenant_id: str, job_id: str) -> str:

@@ -11,6 +11,7 @@ from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agent_settings import AgentSettings
@@ -24,6 +25,7 @@ from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.memory.notes import NoteSelection
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
+from mnestic.starter.failing_tasks import count_failing_workflows
 from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import (
     Endpoints,
@@ -207,6 +209,7 @@ async def _check_temporal(settings: Settings, endpoints: Endpoints) -> tuple[Fin
         Finding(part="Temporal", ok=True, found=f"{endpoints.temporal_address} answers"),
         *await _alone("search attributes", _search_attributes(client), mend=_MEND_TEMPORAL),
         *await _alone("workers", _pollers(client, settings, endpoints), mend=_MEND_TEMPORAL),
+        *await _alone("workflow tasks", _failing_tasks(client, settings), mend=_MEND_TEMPORAL),
     )
 
 
@@ -237,6 +240,23 @@ async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> 
         found = f"{found}; {missing}"
         mend = "start such a worker, or send jobs to those that poll: mnestic deploy"
     return (Finding(part="workers", ok=missing is None, found=found, mend=mend),)
+
+
+async def _failing_tasks(client: Client, settings: Settings) -> tuple[Finding, ...]:
+    part, tenant = "workflow tasks", settings.tenant_id
+    try:
+        number = await count_failing_workflows(client, tenant_id=tenant)
+    except RPCError as error:
+        if error.status is not RPCStatusCode.INVALID_ARGUMENT:
+            raise
+        return (Finding(part=part, ok=True, found="this server is too old to tell which fail"),)
+    finding = Finding(
+        part=part,
+        ok=not number,
+        found=f"{number} running workflows of tenant {tenant} have a task that keeps failing",
+        mend="start a worker that can run them; `mnestic job show` says why each of them fails",
+    )
+    return (finding,)
 
 
 async def _check_models(settings: Settings) -> tuple[Finding, ...]:

@@ -209,6 +209,7 @@ class MnesticClient(Connection):
         """
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
             return await describe_job(
+                self.temporal,
                 self._handle(job_id),
                 job_id=job_id,
                 tenant_id=self.settings.tenant_id,

@@ -37,7 +37,7 @@ from mnestic.memory.names import CORRECTION, INSIGHT, INTERACTION, STATUS, inbox
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts, FreeText
-from mnestic.starter.job_listing import failing_activities
+from mnestic.starter.job_listing import find_failing
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings
 from mnestic.workflows.agent_inbox import AgentInbox, InboxInput
@@ -187,7 +187,7 @@ class InboxClient(ChecksTexts):
         return InboxReport(
             **status.model_dump(),
             running=running,
-            failing=tuple(failing_activities(found)) if found is not None else (),
+            failing=await find_failing(self._temporal, found) if found is not None else (),
             waiting=count.waiting,
             learned=count.learned,
             parked=count.parked,

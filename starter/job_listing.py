@@ -21,6 +21,7 @@ from mnestic.memory.names import JOB_HEADER, wait_number
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState
+from mnestic.starter.failing_tasks import find_failing_task
 
 _PAGE = 1000  # rows
 _SUM_BYTES = 8
@@ -57,7 +58,12 @@ async def list_jobs(
 
 
 async def describe_job(
-    handle: WorkflowHandle[Any, Any], *, job_id: str, tenant_id: str, memory: Memory
+    temporal: Client,
+    handle: WorkflowHandle[Any, Any],
+    *,
+    job_id: str,
+    tenant_id: str,
+    memory: Memory,
 ) -> JobDescription:
     """A job and its waits; see `MnesticClient.describe_job`.
 
@@ -76,7 +82,7 @@ async def describe_job(
         **summary.model_dump(),
         plan=memo.get("plan", ""),
         **(_attention(header) if summary.state == "needs_attention" else {}),
-        failing=tuple(failing_activities(found)),
+        failing=await find_failing(temporal, found),
         earlier_waits=wait_number(waits[0].wait_id) - 1 if waits else 0,
         waits=waits,
         forked_from=memo.get("forked_from"),
@@ -103,8 +109,13 @@ def agent_of(found: WorkflowExecutionDescription) -> str:
     return _keyword(found, "AgentId") or ""
 
 
-def failing_activities(found: WorkflowExecutionDescription) -> Iterator[str]:
-    """The activities of a workflow that are being tried again, each with its last failure."""
+async def find_failing(temporal: Client, found: WorkflowExecutionDescription) -> tuple[str, ...]:
+    """What of a workflow is being tried again, its own task first, each with its last failure."""
+    task = await find_failing_task(temporal, found)
+    return (*(() if task is None else (task,)), *_failing_activities(found))
+
+
+def _failing_activities(found: WorkflowExecutionDescription) -> Iterator[str]:
     for pending in found.raw_description.pending_activities:
         if pending.HasField("last_failure"):
             name, why = pending.activity_type.name, pending.last_failure.message

@@ -38,6 +38,7 @@ async def test_all_is_well_where_all_is_up(ask: Ask) -> None:
         "Temporal",
         "search attributes",
         "workers",
+        "workflow tasks",
         "models",
         "disk",
     }
