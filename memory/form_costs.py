@@ -117,7 +117,7 @@ class FormCosts:
         """The cost of the schema at a place, worked out once."""
         if path not in self._places:
             self._places[path] = _ENDLESS  # for references back to where they are
-            schema = _value_at(self._form, path)
+            schema = value_at(self._form, path)
             is_schema = isinstance(schema, Mapping)
             self._places[path] = self._of(schema, path) if is_schema else FormCost(1, 1)
         return self._places[path]
@@ -238,7 +238,7 @@ def _values(value: Any) -> Iterator[Any]:
             yield from _values(item)
 
 
-def _value_at(form: Any, path: Path) -> Any:
+def value_at(form: Any, path: Path) -> Any:
     """What is at a place, or None."""
     for part in path:
         if isinstance(form, Mapping):

@@ -1,5 +1,7 @@
 """What a job shows of itself in the Temporal UI: search attributes, memo, and a card."""
 
+import json
+import re
 from datetime import datetime
 
 from temporalio import workflow
@@ -7,6 +9,7 @@ from temporalio.common import SearchAttributeKey
 
 from mnestic.memory.forms import form_fields
 from mnestic.memory.names import JOB_HEADER
+from mnestic.memory.resume_commands import resume_command
 from mnestic.memory.scope import Scope
 from mnestic.memory.waits import JobState, KeptRequest, OpenWait, ResumeRequest
 
@@ -16,6 +19,7 @@ AGENT_ID = SearchAttributeKey.for_keyword("AgentId")
 SESSION_ID = SearchAttributeKey.for_keyword("SessionId")
 WAIT_KEY = SearchAttributeKey.for_keyword("WaitKey")
 WAIT_DEADLINE = SearchAttributeKey.for_datetime("WaitDeadline")
+_LONGEST_FORM = 2_000  # characters; a card stays readable
 _KEPT_TOLD = 20  # the first; a memo stays small
 
 
@@ -131,14 +135,30 @@ def _card(wait: OpenWait, scope: Scope, *, title: str, text: str | None) -> str:
         f"| wait | `{wait.wait_id}` |\n"
         f"| until | {wait.deadline:%Y-%m-%d %H:%M} UTC |\n"
         f"| agent, session | `{scope.agent_id}`, `{scope.session_id}` |\n"
-        f"| outcomes | {', '.join(wait.outcomes)}, timeout |\n"
+        f"| outcomes | {', '.join(map(_cell, wait.outcomes))}, timeout |\n"
         f"{_needs(wait)}"
         f"| remembers | {snapshot.message_count} messages, {snapshot.episode_count} episodes, "
         f"{snapshot.record_count} records |\n"
         f"| snapshot | {snapshot.size_bytes} bytes, revision {snapshot.memory_revision}, "
         f"sha256 `{snapshot.sha256[:16]}…` |\n\n"
-        f"`mnestic job resume {job_id} --payload '{{}}'`\n"
+        f"{_resume(wait, job_id=job_id, tenant_id=scope.tenant_id)}"
     )
+
+
+def _resume(wait: OpenWait, *, job_id: str, tenant_id: str) -> str:
+    """How to resume the job: a command to paste, or what its payload has to be."""
+    command = resume_command(job_id, outcomes=wait.outcomes, form=wait.form, tenant_id=tenant_id)
+    if command is None:
+        form = json.dumps(wait.form, ensure_ascii=False)[:_LONGEST_FORM]
+        return f"Resume it with a payload that fits this form:\n\n{_fenced(form)}"
+    return _fenced(command)
+
+
+def _fenced(text: str) -> str:
+    """Text as a block of code, whatever is in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}sh\n{text}\n{fence}\n"
 
 
 def _needs(wait: OpenWait) -> str:

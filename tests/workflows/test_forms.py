@@ -78,7 +78,8 @@ async def test_a_person_sees_what_is_asked_and_what_the_answer_needs(
 
     assert "| payload needs | amount (number), by (Ana or a \\| b) |" in metadata.current_details
     assert "May Mara have it?" in metadata.current_details
-    assert f"`mnestic job resume {job_id} --payload '{{}}'`" in metadata.current_details
+    command = f'job resume {job_id} --outcome approved --payload \'{{"amount": 1, "by": "Ana"}}\''
+    assert command in metadata.current_details
     assert status.open_wait is not None
     assert (wait.ask, wait.outcomes) == ("May Mara have it?", ("approved",))
     assert wait.form == status.open_wait.form

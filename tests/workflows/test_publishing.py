@@ -79,7 +79,7 @@ async def test_the_card_tells_a_person_what_the_job_waits_for(
     assert "May order 42 go out?" in card
     assert "resumed, refused, timeout" in card
     assert "1 messages, 0 episodes, 0 records" in card
-    assert "mnestic job resume" in card
+    assert f"job resume {waiting.id.rpartition('/')[2]} --payload '{{}}'\n```" in card
 
 
 async def test_the_memo_names_the_snapshot_without_its_content(
