@@ -43,6 +43,12 @@ WITHOUT_TENANT = {
     "wait_for_learning": "it takes a handle of Temporal's client, which reaches its whole namespace",
 }
 
+# Cases of which the agents of a tenant do know, and why.
+SHARED_BY_AGENTS = {
+    "set": "an operation's key is the tenant's: whoever uses one that another agent used is refused",
+    "tell_forgotten": "plans are the tenant's: those that speak of a topic are named",
+}
+
 
 def message() -> Resource:
     """A message where the victim has one."""

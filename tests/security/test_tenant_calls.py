@@ -88,7 +88,7 @@ def input_for(tenant_id: str, name: str) -> dict[str, Any]:
     return {"scope": scope, "operation": operation, **scope, **(ARGUMENTS[name] or {})}
 
 
-@workflow.defn(name="Calls")
+@workflow.defn(name="Calls", sandboxed=False)  # else each worker imports all of this module anew
 class Calls:
     """Calls activities, as a workflow of anybody's on the task queue can, and tells how each failed."""
 

@@ -24,7 +24,14 @@ from mnestic.starter.deployments import Deployment
 from mnestic.starter.inbox_client import InboxClient
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.predicate_client import PredicateClient
-from tests.security.client_cases import CASES, OPENED, PLAN, WITHOUT_TENANT
+from tests.security.client_cases import (
+    CASES,
+    MEMORY_CASES,
+    OPENED,
+    PLAN,
+    SHARED_BY_AGENTS,
+    WITHOUT_TENANT,
+)
 from tests.security.tenants import (
     AGENT,
     QUESTION,
@@ -125,6 +132,25 @@ async def test_what_one_knows_of_another_tenant_is_as_nothing(
     assert answers[0] == answers[1]
     assert rows_of(admin_url, victim.tenant_id) == rows
     assert await events_of(theirs, victim.known) == events
+
+
+@pytest.mark.usefixtures("shared_worker")
+@pytest.mark.parametrize("name", [n for n in MEMORY_CASES if n not in SHARED_BY_AGENTS])
+async def test_what_another_agent_of_the_tenant_knows_is_as_nothing(
+    theirs: MnesticClient, victim: Victim, admin_url: str, name: str
+) -> None:
+    rows = rows_of(admin_url, victim.tenant_id, agent_id=AGENT)
+    answers = []
+
+    for known in (victim.known, victim.known.of_nothing()):
+        agent_id = f"eve-{uuid.uuid4().hex[:8]}"
+        mine = as_tenant(theirs, victim.tenant_id).memory(agent_id)
+        answer = await answered(lambda: MEMORY_CASES[name](mine, known))  # noqa: B023 - at once
+        assert leaked(answer.replace(victim.tenant_id, "<given>"), victim, given=known) == []
+        answers.append(without_names(answer, known=known, tenant_id=agent_id))
+
+    assert answers[0] == answers[1]
+    assert rows_of(admin_url, victim.tenant_id, agent_id=AGENT) == rows
 
 
 def crooked(victim: Victim) -> list[str]:
