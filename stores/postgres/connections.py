@@ -3,6 +3,7 @@
 A transaction has many small statements, and each waits for its own way there and back.
 """
 
+import asyncio
 import select
 from collections.abc import AsyncIterator, Generator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -120,6 +121,9 @@ async def _driver_of(connection: AsyncConnection) -> AsyncIterator[DriverConnect
         yield driver
     except Error as error:
         raise DBAPIError.instance(None, None, error, Error, dialect=connection.dialect) from error
+    except asyncio.CancelledError:  # the server may not have come to what was to be prepared
+        driver._prepared.clear()  # noqa: SLF001 - there is no other way
+        raise
     finally:
         # Once a commit was sent, the pool takes the transaction for ended, and would not undo it.
         if driver.info.transaction_status == TransactionStatus.INERROR:
