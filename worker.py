@@ -45,7 +45,7 @@ from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
 from mnestic.memory.usage import ModelPrices
 from mnestic.starter.cli.output import exit_code, fail, leave
-from mnestic.starter.logs import configure_logs
+from mnestic.starter.logs import configure_logs, log_uncaught_errors
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import (
     auto_retriever,
@@ -320,6 +320,7 @@ def main() -> NoReturn:
     try:
         settings = load_settings()
         configure_logs(settings)
+        log_uncaught_errors()
         asyncio.run(run_worker(settings))
     except MnesticError as error:
         leave(fail(str(error), code=exit_code(error)))

@@ -16,6 +16,7 @@ from mnestic.activities.askers import Asker
 from mnestic.activities.headroom import Headroom
 from mnestic.activities.learning_calls import LearningCalls, LearningLimits
 from mnestic.activities.reranking import Rerankers
+from mnestic.memory.error_texts import describe_error
 from mnestic.memory.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.language import Embedded, Reranked
 from mnestic.memory.ports import Embedder, Reranker
@@ -157,9 +158,11 @@ class QueryModels:
 
     def _kept(self, keeping: asyncio.Task[None]) -> None:
         self._keeping.discard(keeping)
-        why = "it was given up" if keeping.cancelled() else keeping.exception()
-        if why is not None:
-            log.warning("what a call took is not written down", extra={"why": str(why)})
+        error = asyncio.CancelledError() if keeping.cancelled() else keeping.exception()
+        if error is not None:
+            log.warning(
+                "what a call took is not written down", extra={"why": describe_error(error)}
+            )
 
 
 @asynccontextmanager

@@ -21,6 +21,7 @@ _LONGEST_INDEX = 9  # digits
 _LONGEST_NAME = 256  # characters, as of names of all kinds
 _PATH = r"[A-Za-z_][\w-]*(?:\.[\w:@+-]+)*"
 _TEMPLATE = re.compile(rf"\$\{{({_PATH}(?:\s*\|\s*{_PATH})*)\}}")
+_MEMORY, _NAMED = "memory", 2  # below memory.variables.NAME, names are parts of values
 _TOKEN = re.compile(rf"\$\$|{_TEMPLATE.pattern}")
 
 
@@ -152,20 +153,28 @@ def _lookup_first(paths: str, roots: Mapping[str, Any]) -> Any:
 
 def _lookup(path: str, roots: Mapping[str, Any]) -> Any:
     found: Any = roots
-    for name in path.split("."):
+    for depth, name in enumerate(path.split(".")):
         if isinstance(found, Mapping) and name in found:
             found = found[name]
         elif isinstance(found, Sequence) and not isinstance(found, str) and _is_index(name, found):
             found = found[int(name)]
         else:
-            there = ", ".join(sorted(found)) if isinstance(found, Mapping) else "nothing by name"
-            why = f"has no {_brief(name)!r}; there is: {there or 'nothing'}"
+            told = _told_of(found, depth=depth, root=path.partition(".")[0])
+            why = f"has no {_brief(name)!r}{told}"
             raise InvalidInputError(what=f"${{{_brief(path)}}}", why=why)
     return found
 
 
 def _brief(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+
+
+def _told_of(found: Any, *, depth: int, root: str) -> str:
+    """The names that are there; inside of what memory holds, these are memory too."""
+    if root == _MEMORY and depth > _NAMED:
+        return ""
+    there = ", ".join(sorted(found)) if isinstance(found, Mapping) else "nothing by name"
+    return f"; there is: {there or 'nothing'}"
 
 
 def _is_index(name: str, found: Sequence[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""How values cross Temporal: as pydantic's JSON, and what cannot be read among several is refused.
+"""How values cross Temporal: as pydantic's JSON; what cannot be read among several is refused, and errors quote no memory.
 
 It stands alone because the client, the worker and the Replayer must agree on it.
 """
@@ -10,6 +10,8 @@ from typing import Any
 from temporalio.api.common.v1 import Payload
 from temporalio.contrib.pydantic import PydanticPayloadConverter, pydantic_data_converter
 from temporalio.exceptions import ApplicationError
+
+from mnestic.activities.failures import MnesticFailureConverter
 
 
 class _PayloadConverter(PydanticPayloadConverter):
@@ -31,5 +33,7 @@ class _PayloadConverter(PydanticPayloadConverter):
 
 
 DATA_CONVERTER = dataclasses.replace(
-    pydantic_data_converter, payload_converter_class=_PayloadConverter
+    pydantic_data_converter,
+    payload_converter_class=_PayloadConverter,
+    failure_converter_class=MnesticFailureConverter,
 )

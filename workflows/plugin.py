@@ -8,6 +8,7 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+from mnestic.activities.failures import FailureInterceptor
 from mnestic.activities.tenancy import TenantGuard
 from mnestic.memory.errors import MnesticError
 from mnestic.workflows.agent_inbox import AgentInbox
@@ -15,7 +16,6 @@ from mnestic.workflows.agent_job import AgentJob
 from mnestic.workflows.forget import ForgetTopic
 from mnestic.workflows.ingest import IngestMessages
 from mnestic.workflows.payloads import DATA_CONVERTER
-
 
 class MnesticPlugin(SimplePlugin):
     """The data converter, the workflows and the sandbox they run in; for a worker, the activities.
@@ -35,7 +35,7 @@ class MnesticPlugin(SimplePlugin):
         super().__init__(
             "mnestic",
             data_converter=DATA_CONVERTER,
-            interceptors=[TenantGuard(tenant_id=tenant_id)],
+            interceptors=[FailureInterceptor(), TenantGuard(tenant_id=tenant_id)],
             activities=list(activities),
             workflows=[AgentJob, AgentInbox, IngestMessages, ForgetTopic],
             workflow_runner=_runner,

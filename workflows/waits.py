@@ -140,7 +140,7 @@ class JobWaits:
                 return
         elif given_up and self.count == self._carried:  # fails the task, until the code is mended
             told = f"the job waits for {waits_for}, and its code came to the wait for {key}"
-            raise RuntimeError(f"{told}; a new run has to come to the wait that is open")
+            raise workflow.NondeterminismError(f"{told}; a new run has to come to the open one")
         job_id = self._keys.job_id
         raise AlreadyWaitingError(job_id=job_id, waits_for=waits_for, key=key, is_given_up=given_up)
 

@@ -6,13 +6,13 @@ Exit codes: 0 done · 1 failed, or something that cannot be is · 2 refused, the
 
 import io
 import sys
-import traceback
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
+from mnestic.memory.error_texts import describe_error
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.cli import (
     bench,
@@ -32,6 +32,7 @@ from mnestic.starter.cli import (
 from mnestic.starter.cli.output import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
+    err,
     exit_code,
     fail,
     leave,
@@ -118,8 +119,10 @@ def run_command_line() -> int:
         return EXIT_INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last place where one can be told in a line
         if wants_tracebacks():
-            traceback.print_exc()
-        told = f"internal: {type(error).__name__}: {error} (MNESTIC_LOG_LEVEL=DEBUG shows where)"
+            from mnestic.starter.logs import format_error
+
+            err.print(format_error(error), soft_wrap=True)
+        told = f"internal: {describe_error(error)} (MNESTIC_LOG_LEVEL=DEBUG shows where)"
         return fail(told, code=EXIT_FAILED)
     return 0
 

@@ -10,7 +10,7 @@ import typer
 
 from mnestic.starter.cli.output import AsJson, err, out, print_json, print_progress, run
 from mnestic.starter.cli.overrides import command_settings
-from mnestic.starter.logs import configure_logs
+from mnestic.starter.logs import configure_logs, log_uncaught_errors
 from mnestic.starter.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def worker(
 
     settings = command_settings(build_id=build_id, log_format="json" if as_json else None)
     configure_logs(settings)
+    log_uncaught_errors()
     run(run_worker(settings))
 
 

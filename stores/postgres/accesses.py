@@ -14,7 +14,8 @@ from itertools import repeat
 
 from sqlalchemy import text
 
-from mnestic.memory.errors import MnesticError, UnavailableError
+from mnestic.memory.error_texts import describe_error
+from mnestic.memory.errors import UnavailableError
 from mnestic.memory.ports import Transaction
 from mnestic.stores.postgres.unit import Owner, Unit
 
@@ -116,7 +117,9 @@ class AccessCounts:
                     await self._write_of(owner, pending[owner], wait=wait)
                 except Exception as error:  # noqa: BLE001 - nobody else is there to be told
                     written = False
-                    log.warning("accesses are not counted yet", extra={"why": why_of(error)})
+                    log.warning(
+                        "accesses are not counted yet", extra={"why": describe_error(error)}
+                    )
                     if isinstance(error, UnavailableError):
                         break
         finally:
@@ -146,11 +149,6 @@ class AccessCounts:
     def _keep(self, owner: Owner, counts: Counter[str]) -> None:
         if counts:
             self._pending.setdefault(owner, Counter()).update(counts)
-
-
-def why_of(error: Exception) -> str:
-    """What may be logged of an error: one that is not ours may repeat what was asked."""
-    return str(error) if isinstance(error, MnesticError) else type(error).__name__
 
 
 async def add_accesses(unit: Unit, counts: Mapping[str, int], *, wait: bool) -> frozenset[str]:

@@ -138,6 +138,7 @@ class PostgresMemory:
             pool_use_lifo=True,  # the same few connections, which have the statements prepared
             connect_args={"connect_timeout": 10},
             json_deserializer=from_json,
+            hide_parameters=True,  # they hold memory, and its errors are logged and travel
         )
         drop_closed(self._engine)
         prepare_unless_pooled(self._engine)

@@ -14,8 +14,8 @@ from pydantic_core import from_json
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from mnestic.memory.error_texts import describe_error
 from mnestic.memory.retrieval_ports import Prepare
-from mnestic.stores.postgres.accesses import why_of
 from mnestic.stores.postgres.candidates import (
     COLUMNS_BESIDE,
     SMALL,
@@ -102,7 +102,7 @@ class ReadingAhead:
                 await self._claim(owner)
                 await self._know_words(owner)
             except Exception as error:  # noqa: BLE001 - nobody else is there to be told; questions tell who asks
-                log.warning("entries are not read ahead", extra={"why": why_of(error)})
+                log.warning("entries are not read ahead", extra={"why": describe_error(error)})
             finally:
                 del self._owners[owner]
 

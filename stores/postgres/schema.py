@@ -65,6 +65,7 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
         driver_url(admin_url),
         poolclass=NullPool,
         connect_args={"connect_timeout": 10, "prepare_threshold": None},  # a pooler may be between
+        hide_parameters=True,
     )
     try:
         with engine.begin() as connection:

@@ -9,6 +9,7 @@ from enum import Enum, auto
 import psycopg
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from mnestic.memory.error_texts import database_text
 from mnestic.memory.errors import DatabaseUnavailableError, InvalidInputError
 
 
@@ -78,10 +79,8 @@ def unavailable(error: Exception, *, where: str, mend: str = "") -> DatabaseUnav
 
 
 def reason_of(error: Exception) -> str:
-    """What Postgres or its driver says of an error, in a line."""
-    said = driver_error(error)
-    lines = str(said).strip().splitlines()
-    return lines[0] if lines else type(said).__name__
+    """What Postgres or its driver says of an error, in a line that quotes no value."""
+    return database_text(error)
 
 
 def driver_error(error: Exception) -> BaseException:

@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from mnestic.memory.errors import (
     NotFoundError,
     SnapshotCorruptedError,
     StaleVersionError,
+    StoredValueError,
 )
 
 
@@ -44,12 +46,44 @@ def test_the_branch_of_an_error_decides_whether_it_is_tried_again(
     assert caught.value.next_retry_delay == delay
     assert caught.value.type == type(error).__name__
     assert caught.value.message == str(error)
-    assert caught.value.__cause__ is error
+    assert caught.value.__cause__ is None
 
 
-def test_an_error_of_somebody_else_is_left_alone() -> None:
-    with pytest.raises(ZeroDivisionError), failures():
-        _ = 1 / 0
+def test_an_error_of_somebody_else_is_told_by_type_and_place_and_tried_again() -> None:
+    with pytest.raises(ApplicationError) as caught, failures():
+        int("the quokka")
+
+    assert caught.value.type == "ValueError"
+    assert not caught.value.non_retryable
+    assert re.fullmatch(r"its text is withheld; at [\w.]+:\d+", caught.value.message)
+
+
+def test_a_cause_is_told_likewise() -> None:
+    with pytest.raises(ApplicationError) as caught, failures():
+        raise StoredValueError(what="a row", why="is broken") from ValueError("the quokka")
+
+    cause = caught.value.__cause__
+    assert caught.value.type == "StoredValueError"
+    assert isinstance(cause, ApplicationError)
+    assert cause.type == "ValueError"
+    assert "quokka" not in str(cause)
+
+
+def test_a_failure_of_temporal_keeps_its_words_and_loses_those_of_its_cause() -> None:
+    with pytest.raises(ApplicationError) as caught, failures():
+        raise ApplicationError("said on purpose", type="Mine") from ValueError("the quokka")
+
+    assert (caught.value.message, caught.value.type) == ("said on purpose", "Mine")
+    assert isinstance(caught.value.__cause__, ApplicationError)
+    assert "quokka" not in str(caught.value.__cause__)
+
+
+def test_causes_that_lead_in_a_circle_end() -> None:
+    one, two = ValueError(), ValueError()
+    one.__cause__, two.__cause__ = two, one
+
+    with pytest.raises(ApplicationError), failures():
+        raise one
 
 
 def test_what_succeeds_is_left_alone() -> None:

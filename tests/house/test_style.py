@@ -205,3 +205,16 @@ def test_tests_are_sentences_that_mock_nothing(path: Path) -> None:
     assert names
     assert [name for name in names if name.count("_") < 3] == []
     assert [name for name in imported if "mock" in name] == []
+
+
+def test_no_engine_puts_values_of_statements_into_its_errors() -> None:
+    engines = [
+        (name_of(path), {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords})
+        for path in MODULES
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and ast.unparse(call.func).endswith(("create_engine", "create_async_engine"))
+    ]
+
+    assert len(engines) >= 2
+    assert [path for path, options in engines if options.get("hide_parameters") != "True"] == []

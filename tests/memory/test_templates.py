@@ -98,6 +98,24 @@ def test_a_name_that_is_missing_is_told_with_what_is_there(template: str, told: 
         resolve(template, ROOTS)
 
 
+@pytest.mark.parametrize(
+    ("template", "names"),
+    [
+        ("${memory.x}", "'x'; there is: variables"),
+        ("${memory.variables.x}", "'x'; there is: guests"),
+        ("${memory.variables.guests.x}", "has no 'x'"),
+        ("${memory.variables.guests.Ida.x}", "has no 'x'"),
+    ],
+)
+def test_names_inside_of_what_memory_holds_are_not_told(template: str, names: str) -> None:
+    roots = {"memory": {"variables": {"guests": {"Ida": {"since": "May"}}}}}
+
+    with pytest.raises(InvalidInputError) as refused:
+        resolve(template, roots)
+
+    assert str(refused.value).endswith(names)
+
+
 def test_roots_are_found_at_any_depth() -> None:
     found = roots_of({"a": ["${input.x} and ${memory.y | results.z}"], "b": {"c": "${job.id}"}})
 

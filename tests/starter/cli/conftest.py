@@ -106,13 +106,14 @@ def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureF
 @contextmanager
 def _logs_put_back() -> Iterator[None]:
     """A command may send all logs to its own standard error, which is closed when its test is over."""
-    root = logging.getLogger()
-    handlers, level = [*root.handlers], root.level
+    root, ours = logging.getLogger(), logging.getLogger("mnestic")
+    handlers, level, our_level = [*root.handlers], root.level, ours.level
     try:
         yield
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
+        ours.setLevel(our_level)
 
 
 @pytest.fixture
