@@ -46,6 +46,8 @@ from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summari
 from mnestic.memory.usage import ModelPrices
 from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
+from mnestic.starter.payload_keys import payload_keys
+from mnestic.starter.plugins import make_plugin
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import (
     auto_retriever,
@@ -191,8 +193,9 @@ async def worker_plugin(settings: Settings | None = None) -> AsyncIterator[Mnest
         MnesticError: a setting is wrong, or Postgres does not answer.
     """
     settings = settings or load_settings()
+    keys = payload_keys(settings)
     async with _open_activities(settings) as activities:
-        yield MnesticPlugin(activities=activities, tenant_id=settings.tenant_id)
+        yield make_plugin(keys, activities=activities, tenant_id=settings.tenant_id)
 
 
 @asynccontextmanager

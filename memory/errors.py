@@ -29,6 +29,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── DatabaseUnavailableError
     │   ├── TemporalUnavailableError
     │   ├── ModelUnavailableError
+    │   ├── PayloadKeyError       what Temporal carries is encrypted with a key that is not set here
     │   ├── NotesUnavailableError     the vault of notes cannot be read
     │   ├── LearningHeldError         learning waits for a budget or a setting
     │   ├── WorkerUnavailableError    no worker takes a request to a job
@@ -293,6 +294,16 @@ class ModelUnavailableError(UnavailableError):
         super().__init__(f"model {model} does not answer: {why}")
 
 
+class PayloadKeyError(UnavailableError):
+    """A payload is encrypted with a key that is not set here; it can be read once somebody has set it."""
+
+    def __init__(self, *, key_id: str, why: str) -> None:
+        self.key_id = key_id
+        super().__init__(
+            f"a payload from Temporal is encrypted with key {key_id or '(none)'}, {why}"
+        )
+
+
 class NotesUnavailableError(UnavailableError):
     """The vault of notes cannot be read, or not in time."""
 
@@ -328,13 +339,9 @@ class BuildUnavailableError(UnavailableError):
 
     def __init__(self, *, build_id: str, why: str) -> None:
         self.build_id = build_id
-        which, option = (
-            (f"of build {build_id}", f" --build-id {build_id}") if build_id else ("", "")
-        )
-        super().__init__(
-            f"no worker {which or 'without a build id'} is ready ({why}); "
-            f"start one: mnestic worker{option}"
-        )
+        which = f"of build {build_id}" if build_id else "without a build id"
+        option = f" --build-id {build_id}" if build_id else ""
+        super().__init__(f"no worker {which} is ready ({why}); start one: mnestic worker{option}")
 
 
 class JobStuckError(UnavailableError):

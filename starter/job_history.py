@@ -12,6 +12,7 @@ from mnestic.starter.job_events import entries_of
 from mnestic.starter.job_finding import find_job, owner_of
 from mnestic.starter.job_listing import every
 from mnestic.starter.job_steps import Attempts
+from mnestic.starter.payload_decoding import decoded
 
 Run = list[HistoryEvent]
 
@@ -31,7 +32,7 @@ async def job_history(
         operations = await every(transaction.list_operations, job_id)
         episodes = await every(transaction.episodes.list_by_job, job_id)
     entries = join_rows(
-        entries_of(runs, pending=_pending(found) if found else None),
+        entries_of(runs, pending=await _pending(temporal, found) if found else None),
         waits=waits,
         operations=operations,
         episodes=episodes,
@@ -56,18 +57,19 @@ async def _run(temporal: Client, workflow_id: str, run_id: str) -> Run:
     """The events of a run; none when Temporal has dropped them."""
     handle = temporal.get_workflow_handle(workflow_id, run_id=run_id)
     try:
-        return [event async for event in handle.fetch_history_events()]
+        return [await decoded(event, temporal) async for event in handle.fetch_history_events()]
     except RPCError as error:
         if error.status is not RPCStatusCode.NOT_FOUND:
             raise
         return []
 
 
-def _pending(found: WorkflowExecutionDescription) -> dict[str, Attempts]:
+async def _pending(temporal: Client, found: WorkflowExecutionDescription) -> dict[str, Attempts]:
+    described = await decoded(found.raw_description, temporal)
     return {
         pending.activity_id: Attempts(
             pending.attempt,
             cause_of(pending.last_failure) if pending.HasField("last_failure") else None,
         )
-        for pending in found.raw_description.pending_activities
+        for pending in described.pending_activities
     }

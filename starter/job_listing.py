@@ -22,6 +22,7 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState
 from mnestic.starter.failing_tasks import find_failing_task
+from mnestic.starter.payload_decoding import decoded
 
 _PAGE = 1000  # rows
 _SUM_BYTES = 8
@@ -111,6 +112,7 @@ def agent_of(found: WorkflowExecutionDescription) -> str:
 
 async def find_failing(temporal: Client, found: WorkflowExecutionDescription) -> tuple[str, ...]:
     """What of a workflow is being tried again, its own task first, each with its last failure."""
+    await decoded(found.raw_description, temporal)
     task = await find_failing_task(temporal, found)
     return (*(() if task is None else (task,)), *_failing_activities(found))
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from google.protobuf.timestamp_pb2 import Timestamp
 from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState
 from temporalio.client import (
+    Client,
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowHandle,
@@ -20,6 +21,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from mnestic.memory.errors import LearningHeldError
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client import MnesticClient
+from mnestic.starter.payload_decoding import decoded
 from mnestic.starter.rpc import rpc_errors
 
 Result = TypeVar("Result")
@@ -53,7 +55,7 @@ async def find_delay(
     with rpc_errors(client.endpoints.temporal_address, job_id=workflow_id):
         try:
             handle = client.temporal.get_workflow_handle(workflow_id)
-            return await _delay(handle, patience=patience)
+            return await _delay(client.temporal, handle, patience=patience)
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
@@ -79,7 +81,7 @@ async def wait_for_learning(
         told = None
         try:
             while not (await asyncio.wait([ended], timeout=_LOOK_EVERY_S))[0]:
-                delay = await _delay(handle)
+                delay = await _delay(client.temporal, handle)
                 if delay is not None and delay.is_held:
                     raise LearningHeldError(why=delay.why)
                 if delay is not None and delay.why != told:
@@ -90,12 +92,12 @@ async def wait_for_learning(
 
 
 async def _delay(
-    handle: WorkflowHandle[Any, Any], *, patience: timedelta = _PATIENCE
+    temporal: Client, handle: WorkflowHandle[Any, Any], *, patience: timedelta = _PATIENCE
 ) -> Delay | None:
     found = await handle.describe()
     if found.status is not WorkflowExecutionStatus.RUNNING:
         return None
-    for pending in found.raw_description.pending_activities:
+    for pending in (await decoded(found.raw_description, temporal)).pending_activities:
         # One that is under way is being tried again; what has failed before may be mended.
         if pending.state == _WAITS and pending.HasField("last_failure"):
             failure = pending.last_failure

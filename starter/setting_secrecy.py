@@ -20,6 +20,8 @@ _PLAIN = [
     "build_id",
     "tenant_weight",
     "cache_bytes",
+    "payload_keys_file",
+    "payload_key_id",
     "temporal_port",
     "ui_port",
     "chat_model",

@@ -70,6 +70,16 @@ class Settings(BaseSettings):
         description="Base address of the Temporal UI, for links; the embedded UI answers there too, "
         "behind a proxy of your own",
     )
+    payload_keys: SecretStr | None = Field(
+        None,
+        description="Keys of what Temporal carries, as id:key with 32 bytes in base64, separated by commas; all decrypt",
+    )
+    payload_keys_file: Path | None = Field(
+        None, description="File with such keys, one a line, beside or in place of them"
+    )
+    payload_key_id: str | None = Field(
+        None, min_length=1, description="The key that encrypts; without it nothing is encrypted"
+    )
     temporal_port: int | None = Field(
         None,
         ge=1,

@@ -36,11 +36,12 @@ from mnestic.memory.retrieval_ports import NoteSource
 from mnestic.memory.usage import Budget, ModelPrice, ModelPrices
 from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_last_state, read_state
+from mnestic.starter.payload_keys import PayloadKeys, payload_keys
+from mnestic.starter.plugins import make_plugin
 from mnestic.starter.settings import Settings
 from mnestic.stores.notes.folder import FolderVault
 from mnestic.stores.notes.rest_api import RestVault
 from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.workflows.plugin import MnesticPlugin
 
 if TYPE_CHECKING:  # half a second, which only who asks a model pays
     from openai import AsyncOpenAI
@@ -62,6 +63,7 @@ class Endpoints(BaseModel):
     temporal_ui: str | None = None
     embedded_temporal: bool
     tenant_id: str | None = None  # of workflows whose ids name none
+    payload_keys: PayloadKeys = PayloadKeys()
 
     def link_to(self, workflow_id: str) -> str | None:
         """The page of a workflow in the Temporal UI, if the UI's address is known."""
@@ -76,7 +78,7 @@ def find_endpoints(settings: Settings) -> Endpoints:
 
     Raises:
         ConfigurationError: neither the settings nor a running runtime tell them, or Temporal's own
-            settings cannot be read.
+            settings or the keys of payloads cannot be read.
         UnavailableError: the runtime is not ready yet, or no more.
     """
     state = read_state(settings.data_dir)
@@ -94,6 +96,7 @@ def find_endpoints(settings: Settings) -> Endpoints:
         temporal_ui=settings.temporal_ui_url or (state.temporal_ui if state and embedded else None),
         embedded_temporal=embedded,
         tenant_id=settings.tenant_id,
+        payload_keys=payload_keys(settings),
     )
 
 
@@ -370,7 +373,7 @@ async def connect_temporal(
     return await connect(
         endpoints.temporal_address,
         embedded=endpoints.embedded_temporal,
-        plugins=[MnesticPlugin(tenant_id=endpoints.tenant_id), *plugins],
+        plugins=[make_plugin(endpoints.payload_keys, tenant_id=endpoints.tenant_id), *plugins],
         runtime=runtime,
     )
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from temporalio.api.common.v1 import Payload
 from temporalio.contrib.pydantic import PydanticPayloadConverter, pydantic_data_converter
+from temporalio.converter import DataConverter, PayloadCodec
 from temporalio.exceptions import ApplicationError
 
-from mnestic.activities.failures import MnesticFailureConverter
+from mnestic.activities.failures import EncodedFailureConverter, MnesticFailureConverter
 
 
 class _PayloadConverter(PydanticPayloadConverter):
@@ -32,8 +33,12 @@ class _PayloadConverter(PydanticPayloadConverter):
         raise ApplicationError(why, type="InvalidInputError", non_retryable=True)
 
 
-DATA_CONVERTER = dataclasses.replace(
-    pydantic_data_converter,
-    payload_converter_class=_PayloadConverter,
-    failure_converter_class=MnesticFailureConverter,
-)
+def data_converter(codec: PayloadCodec | None, *, encodes_failures: bool) -> DataConverter:
+    """How values cross; with a codec, `encodes_failures` hands it the texts of failures too."""
+    failures = EncodedFailureConverter if encodes_failures else MnesticFailureConverter
+    return dataclasses.replace(
+        pydantic_data_converter,
+        payload_converter_class=_PayloadConverter,
+        payload_codec=codec,
+        failure_converter_class=failures,
+    )

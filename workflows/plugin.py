@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from temporalio.converter import PayloadCodec
 from temporalio.plugin import SimplePlugin
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
@@ -15,7 +16,8 @@ from mnestic.workflows.agent_inbox import AgentInbox
 from mnestic.workflows.agent_job import AgentJob
 from mnestic.workflows.forget import ForgetTopic
 from mnestic.workflows.ingest import IngestMessages
-from mnestic.workflows.payloads import DATA_CONVERTER
+from mnestic.workflows.payloads import data_converter
+
 
 class MnesticPlugin(SimplePlugin):
     """The data converter, the workflows and the sandbox they run in; for a worker, the activities.
@@ -24,17 +26,24 @@ class MnesticPlugin(SimplePlugin):
     """
 
     def __init__(
-        self, *, activities: Sequence[Callable[..., Any]] = (), tenant_id: str | None = None
+        self,
+        *,
+        activities: Sequence[Callable[..., Any]] = (),
+        tenant_id: str | None = None,
+        codec: PayloadCodec | None = None,
+        encodes_failures: bool = False,
     ) -> None:
         """Makes a plugin for a client or a Replayer; with `activities`, for a worker too.
 
         Args:
             activities: What `mnestic.worker.worker_plugin` gives, which knows the stores.
             tenant_id: The tenant of workflows whose ids name none; without it they reach no memory.
+            codec: What payloads pass on their way to Temporal and back, such as one that encrypts.
+            encodes_failures: Whether messages and stack traces of failures pass it too.
         """
         super().__init__(
             "mnestic",
-            data_converter=DATA_CONVERTER,
+            data_converter=data_converter(codec, encodes_failures=encodes_failures),
             interceptors=[FailureInterceptor(), TenantGuard(tenant_id=tenant_id)],
             activities=list(activities),
             workflows=[AgentJob, AgentInbox, IngestMessages, ForgetTopic],

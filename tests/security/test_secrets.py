@@ -18,7 +18,12 @@ from mnestic.starter.settings import Settings, environment_name, load_settings
 Cli = Callable[..., tuple[int, str]]
 
 MARK = "S3CRET"
-HIDDEN = {"openai_api_key", "rerank_api_key", "obsidian_api_key"}  # a secret as a whole
+HIDDEN = {
+    "openai_api_key",
+    "rerank_api_key",
+    "obsidian_api_key",
+    "payload_keys",
+}  # a secret as a whole
 ADDRESSES = (
     f"postgresql://ada:{MARK}@db.example:5432/mnestic",
     f"postgresql://ada:x{MARK}@y@db.example/mnestic",
