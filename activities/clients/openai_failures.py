@@ -4,10 +4,13 @@ It stands alone because retrying is decided here, once, for every client that sp
 """
 
 import email.utils
+import json
 import math
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import openai
 
@@ -22,6 +25,9 @@ from mnestic.memory.errors import (
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
 _SERVER_ERRORS = 500
 _LONGEST_MESSAGE = 300
+_TEXTS = ("messages", "input", "query", "documents")  # the fields of requests that hold them
+_NO_TEXT = frozenset({"role", "type"})
+_ROW = 4  # words that a message and a text have in common by no accident; or all of a shorter text
 _HINTS = {
     401: "check the API key",
     403: "check the API key's rights",
@@ -68,8 +74,10 @@ def translated_failures(*, model: str, api_key: str) -> Iterator[None]:
 
 def _from_status(error: openai.APIStatusError, *, model: str, api_key: str) -> MnesticError:
     said = error.message.replace(api_key, "***") if api_key else error.message
-    said = said[:_LONGEST_MESSAGE]
-    status = error.status_code
+    said, status = said[:_LONGEST_MESSAGE], error.status_code
+    if _repeats(said, error.request.content):
+        told = ", ".join(filter(None, [error.type, error.code, error.param]))
+        said = f"status {status} ({told or 'no code'}); its message repeats what was sent and is withheld"
     if status in _PASSING_STATUSES or status >= _SERVER_ERRORS:
         return ModelUnavailableError(
             model=model, why=said, retry_after_s=_retry_after_s(error.response.headers)
@@ -79,6 +87,35 @@ def _from_status(error: openai.APIStatusError, *, model: str, api_key: str) -> M
     is_setting = error.param in _SETTINGS or error.code in _WRONG_SETTINGS
     refused = ModelMisconfiguredError if hint or is_setting else ModelRefusedError
     return refused(model=model, why=why)
+
+
+def _repeats(said: str, request: bytes) -> bool:
+    """Whether a server's message repeats words in a row of the texts that it was sent."""
+    body = json.loads(request or b"{}")
+    told = f" {' '.join(_words(said))} "
+    sent = _texts([body.get(name) for name in _TEXTS])
+    return any(f" {row} " in told for text in sent for row in _rows(_words(text)))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in what was sent; the roles of messages are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _texts([each for name, each in value.items() if name not in _NO_TEXT])
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+def _rows(words: list[str]) -> Iterator[str]:
+    """Each few words in a row; of fewer, all."""
+    for at in range(max(1, len(words) - _ROW + 1) if words else 0):
+        yield " ".join(words[at : at + _ROW])
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:

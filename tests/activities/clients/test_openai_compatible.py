@@ -268,6 +268,21 @@ async def test_a_request_that_is_wrong_is_refused(
     assert refused.value.usage is None
 
 
+@pytest.mark.parametrize("status", [400, 401, 429, 500])
+async def test_a_message_that_repeats_what_was_sent_is_withheld(
+    chat_server: Any, client: AsyncOpenAI, status: int
+) -> None:
+    said = "My card is 4711, and I live in Deinze."
+    asked = [ChatMessage(role="user", content=said)]
+    chat_server.fails(status, f"input should be shorter: {{'content': '{said}'}}")
+
+    with pytest.raises((ModelRefusedError, ModelUnavailableError)) as refused:
+        await OpenAIChatModel(client, model="small").reply(asked, max_tokens=50)
+
+    assert f"status {status} (some_error)" in str(refused.value)
+    assert "4711" not in str(refused.value)
+
+
 @pytest.mark.parametrize("way", ["silent", "drips"])
 async def test_a_server_that_does_not_finish_in_time_is_unavailable(
     chat_server: Any, client: AsyncOpenAI, way: str
