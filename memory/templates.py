@@ -75,6 +75,27 @@ def long_names(value: Any) -> Iterator[str]:
                 yield name[:20]
 
 
+def missing_under(value: Any, root: str, there: Any) -> Iterator[str]:
+    """The paths under a root that templates of a value need and that lead nowhere.
+
+    Of `${a | b}` that is `b`, unless `a` is there.
+    """
+    roots = {root: there}
+    for paths in _templates_of(value):
+        each = [path.strip() for path in paths.split("|")]
+        under = [path for path in each if path.partition(".")[0] == root]
+        if each[-1] in under and not any(_is_there(path, roots) for path in under):
+            yield each[-1]
+
+
+def _is_there(path: str, roots: Mapping[str, Any]) -> bool:
+    try:
+        _lookup(path, roots)
+    except InvalidInputError:
+        return False
+    return True
+
+
 def _templates_of(value: Any) -> Iterator[str]:
     """What stands between the braces of each template, at any depth."""
     if isinstance(value, str):

@@ -53,8 +53,8 @@ class MnesticClient(Connection):
         it); jobs of one priority take turns by tenant.
 
         Raises:
-            InvalidInputError: the plan is unsound, an id is malformed, there is no such priority or
-                the inputs are too large.
+            InvalidInputError: the plan is unsound, an id is malformed, there is no such priority, or
+                the inputs are too large or lack what the plan's templates name.
             AlreadyExistsError: a job of that id was started before.
             TemporalUnavailableError: Temporal does not answer.
         """

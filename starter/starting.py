@@ -17,6 +17,7 @@ from mnestic.memory.canonical import canonical_json, check_size
 from mnestic.memory.errors import AlreadyExistsError, PayloadTooLargeError
 from mnestic.memory.jobs import JobInput
 from mnestic.memory.names import AGENT_JOB, job_workflow_id
+from mnestic.memory.plan_inputs import check_inputs
 from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope, check_id
@@ -40,12 +41,14 @@ def check_job(
     """The input of a job, checked.
 
     Raises:
-        InvalidInputError: the plan is unsound, an id is malformed or the inputs are too large.
+        InvalidInputError: the plan is unsound, an id is malformed, or the inputs are too large or lack
+            what the plan names.
     """
     require_sound(plan)
     check_plan_size(plan)
     inputs = dict(inputs or {})
     check_size(inputs, what="inputs", limit_bytes=settings.max_payload_bytes)
+    check_inputs(plan, inputs)
     return JobInput(
         job_id=check_id(new_job_id() if job_id is None else job_id, what="job id"),
         scope=Scope(

@@ -51,7 +51,7 @@ def start(
 ) -> None:
     """Start a job."""
     parsed = read_plan(plan)
-    given = dict(_input(text) for text in inputs or [])
+    given = _inputs(inputs or [])
 
     async def work() -> None:
         async with await connect_client() as client:
@@ -192,6 +192,15 @@ def result(job_id: JobId, as_json: AsJson = False) -> None:
 async def _result(client: "MnesticClient", job_id: str) -> JobResult:
     with err.status(f"Waiting for job {job_id} …"):
         return await client.wait_for_result(job_id)
+
+
+def _inputs(texts: list[str]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for name, value in map(_input, texts):
+        if name in given:
+            raise InvalidInputError(what=f"--input {name}", why="is there twice")
+        given[name] = value
+    return given
 
 
 def _input(text: str) -> tuple[str, Any]:

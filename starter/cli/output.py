@@ -186,7 +186,7 @@ def parse_json(text: str, *, what: str) -> Any:
 
 def _read_json(text: str, what: str) -> Any:
     def refuse(word: str) -> Any:
-        raise json.JSONDecodeError(f"{word} is no number of JSON", text, text.find(word))
+        raise InvalidInputError(what=what, why=f"holds {word}, which JSON does not have")
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(pairs) > len(members := dict(pairs)):

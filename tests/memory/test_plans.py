@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from mnestic.memory.auto_selections import AutoSelection
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.plan_inputs import check_inputs
 from mnestic.memory.plans import Plan, ThinkNode, ToolNode, WaitNode, check_plan
 from mnestic.memory.retries import Retry
 
@@ -392,3 +394,46 @@ def test_a_recall_that_searches_names_its_question() -> None:
     ]
     with pytest.raises(ValidationError, match="question"):
         plan(node | {"search": {}})
+
+
+@pytest.mark.parametrize(
+    ("inputs", "missing"),
+    [
+        (
+            {},
+            "${input.a} in one, two; ${input.b.c} in one; ${input.last} in two; ${input.x} in two",
+        ),
+        ({"a": None, "b": {"c": 1}, "x": 1}, "${input.last} in two"),
+        ({"a": 1, "b": {}, "first": 2, "x": 1}, "${input.b.c} in one"),
+        ({"a": 1, "b": {"c": 0}, "last": 2, "x": 1}, None),
+    ],
+)
+def test_inputs_that_templates_name_are_missed_by_their_nodes(
+    inputs: dict[str, Any], missing: str | None
+) -> None:
+    nodes = [
+        {
+            "id": "one",
+            "kind": "remember",
+            "variables": {"v": "${input.a}", "w": "${input.a} and $${input.d} ${input.b.c}"},
+            "next": "two",
+        },
+        {
+            "id": "two",
+            "kind": "emit",
+            "channel": "${input.e | job.id}",
+            "content": "${input.a} ${input.first | input.last} ${results.one | input.x} ${input}",
+            "next": "end",
+        },
+    ]
+    plan = Plan.model_validate({"name": "p", "nodes": nodes})
+
+    if missing is None:
+        check_inputs(plan, inputs)
+        return
+    with pytest.raises(InvalidInputError) as caught:
+        check_inputs(plan, inputs)
+
+    assert str(caught.value) == (
+        f"inputs: the plan needs more of them, none is given for {missing}"
+    )

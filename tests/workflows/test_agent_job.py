@@ -134,10 +134,10 @@ async def test_a_cancelled_job_ends_its_wait_and_leaves_an_episode(
     ("node", "why"),
     [
         ("{id: bad, kind: tool, activity: no.such, attempts: 1, next: end}", "no.such"),
-        ("{id: bad, kind: emit, channel: c, content: '${input.nobody}', next: end}", "nobody"),
+        ("{id: bad, kind: emit, channel: c, content: '${job.nobody}', next: end}", "nobody"),
         ("{id: bad, kind: emit, channel: c, content: '${memory.task.x}', next: end}", "memory"),
         ("{id: bad, kind: remember, records: '${input.name}', next: end}", "not a list"),
-        ("{id: bad, kind: remember, variables: {a: '${input.big}'}, next: end}", "big"),
+        ("{id: bad, kind: remember, variables: {a: '${job.big}'}, next: end}", "big"),
     ],
 )
 async def test_a_failed_job_names_its_node_and_cause_and_leaves_an_episode(

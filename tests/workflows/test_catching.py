@@ -94,7 +94,7 @@ def start(client: MnesticClient) -> Callable[[str], Awaitable[str]]:
 @pytest.mark.parametrize(
     ("node", "kind", "told"),
     [
-        ("kind: emit, channel: c, content: '${input.nobody}'", "InvalidInputError", "'nobody'"),
+        ("kind: emit, channel: c, content: '${job.nobody}'", "InvalidInputError", "'nobody'"),
         ("kind: emit, channel: c, content: '${memory.task.x}'", "InvalidInputError", "'x'"),
         ("kind: remember, records: '${input.text}'", "InvalidInputError", "not a list"),
         (

@@ -187,7 +187,7 @@ def test_inputs_over_the_limit_are_told_with_limit_and_size(
     ("words", "told"),
     [
         (("--input", "nonsense"), "--input nonsense: must look like name=value"),
-        (("--input", "x=NaN"), "inputs.x: is nan"),
+        (("--input", "x=NaN"), "--input x: holds NaN"),
         (("--input", r'x="\ud800"'), "half of a surrogate pair"),
         (("--input", "x=" + "[" * 100_000), "nested too deep"),
         (("--input", "x=" + "9" * 5_000), "--input x: holds an integer that is too long"),
@@ -224,7 +224,7 @@ def test_a_job_id_is_used_once(wired: Cli, start: tuple[str, ...]) -> None:
         (("--outcome", "approved"), "has no outcome 'approved'; it has resumed, rejected"),
         (("--payload", json.dumps("x" * 20_000)), "payload: is 20002 bytes, the limit is 16384"),
         (("--payload", "{'word': 1}"), "--payload: is not JSON: "),
-        (("--payload", "NaN"), "payload: is nan"),
+        (("--payload", "NaN"), "--payload: holds NaN"),
         (("--payload", "[" * 100_000), "nested too deep"),
         (("--payload", r'"\u0000"'), "NUL"),
     ],
@@ -297,3 +297,17 @@ async def _sha256(client: MnesticClient, job_id: str) -> str:
 def _memory(rows: Rows) -> dict[str, int]:
     """Everything but the audit log, which also tells who looked."""
     return {table: number for table, number in rows().items() if table != "audit_log"}
+
+
+def test_inputs_that_the_plan_names_are_asked_for_before_the_start(
+    wired: Cli, tmp_path: Path
+) -> None:
+    plan = tmp_path / "order.yaml"
+    plan.write_text(
+        "name: p\nnodes: [{id: say, kind: emit, channel: c, content: '${input.order}', next: end}]",
+        encoding="utf-8",
+    )
+
+    refused = wired("job", "start", str(plan), "--agent", "a", "--session", "s")
+
+    assert "none is given for ${input.order} in say" in refused.error(code=2)
