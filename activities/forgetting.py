@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
+from mnestic.activities.cutting import cut_entries, cut_messages
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.removing import remove_entries
@@ -18,8 +19,9 @@ from mnestic.activities.running_jobs import RunningJobs
 from mnestic.activities.topic_rows import SpokenRow, each_page, find_reader, make_topic, touched
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.forgetting import ForgetRequest, Forgetting, Purged
-from mnestic.memory.forgetting_ports import Place
+from mnestic.memory.forgetting_ports import HeldRow, Place
 from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.redaction import Remedy
 from mnestic.memory.topics import Topic
 
 _ENTRIES = 200  # removed in one transaction
@@ -158,7 +160,9 @@ class _Purge:
         table = self._asked.table
         gone = [one for one in dealt if one.takes_others]
         purged = Counter(await self._take(transaction, [one.row.key for one in gone]))
-        written = [one for one in dealt if not one.takes_others]
+        cut = [one for one in dealt if one.is_cut]
+        purged += Counter(await self._cut(transaction, cut) if cut else {})
+        written = [one for one in dealt if not (one.takes_others or one.is_cut)]
         for one in written:
             await self._write(transaction, one)
         await self._count(transaction, purged + Counter({table: len(written)}))
@@ -174,6 +178,37 @@ class _Purge:
         if self._asked.table == "resource":
             return await self._empty(transaction, {(key[0], key[1]) for key in keys})
         return await self._withdraw(transaction, [key[0] for key in keys])
+
+    async def _cut(self, transaction: Transaction, cut: Sequence[SpokenRow]) -> dict[str, int]:
+        """Sentences out of entries and messages, with the claims that stand in them."""
+        keys = [one.row.key for one in cut]
+        is_message = self._asked.table == "resource"
+        entries = [] if is_message else [key[0] for key in keys]
+        known = await transaction.forgetting.places_of(entries)
+        places = (
+            {(key[0], key[1]) for key in keys}
+            if is_message
+            else {*filter(None, dict(known).values())}
+        )
+        learned = await cut_messages(
+            transaction, self._topic, places, forgetting_id=self._asked.forgetting_id
+        )
+        for one in cut:
+            await self._rename_channel(transaction, one, dict(known).get(one.row.key[0]))
+        return {**learned, **await cut_entries(transaction, self._topic, entries)}
+
+    async def _rename_channel(
+        self, transaction: Transaction, one: SpokenRow, place: Place | None
+    ) -> None:
+        """Takes the topic out of the channel of a row that was cut; `place` is that of an entry's message."""
+        if one.remedy.values["channel"] == one.row.columns["channel"]:
+            return
+        rows = [one.row]
+        if place is not None:
+            rows.append(HeldRow(table="resource", key=place, columns={}))
+        remedy = Remedy(values={"channel": one.remedy.values["channel"]})
+        for row in rows:
+            await transaction.forgetting.remedy(self._asked.forgetting_id, row, remedy)
 
     async def _write(self, transaction: Transaction, one: SpokenRow) -> None:
         name_stays = False

@@ -78,7 +78,7 @@ async def add_entry(
 ) -> Entry:
     """Keeps an entry that somebody adds; returns it as it is stored.
 
-    The same draft once more changes nothing. After its entry was removed it is a new message, said now,
+    The same draft once more changes nothing. After its entry, or a part of it, was removed it is a new message, said now,
     and learned from as such: also facts that were deleted before are believed again, as new ones. With
     a `source_id` it is the removed message that is sent again, and is refused.
 
@@ -117,12 +117,19 @@ async def add_entry(
             await transaction.entries.add([drafted_entry(begun[0], draft, owner=owner, now=now)])
             await weigh_again(transaction, above)
             return await transaction.entries.get(entry_id)
-        if kept := await transaction.entries.select([entry_id]):
+        kept = await transaction.entries.select([entry_id])
+        if kept and (draft.source_id is not None or not await _has_lost(transaction, said)):
             return kept[entry_id]
         if draft.source_id is not None:
             what = f"message {said.session_id}/{said.source_id}"
             raise InvalidInputError(what=what, why="was removed; add it without a source id")
         source_id = make_id("again", source_id)
+
+
+async def _has_lost(transaction: Transaction, said: Resource) -> bool:
+    """Whether a message says something else than when it came: a part of it was forgotten."""
+    lesson = await transaction.learning.find(said.session_id, said.source_id)
+    return lesson is not None and lesson.resource.content != said.content
 
 
 async def weigh_again(transaction: Transaction, parent_ids: Collection[str]) -> None:

@@ -13,7 +13,7 @@ from mnestic.activities.running_jobs import RunningJobs
 from mnestic.memory.forgetting import LeftOver
 from mnestic.memory.forgetting_ports import HeldRow
 from mnestic.memory.ports import Transaction
-from mnestic.memory.redaction import Remedy, remedy_of
+from mnestic.memory.redaction import CUT, Remedy, remedy_of
 from mnestic.memory.topics import Topic, telling_topic_words, topic_words
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
@@ -47,6 +47,11 @@ class SpokenRow:
     def takes_others(self) -> bool:
         """Whether it goes with what follows from it: messages, what was learned from them, entries."""
         return self.remedy.remove and self.row.table in _TAKING
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it loses sentences, and with it the claims that stand in them."""
+        return self.row.table in CUT and "content" in self.remedy.values
 
 
 def touched(purged: Iterable[str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from mnestic.memory.claims import Span
 from mnestic.memory.facts import Fact
 from mnestic.memory.forgetting import Forgetting
 from mnestic.memory.redaction import Remedy
@@ -98,6 +99,23 @@ class ForgettingStore(Protocol):
 
     async def forget_messages(self, forgetting_id: str, places: Collection[Place]) -> int:
         """Empties messages, which are not learned from any more; returns how many said something."""
+        ...
+
+    async def contents_of(self, places: Collection[Place]) -> dict[Place, str]:
+        """What messages say, as far as they are there and say something."""
+        ...
+
+    async def cut_messages(self, forgetting_id: str, contents: Mapping[Place, str]) -> int:
+        """Blanks out what goes of messages; returns how many these were.
+
+        Of each the text as it is then, as long as before. One that was not learned from yet is read anew.
+        """
+        ...
+
+    async def spans_from(
+        self, places: Collection[Place]
+    ) -> tuple[tuple[str, Place, Span | None], ...]:
+        """The ids of claims that messages make, with the message and where in it each stands."""
         ...
 
     async def claims_from(self, places: Collection[Place]) -> tuple[str, ...]:

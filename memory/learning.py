@@ -21,12 +21,13 @@ class Lesson(BaseModel):
     """A resource that is to be learned from, and how far that is.
 
     `extracted` is what its extractor found, from the state `extracted` on; `reason` says why it is
-    parked.
+    parked. With another `number` its message says something else by now.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     resource: Resource
+    number: int | None = None
     kind: TurnKind = "message"
     entry_type: EntryType = "interaction"
     state: LearningState = "received"

@@ -12,7 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
-from mnestic.memory.sentences import split_sentences
+from mnestic.memory.claims import name_key
+from mnestic.memory.cuts import Cut
+from mnestic.memory.sentences import cut_text, split_sentences
 from mnestic.memory.topics import FORGOTTEN, Topic
 
 Row = Mapping[str, Any]
@@ -35,8 +37,9 @@ class Remedy:
 
 def remedy_of(table: str, row: Row, topic: Topic) -> Remedy | None:
     """What is to be done with a row of a table; None if it does not speak of the topic."""
-    if table in _WHOLE and topic.is_in(*texts_of([row[name] for name in _WHOLE[table]])):
-        return Remedy(remove=True)
+    if table in _WHOLE and topic.is_in(*_said(table, row)):
+        left = _left_of(table, row, topic) if table in CUT else None
+        return Remedy(remove=True) if left is None else Remedy(values=left)
     if table in _DOCUMENTS:
         document = row[_DOCUMENTS[table]]
         return Remedy(remove=True) if _free(document, topic) != document else None
@@ -47,6 +50,29 @@ def remedy_of(table: str, row: Row, topic: Topic) -> Remedy | None:
     after = {name: redacted[name](value, topic) for name, value in values.items()}
     changed = {name: value for name, value in after.items() if value != values[name]}
     return Remedy(values=changed) if changed else None
+
+
+def _said(table: str, row: Row) -> list[str]:
+    return texts_of([row[name] for name in _WHOLE[table]])
+
+
+def _left_of(table: str, row: Row, topic: Topic) -> Row | None:
+    """What is left of a message or an entry without the sentences that go; None if it goes as a whole."""
+    cut = topic.cut(row["content"])
+    left = {"content": cut.left, "channel": _name(row.get("channel"), topic)}
+    if table == "entry":
+        left["summary"] = cut_text(cut.left, len(row["summary"]) or len(cut.left))
+        for name in _NAMES:
+            left[name] = [one for one in row[name] if not _goes_with(one, cut, topic)]
+    is_whole = not cut.gone or not cut.left or topic.is_in(*_said(table, {**row, **left}))
+    return None if is_whole else left
+
+
+def _goes_with(name: str, cut: Cut, topic: Topic) -> bool:
+    """Whether a name goes: it has words of the topic, or only the sentences that go have it."""
+    key = name_key(name)
+    is_left = key in name_key(cut.left)
+    return topic.has_word(name) or (not is_left and key in name_key(" ".join(cut.sentences)))
 
 
 def texts_of(value: Any) -> list[str]:
@@ -62,6 +88,8 @@ def texts_of(value: Any) -> list[str]:
 
 def sentences_gone(row: Row, remedy: Remedy, topic: Topic) -> tuple[str, ...]:
     """The sentences of a row that go; of one that goes as a whole, those that have words of the topic."""
+    if "content" in remedy.values:
+        return topic.cut(row["content"]).sentences
     before = _sentences(row)
     if remedy.remove:
         return tuple(said for said in before if topic.strikes(said))
@@ -186,6 +214,11 @@ _WHOLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Rows that say one thing: they go as a whole."""
+
+CUT = frozenset({"entry", "resource"})
+"""Of these rows sentences go, if that leaves some which do not speak of the topic."""
+
+_NAMES = ("subjects", "keywords", "tags", "aliases")
 
 _DOCUMENTS: Mapping[str, str] = MappingProxyType(
     {"tool_result": "body", "plan": "document", "setting": "value"}

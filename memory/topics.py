@@ -11,6 +11,7 @@ from itertools import takewhile
 
 from mnestic.memory.asked_languages import ReadWord, tells
 from mnestic.memory.canonical import check_text, is_blank
+from mnestic.memory.cuts import Cut, refers_back
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.sentences import split_sentences
 from mnestic.memory.terms import STOP_WORDS, fold, is_unspaced, words_of
@@ -19,6 +20,7 @@ FORGOTTEN = "[forgotten]"
 """What stands where something was taken out of a text."""
 
 LONGEST_TOPIC = 1_000  # characters
+_SUBJECT_WORDS = 2  # of a sentence: what it begins with is mostly its subject
 _COPIED_WORDS = 3  # fewer are no copy, but what anybody might say
 
 
@@ -159,14 +161,29 @@ class Topic:
             return text
         struck: list[str] = []
         place = 0
+        for start, end in self.cut(text).gone:
+            struck += (text[place:start], FORGOTTEN)
+            place = end
+        left = "".join((*struck, text[place:]))
+        return FORGOTTEN if self.is_in(left) else left
+
+    def cut(self, text: str) -> Cut:
+        """Which sentences go out of a text that speaks of it.
+
+        Those that have any of its words, and those after them that begin by standing for it (*It starts …*).
+        """
+        gone: list[tuple[int, int]] = []
+        place, goes, is_subject = 0, False, False
         for sentence in split_sentences(text) or (text,):
             start = text.index(sentence, place)
-            struck.append(text[place:start])
-            struck.append(FORGOTTEN if self.strikes(sentence) else sentence)
             place = start + len(sentence)
-        struck.append(text[place:])
-        left = "".join(struck)
-        return FORGOTTEN if self.is_in(left) else left
+            if self.strikes(sentence):
+                goes, is_subject = True, self.has_word(" ".join(sentence.split()[:_SUBJECT_WORDS]))
+            else:
+                goes = goes and refers_back(sentence, to_subject=is_subject)
+            if goes:
+                gone.append((start, place))
+        return Cut(text=text, gone=tuple(gone))
 
     def _is_said(self, word: str, said: set[str], folded: str) -> bool:
         if word in said or (is_unspaced(word) and word in folded):

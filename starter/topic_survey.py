@@ -6,6 +6,7 @@ It stands apart from the client, which shows it before, and tells what was left 
 from collections import Counter
 from collections.abc import Sequence
 
+from mnestic.activities.cutting import find_cuts
 from mnestic.activities.running_jobs import RunningJobs
 from mnestic.activities.topic_rows import (
     COPIES,
@@ -22,10 +23,11 @@ from mnestic.memory.facts import Fact
 from mnestic.memory.forgetting import ITEM_KINDS, ForgottenItem, LeftOver
 from mnestic.memory.forgetting_ports import Place
 from mnestic.memory.ports import Transaction
-from mnestic.memory.redaction import sentences_gone
+from mnestic.memory.redaction import CUT, sentences_gone
 from mnestic.memory.topics import Topic
 
 _BATCH = 500  # entries
+_NOT_SHOWN = frozenset({*TRACES, "learning", "claim"})  # but counted
 
 
 class TopicSurvey:
@@ -42,6 +44,7 @@ class TopicSurvey:
         self._counted: Counter[str] = Counter()
         self._left: dict[tuple[str, str], LeftOver] = {}
         self._spoken: dict[str, set[tuple[str, ...]]] = {table: set() for table in KNOWLEDGE}
+        self._cut: dict[str, set[tuple[str, ...]]] = {table: set() for table in CUT}
         self._items: list[ForgottenItem] = []
         self._messages: dict[Place, tuple[str, ...]] = {}  # of no entry that is known to go
 
@@ -82,17 +85,19 @@ class TopicSurvey:
         for table in (*COPIES, *KNOWLEDGE, *TRACES, *SHARED):
             await self._look(table, topic)
         async with self._begin() as transaction:
-            await self._follow(transaction, close)
+            await self._follow(transaction, topic, close)
 
     async def _look(self, table: str, topic: Topic) -> None:
         async def keep(_: Transaction, spoken: Sequence[SpokenRow]) -> None:
             for one in spoken:
                 if one.left is not None:
                     self._left[one.left.kind, one.left.name] = one.left
+                elif one.is_cut:
+                    self._cut[table].add(one.row.key)
+                    self._show(one, topic)
                 elif one.takes_others or table == "learning":
                     self._spoken[table].add(one.row.key)
-                    if table == "resource":
-                        self._messages[one.row.key[0], one.row.key[1]] = _sentences(one, topic)
+                    self._show(one, topic)
                 else:
                     self._counted[table] += 1
                     self._show(one, topic)
@@ -100,15 +105,19 @@ class TopicSurvey:
         await each_page(self._begin, table, topic, running=self._running, lock=False, deal=keep)
 
     def _show(self, one: SpokenRow, topic: Topic) -> None:
-        """The sentences that go out of a row; traces of what was done are counted alone."""
-        if one.row.table in TRACES:
+        """The sentences that go out of a row; what goes as a whole is shown as that."""
+        if one.row.table in _NOT_SHOWN or (one.row.table == "entry" and one.remedy.remove):
+            return
+        sentences = sentences_gone(one.row.columns, one.remedy, topic)
+        if one.row.table == "resource":  # which is shown unless its entry is
+            self._messages[one.row.key[0], one.row.key[1]] = sentences
             return
         place = f"{one.row.table} {'/'.join(map(str, one.row.key))}"
-        self._items += (
-            ForgottenItem(kind="sentence", id=place, text=text) for text in _sentences(one, topic)
-        )
+        self._items += (ForgottenItem(kind="sentence", id=place, text=said) for said in sentences)
 
-    async def _follow(self, transaction: Transaction, close: Sequence[ForgottenItem]) -> None:
+    async def _follow(
+        self, transaction: Transaction, topic: Topic, close: Sequence[ForgottenItem]
+    ) -> None:
         """What goes with entries and messages: each with the other, and what was learned from them."""
         forgetting = transaction.forgetting
         spoken = {*(item.id for item in close), *(key[0] for key in self._spoken["entry"])}
@@ -116,8 +125,16 @@ class TopicSurvey:
         places: set[Place] = {place for _, place in messages if place is not None}
         places |= {(key[0], key[1]) for key in self._spoken["resource"]}
         gone = {entry_id for entry_id, _ in messages} | {*await forgetting.entries_from(places)}
+        cut = {key[0] for key in self._cut["entry"]} - gone
+        cut_places = {place for _, place in await forgetting.places_of(cut) if place is not None}
+        for place in cut_places:
+            self._messages.pop(place, None)
+        cut_places |= {(key[0], key[1]) for key in self._cut["resource"]}
+        found = await find_cuts(transaction, topic, cut_places - places)
         claims = {key[0] for key in self._spoken["claim"]} | {*await forgetting.claims_from(places)}
-        self._counted.update(entry=len(gone), resource=len(places), claim=len(claims))
+        claims |= {*found.claims}
+        places |= found.cuts.keys()
+        self._counted.update(entry=len(gone) + len(cut), resource=len(places), claim=len(claims))
         facts = await forgetting.facts_of(claims)
         self._counted["fact"] = len(facts)
         self._items += map(_fact_item, facts)
@@ -125,6 +142,7 @@ class TopicSurvey:
         await self._show_entries(transaction, sorted(gone - {item.id for item in close}))
         self._counted["learning"] = len(self._spoken["learning"] - places)
         self._counted.update(await forgetting.count_links(gone))
+        self._counted["embedding"] += (await forgetting.count_links(cut))["embedding"]
 
     async def _show_entries(self, transaction: Transaction, entry_ids: Sequence[str]) -> None:
         for start in range(0, len(entry_ids), _BATCH):
@@ -132,10 +150,6 @@ class TopicSurvey:
             self._items += map(_entry_item, entries.values())
             for entry in entries.values():
                 self._messages.pop((entry.session_id or "", entry.source_id or ""), None)
-
-
-def _sentences(one: SpokenRow, topic: Topic) -> tuple[str, ...]:
-    return sentences_gone(one.row.columns, one.remedy, topic)
 
 
 def _entry_item(entry: Entry) -> ForgottenItem:

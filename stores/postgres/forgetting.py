@@ -17,6 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 
+from mnestic.memory.claims import Span
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.facts import Fact
 from mnestic.memory.forgetting import Forgetting
@@ -32,6 +33,7 @@ from mnestic.stores.postgres.held_rows import next_page, write_remedy
 from mnestic.stores.postgres.learning import LEARNING
 from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.records import READ
+from mnestic.stores.postgres.resources import RESOURCE
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit, among
@@ -52,6 +54,27 @@ SELECT w.word, array_agg(array_to_string(
 _FORGET_MESSAGES = text(
     "SELECT mnestic.forget_messages(:forgetting, :agent_id, :sessions, :sources) AS messages"
 )
+_CUT_MESSAGES = text(
+    "SELECT mnestic.cut_messages(:forgetting, :agent_id, :sessions, :sources, :contents) AS messages"
+)
+# What was read of them before is not what is left. With another number nobody takes it for that who is at it now.
+_READ_ANEW = text("""
+WITH cut AS (
+    SELECT session_id, source_id
+      FROM unnest(CAST(:sessions AS text[]), CAST(:sources AS text[])) AS cut (session_id, source_id)
+), unread AS (
+    UPDATE mnestic.learning AS l
+       SET state = 'received', number = DEFAULT, extractor = NULL, extracted = NULL, updated_at = now()
+      FROM cut
+     WHERE l.tenant_id = :tenant_id AND l.agent_id = :agent_id AND l.session_id = cut.session_id
+       AND l.source_id = cut.source_id AND l.state IN ('received', 'extracted')
+)
+UPDATE mnestic.learning AS l
+   SET extractor = CASE l.state WHEN 'parked' THEN NULL ELSE extractor END, extracted = NULL, updated_at = now()
+  FROM cut
+ WHERE l.tenant_id = :tenant_id AND l.agent_id = :agent_id AND l.session_id = cut.session_id
+   AND l.source_id = cut.source_id AND l.state NOT IN ('received', 'extracted')
+""")
 _RENEW_STATISTICS = text(
     "SELECT mnestic.renew_statistics(:forgetting, :agent_id, :table) AS are_new"
 )
@@ -199,6 +222,46 @@ class PostgresForgettingStore:
         assert row is not None
         self._unit.wrote("resource.forget", f"{row.messages} messages")
         return int(row.messages)
+
+    async def contents_of(self, places: Collection[Place]) -> dict[Place, str]:
+        """See the port."""
+        there = among(sorted(places), RESOURCE.c.session_id, RESOURCE.c.source_id)
+        found = select(RESOURCE.c.session_id, RESOURCE.c.source_id, RESOURCE.c.content)
+        found = found.where(self._unit.owned(RESOURCE), there, RESOURCE.c.content != "")
+        rows = await self._unit.rows(found.order_by(RESOURCE.c.session_id, RESOURCE.c.source_id))
+        return {(row.session_id, row.source_id): row.content for row in rows}
+
+    async def cut_messages(self, forgetting_id: str, contents: Mapping[Place, str]) -> int:
+        """See the port."""
+        if not contents:
+            return 0
+        ordered = sorted(contents)
+        sessions, sources = (list(part) for part in zip(*ordered, strict=True))
+        there = {"sessions": sessions, "sources": sources}
+        await self._unit.run(_READ_ANEW, {**self._unit.owner, **there})
+        asked = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id, **there}
+        asked["contents"] = [contents[place] for place in ordered]
+        row = await self._unit.row(_CUT_MESSAGES, asked)
+        assert row is not None
+        self._unit.wrote("resource.cut", f"{row.messages} messages")
+        return int(row.messages)
+
+    async def spans_from(
+        self, places: Collection[Place]
+    ) -> tuple[tuple[str, Place, Span | None], ...]:
+        """See the port."""
+        session, source = CLAIM.c.session_id, CLAIM.c.source_id
+        said = select(CLAIM.c.id, session, source, CLAIM.c.source["span"].label("span"))
+        said = said.where(self._unit.owned(CLAIM), among(sorted(places), session, source))
+        rows = await self._unit.rows(said.order_by(CLAIM.c.id))
+        return tuple(
+            (
+                row.id,
+                (row.session_id, row.source_id),
+                None if row.span is None else Span.model_validate(row.span),
+            )
+            for row in rows
+        )
 
     async def claims_from(self, places: Collection[Place]) -> tuple[str, ...]:
         """See the port."""

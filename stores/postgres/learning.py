@@ -23,7 +23,7 @@ _STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")
 _EXTRACTED = update_rows(
     LEARNING,
     *("state", "extractor", "extracted"),
-    key=_PLACE,
+    key=(*_PLACE, "number"),
     now=["updated_at"],
     where="t.state = 'received'",
 )
@@ -79,6 +79,7 @@ class PostgresLearningStore:
             {
                 "session_id": lesson.resource.session_id,
                 "source_id": lesson.resource.source_id,
+                "number": lesson.number,
                 "state": "extracted" if lesson.extracted else "learned",
                 "extractor": extractor,
                 "extracted": lesson.extracted,

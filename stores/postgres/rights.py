@@ -62,6 +62,7 @@ _UPDATED_COLUMNS = {
 _FUNCTIONS = {
     "begin_forgetting": _PUBLIC,
     "count_lexemes": _PUBLIC,
+    "cut_messages": APPLICATION,
     "forget_claims": APPLICATION,
     "forget_messages": APPLICATION,
     "forgets": _PUBLIC,

@@ -1,5 +1,6 @@
 """Forgetting in the store: what is never changed is changed by a forgetting that goes on, and by nobody else."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -8,12 +9,15 @@ import pytest
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.ports import Memory
 from mnestic.memory.redaction import TABLES
+from mnestic.memory.resources import Resource
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.tables import Table
 
 ID = "f1"
+AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 CALLS = [
     "mnestic.forget_messages({id}, {agent}, ARRAY['s1'], ARRAY['1'])",
+    "mnestic.cut_messages({id}, {agent}, ARRAY['s1'], ARRAY['1'], ARRAY['x'])",
     "mnestic.forget_claims({id}, {agent}, ARRAY['c1'])",
     "mnestic.redact_channel({id}, {agent}, 's1', '1', 'x')",
     "mnestic.redact_snapshot({id}, {agent}, 'n1', '{{}}')",
@@ -70,6 +74,23 @@ async def test_while_one_goes_on_nobody_else_changes_a_row(
 
     with pytest.raises(psycopg.errors.RaiseException, match="immutable"):
         owner.execute("UPDATE mnestic.audit_log SET actor = 'nobody'")
+
+
+async def test_a_message_is_only_blanked_out(memory: Memory, settings: Settings) -> None:
+    said = Resource(
+        session_id="s1", source_id="1", channel="c", speaker="Mara", content="Hi. Tea.", at=AT
+    )
+    asked = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test"}
+    async with memory.transaction(**asked, write=True) as transaction:
+        await transaction.resources.append([said])
+    await begin(memory, settings)
+
+    async with memory.transaction(**asked, write=True) as transaction:
+        longer = await transaction.forgetting.cut_messages(ID, {("s1", "1"): "Something else."})
+        cut = await transaction.forgetting.cut_messages(ID, {("s1", "1"): "    Tea."})
+        left = await transaction.forgetting.contents_of([("s1", "1"), ("s1", "2")])
+
+    assert (longer, cut, left) == (0, 1, {("s1", "1"): "    Tea."})
 
 
 async def test_the_tombstone_has_counts_and_no_word(memory: Memory, settings: Settings) -> None:
