@@ -113,7 +113,12 @@ async def _end(transaction: Transaction, asked: EndJobInput, summary: str) -> En
         session_id=asked.scope.session_id,
         job_id=job_id,
         summary=summary,
-        payload={"outcome": asked.outcome, "plan": asked.plan, "waits": asked.waits},
+        payload={
+            "outcome": asked.outcome,
+            "plan": asked.plan,
+            "waits": asked.waits,
+            **({"cause": asked.cause} if asked.cause else {}),
+        },
         created_at=await transaction.now(),
     )
     await transaction.episodes.append(episode)

@@ -116,6 +116,7 @@ class JobDescription(JobSummary):
 
     `waits` are the latest, after `earlier_waits`. `kept` are requests by signal for which the open wait could
     not be restored; `failing` is what is being tried again, with its last failure: activities, and the workflow's own task.
+    `failure` is why a job failed, with its node; `run_id` is none of a job that Temporal has forgotten.
     """
 
     plan: str
@@ -123,5 +124,7 @@ class JobDescription(JobSummary):
     kept: tuple[KeptRequest, ...] = ()
     forked_from: str | None = None
     failing: tuple[str, ...] = ()
+    failure: str | None = None
+    run_id: str | None = None
     earlier_waits: int = 0
     waits: tuple[JobWait, ...] = ()

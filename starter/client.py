@@ -21,8 +21,10 @@ from mnestic.memory.waits import (
     ResumeRequest,
 )
 from mnestic.starter.checked_texts import FreeText
+from mnestic.starter.forgotten_jobs import describe_forgotten_job
 from mnestic.starter.forking import ForkTerms, fork_input
 from mnestic.starter.job_diff import diff_job
+from mnestic.starter.job_finding import find_job
 from mnestic.starter.job_history import job_history
 from mnestic.starter.job_listing import describe_job, list_jobs
 from mnestic.starter.job_results import job_result
@@ -208,12 +210,12 @@ class MnesticClient(Connection):
             NotFoundError: there is no such job.
         """
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
+            found = await find_job(self._handle(job_id))
+            tenant_id, memory = self.settings.tenant_id, self._memory
+            if found is None:
+                return await describe_forgotten_job(job_id, tenant_id=tenant_id, memory=memory)
             return await describe_job(
-                self.temporal,
-                self._handle(job_id),
-                job_id=job_id,
-                tenant_id=self.settings.tenant_id,
-                memory=self._memory,
+                self.temporal, found, job_id=job_id, tenant_id=tenant_id, memory=memory
             )
 
     async def job_history(self, job_id: str) -> JobTimeline:
@@ -270,14 +272,16 @@ class MnesticClient(Connection):
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
             return await job_result(self._handle(job_id), job_id=job_id)
 
-    def job_link(self, job_id: str) -> str | None:
-        """The job's page in the Temporal UI, if the UI's address is known.
+    def job_link(self, job_id: str, *, run_id: str | None = None) -> str | None:
+        """The job's page in the Temporal UI, if the UI's address is known; with a run, its card.
 
         Raises:
             InvalidInputError: the id is malformed.
         """
         check_id(job_id, what="job id")
-        return self.endpoints.link_to(job_workflow_id(self.settings.tenant_id, job_id))
+        return self.endpoints.link_to(
+            job_workflow_id(self.settings.tenant_id, job_id), run_id=run_id
+        )
 
     async def _start(self, asked: JobInput, *, priority: int | None = None) -> str:
         with rpc_errors(self.endpoints.temporal_address, job_id=asked.job_id):

@@ -11,17 +11,17 @@ from temporalio.client import (
     WorkflowExecution,
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
-    WorkflowHandle,
 )
 from temporalio.common import SearchAttributeKey
 
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, JobFailedError
 from mnestic.memory.jobs import JobDescription, JobSummary
 from mnestic.memory.names import JOB_HEADER, wait_number
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState
 from mnestic.starter.failing_tasks import find_failing_task
+from mnestic.starter.job_results import job_result
 from mnestic.starter.payload_decoding import decoded
 
 _PAGE = 1000  # rows
@@ -60,7 +60,7 @@ async def list_jobs(
 
 async def describe_job(
     temporal: Client,
-    handle: WorkflowHandle[Any, Any],
+    found: WorkflowExecutionDescription,
     *,
     job_id: str,
     tenant_id: str,
@@ -70,7 +70,6 @@ async def describe_job(
 
     Its tenant is the client's, whatever the workflow publishes of itself.
     """
-    found = await handle.describe()
     summary = _summary(found)
     memo = await found.memo()
     header = memo.get(JOB_HEADER, {})
@@ -81,13 +80,27 @@ async def describe_job(
         waits = await transaction.waits.list_latest(job_id)
     return JobDescription(
         **summary.model_dump(),
-        plan=memo.get("plan", ""),
+        plan=memo.get("plan") or found.workflow_type,
+        failure=await _failure(temporal, found) if summary.state == "failed" else None,
+        run_id=found.run_id,
         **(_attention(header) if summary.state == "needs_attention" else {}),
         failing=await find_failing(temporal, found),
         earlier_waits=wait_number(waits[0].wait_id) - 1 if waits else 0,
         waits=waits,
         forked_from=memo.get("forked_from"),
     )
+
+
+async def _failure(temporal: Client, found: WorkflowExecutionDescription) -> str:
+    """Why a job failed."""
+    try:
+        await job_result(
+            temporal.get_workflow_handle(found.id, run_id=found.run_id),
+            job_id=found.id.rpartition("/")[2],
+        )
+    except JobFailedError as error:
+        return error.why
+    return "Temporal says that it failed, and has its result"
 
 
 async def every(

@@ -65,12 +65,16 @@ class Endpoints(BaseModel):
     tenant_id: str | None = None  # of workflows whose ids name none
     payload_keys: PayloadKeys = PayloadKeys()
 
-    def link_to(self, workflow_id: str) -> str | None:
-        """The page of a workflow in the Temporal UI, if the UI's address is known."""
+    def link_to(self, workflow_id: str, *, run_id: str | None = None) -> str | None:
+        """The page of a workflow in the Temporal UI, if the UI's address is known.
+
+        With a run it is the page User Metadata, which shows a job's card.
+        """
         if self.temporal_ui is None:
             return None
         name = quote(workflow_id, safe="")
-        return f"{self.temporal_ui}/namespaces/{self.temporal_namespace}/workflows/{name}"
+        card = "" if run_id is None else f"/{run_id}/user-metadata"
+        return f"{self.temporal_ui}/namespaces/{self.temporal_namespace}/workflows/{name}{card}"
 
 
 def find_endpoints(settings: Settings) -> Endpoints:

@@ -1,5 +1,6 @@
 """`mnestic job`: start, show, resume, steer and cancel jobs."""
 
+import asyncio
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -7,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, UnavailableError
 from mnestic.memory.forms import form_fields
 from mnestic.memory.jobs import JobDescription, JobResult
+from mnestic.memory.resume_commands import resume_command
 from mnestic.memory.waits import RESUMED, JobWait, ResumeReceipt
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.job_lines import brief
@@ -24,6 +26,7 @@ from mnestic.starter.cli.output import (
     print_table,
     run,
 )
+from mnestic.starter.cli.overrides import overrides
 from mnestic.starter.plans import read_plan
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Start, show, resume, steer and cancel jobs.", no_args_is_help=True)
 
+_LOOK_AGAIN_S = 1.0
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.")]
 
 
@@ -66,7 +70,8 @@ def start(
             if wait:
                 _print_result(await _result(client, started), as_json=as_json)
                 return
-            link = client.job_link(started)
+            job = await client.describe_job(started)
+            link = client.job_link(started, run_id=job.run_id)
             if as_json:
                 print_json({"job_id": started, "temporal_ui": link})
             else:
@@ -111,7 +116,7 @@ def show(job_id: JobId, as_json: AsJson = False) -> None:
     async def work() -> None:
         async with await connect_client() as client:
             job = await client.describe_job(job_id)
-            link = client.job_link(job_id)
+            link = client.job_link(job_id, run_id=job.run_id)
         if as_json:
             print_json(job.model_dump(mode="json") | {"temporal_ui": link})
         else:
@@ -179,12 +184,19 @@ def cancel(job_id: JobId, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def result(job_id: JobId, as_json: AsJson = False) -> None:
-    """Wait until a job is over, and show what came of it."""
+def result(
+    job_id: JobId,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until the job is over, also while it is parked.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Wait for a running job, and show what came of it; a parked one tells what it waits for."""
 
     async def work() -> None:
         async with await connect_client() as client:
-            _print_result(await _result(client, job_id), as_json=as_json)
+            found = _result(client, job_id) if wait else _result_unless_parked(client, job_id)
+            _print_result(await found, as_json=as_json)
 
     run(work())
 
@@ -192,6 +204,36 @@ def result(job_id: JobId, as_json: AsJson = False) -> None:
 async def _result(client: "MnesticClient", job_id: str) -> JobResult:
     with err.status(f"Waiting for job {job_id} …"):
         return await client.wait_for_result(job_id)
+
+
+async def _result_unless_parked(client: "MnesticClient", job_id: str) -> JobResult:
+    """The result of a job.
+
+    Raises:
+        UnavailableError: it is parked; says for what, until when, and how to resume it.
+    """
+    result = asyncio.ensure_future(_result(client, job_id))
+    try:
+        while not (await asyncio.wait({result}, timeout=_LOOK_AGAIN_S))[0]:
+            why = _parked(await client.describe_job(job_id))
+            if why is not None:
+                raise UnavailableError(f"job {job_id} has no result yet: it {why}")
+        return await result
+    finally:
+        result.cancel()
+
+
+def _parked(job: JobDescription) -> str | None:
+    """Why a job does not go on by itself, and what lets it go on."""
+    if job.state == "paused":
+        return f"is paused; let it go on: mnestic job unpause {job.job_id}"
+    if job.state == "needs_attention":
+        return f"needs attention: {job.attention}; see: mnestic job show {job.job_id}"
+    wait = next((wait for wait in job.waits if wait.state == "waiting"), None)
+    if wait is None:
+        return None
+    command = _command(wait) or f"with a payload that fits, see: mnestic job show {job.job_id}"
+    return f"waits for {wait.key} until {when(wait.deadline)}; resume it: {command}"
 
 
 def _inputs(texts: list[str]) -> dict[str, Any]:
@@ -236,13 +278,16 @@ def _print_job(job: JobDescription, link: str | None) -> None:
     for wait in job.waits:
         if wait.state == "waiting":
             _print_asked(wait)
+            _print_command(wait)
         if wait.receipt is not None and wait.receipt.set_aside is not None:
             told = f"newer working memory was set aside as snapshot {wait.receipt.set_aside}"
             out.print(f"{wait.wait_id}: {told}", soft_wrap=True)
 
 
 def _troubles(job: JobDescription) -> Iterator[str]:
-    """What keeps a job from going on."""
+    """What keeps a job from going on, or ended it."""
+    if job.failure:
+        yield f"Failed: {job.failure}"
     if job.attention:
         yield f"Needs attention: {job.attention}"
     for kept in job.kept:
@@ -259,6 +304,24 @@ def _print_asked(wait: JobWait) -> None:
         return
     rows = [(f.name, f.kind, "required" if f.required else None) for f in form_fields(wait.form)]
     print_table(("payload", "is", ""), rows, empty="")
+
+
+def _print_command(wait: JobWait) -> None:
+    command = _command(wait)
+    if command is not None:
+        out.print(f"Resume it, for example: {command}", soft_wrap=True)
+
+
+def _command(wait: JobWait) -> str | None:
+    """The command that resumes a job at a wait, with the options that this one was given."""
+    data_dir = overrides.get("data_dir")
+    return resume_command(
+        wait.job_id,
+        outcomes=wait.outcomes,
+        form=wait.form,
+        tenant_id=wait.scope.tenant_id,
+        data_dir=None if data_dir is None else str(data_dir),
+    )
 
 
 def print_receipt(

@@ -113,7 +113,7 @@ async def test_an_episode_tells_how_the_job_ended(
         "outcome": changed.get("outcome", "completed"),
         "plan": "greeting",
         "waits": 1,
-    }
+    } | {name: changed[name] for name in ("cause",) if name in changed}
 
 
 async def test_ending_twice_ends_once_and_asks_no_model_again(

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from mnestic.memory.errors import JobFailedError
 from mnestic.starter.client import MnesticClient
+from mnestic.starter.forgotten_jobs import describe_forgotten_job
 from mnestic.starter.plans import read_plan
 
 Cli = Callable[..., Any]
@@ -37,7 +39,7 @@ async def test_a_job_is_started_listed_resumed_and_over_in_json(
         "approval",
         "greeting",
     )
-    assert shown["temporal_ui"].endswith(waiting)
+    assert shown["temporal_ui"].endswith(f"{waiting}/{shown['run_id']}/user-metadata")
     assert receipt == again
     assert receipt["snapshot_sha256"] == sha256
     assert (result["job_id"], result["waits"]) == (waiting, 1)
@@ -311,3 +313,38 @@ def test_inputs_that_the_plan_names_are_asked_for_before_the_start(
     refused = wired("job", "start", str(plan), "--agent", "a", "--session", "s")
 
     assert "none is given for ${input.order} in say" in refused.error(code=2)
+
+
+async def test_the_result_of_a_parked_job_is_what_it_waits_for(waiting: str, ask: Ask) -> None:
+    shown = await ask("job", "show", waiting)
+    told = await ask("job", "result", waiting)
+
+    assert "waits for approval until " in told.error(code=3)
+    command = told.err.partition("resume it: ")[2].strip()
+    assert command.endswith(f"job resume {waiting} --payload '{{}}'")
+    assert f"Resume it, for example: {command}" in shown.out
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_failed_job_says_why_with_its_node(
+    client: MnesticClient, ask: Ask, tmp_path: Path
+) -> None:
+    plan = tmp_path / "bad.yaml"
+    plan.write_text(
+        "name: p\nnodes: [{id: say, kind: emit, channel: c, content: '${job.nobody}', next: end}]",
+        encoding="utf-8",
+    )
+    job_id = await client.start_job(read_plan(plan), agent_id="ada", session_id="s1")
+    with pytest.raises(JobFailedError):
+        await client.wait_for_result(job_id)
+
+    shown = await ask("job", "show", job_id)
+    forgotten = await describe_forgotten_job(
+        job_id, tenant_id=client.settings.tenant_id, memory=client._memory
+    )
+
+    assert "Failed: node say failed" in shown.out
+    assert "${job.nobody}" in shown.out
+    assert forgotten.failure is not None
+    assert "node say failed: ${job.nobody}" in forgotten.failure
+    assert (forgotten.state, forgotten.plan, forgotten.agent_id) == ("failed", "p", "ada")
