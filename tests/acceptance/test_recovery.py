@@ -78,7 +78,8 @@ def folder() -> Iterator[Path]:
 async def other_server(folder: Path) -> AsyncIterator[str]:
     """Its superuser's address of another server, in which there is neither a database nor a role of ours."""
     async with Crew(folder / "guardian.log") as crew:
-        yield (await start_postgres(folder, crew)).maintenance_url
+        _, address = await start_postgres(folder, crew)
+        yield address.maintenance_url
 
 
 Working = Callable[[Settings], AbstractAsyncContextManager[MnesticClient]]
