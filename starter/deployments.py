@@ -29,15 +29,16 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from mnestic.memory.errors import BuildUnavailableError
+from mnestic.memory.errors import BuildUnavailableError, InvalidInputError
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.scope import check_id
+from mnestic.starter.replaying import find_obstacle
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings
 
 UNVERSIONED = ""  # the build of workers without a build id
 # A worker polls anew each minute; one that has ended, however it did, is listed for some minutes more.
-_POLLS_WITHIN = timedelta(minutes=2)
+POLLS_WITHIN = timedelta(minutes=2)
 _ASK_AGAIN_S = 0.2
 _TOLD_WITHIN_S = 10.0
 _ON_ITS_WAY = RoutingConfigUpdateState.ROUTING_CONFIG_UPDATE_STATE_IN_PROGRESS
@@ -56,6 +57,20 @@ class Build(BaseModel):
     since: AwareDatetime
 
 
+class Move(BaseModel):
+    """A job goes on with another build than its own."""
+
+    model_config = ConfigDict(frozen=True)
+
+    from_build: str
+    to_build: str
+
+    @property
+    def where(self) -> str:
+        """Where it goes on, for people."""
+        return f"build {self.to_build}" if self.to_build else "workers without a build id"
+
+
 class Deployment:
     """The workers of the settings' deployment and task queue, build by build.
 
@@ -68,7 +83,7 @@ class Deployment:
         *,
         settings: Settings,
         address: str,
-        polls_within: timedelta = _POLLS_WITHIN,
+        polls_within: timedelta = POLLS_WITHIN,
     ) -> None:
         self._temporal, self._settings, self._address = temporal, settings, address
         self._polls_within = polls_within
@@ -136,24 +151,45 @@ class Deployment:
             polls = (await self._workers())[current] > 0
         return None if polls else BuildUnavailableError(build_id=current, why="none polls")
 
-    async def move_if_stranded(self, job_id: str) -> bool:
-        """Moves a job to the current build if no worker of its own build is left; says whether.
-
-        The current build then replays the job's history, as every worker without builds does.
+    async def find_move(self, job_id: str) -> Move | None:
+        """To which build a job has to be moved: the current one, if no worker of its own is left.
 
         Raises:
-            NotFoundError: there is no such job, or it is over.
+            NotFoundError: there is no such job.
             TemporalUnavailableError: Temporal does not answer.
         """
         with rpc_errors(self._address, job_id=job_id):
             build_id = await self._pinned_to(job_id)
             found = await self._describe()
             if build_id is None or found is None or build_id == _current(found):
-                return False
+                return None
             if (await self._workers())[build_id]:
-                return False
-            await self.move(job_id)
-        return True
+                return None
+        return Move(from_build=build_id, to_build=_current(found))
+
+    async def find_sure_move(self, job_id: str) -> Move | None:
+        """As `find_move`, once this version's code has replayed the job, as the other build has to.
+
+        That build is taken to be of this version.
+
+        Raises:
+            InvalidInputError: it does not replay; says what to do.
+            NotFoundError: there is no such job.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        move = await self.find_move(job_id)
+        if move is None:
+            return None
+        with rpc_errors(self._address, job_id=job_id):
+            obstacle = await find_obstacle(self._temporal, self._workflow_id(job_id))
+        if obstacle is not None:
+            why = (
+                f"is on build {move.from_build}, which has no worker, and was not moved to "
+                f"{move.where}: {obstacle}. Start a worker of its build (mnestic worker --build-id "
+                f"{move.from_build}), or move it all the same: mnestic job poke {job_id} --untried"
+            )
+            raise InvalidInputError(what=f"job {job_id}", why=why)
+        return move
 
     async def move(self, job_id: str) -> None:
         """Moves a job to the current build, at its next workflow task, which may be due already.

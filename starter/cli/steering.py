@@ -94,16 +94,38 @@ def unpause(job_id: JobId, as_json: AsJson = False) -> None:
     _signal(job_id, lambda client: client.unpause_job(job_id), told="unpaused", as_json=as_json)
 
 
-def poke(job_id: JobId, as_json: AsJson = False) -> None:
+def poke(
+    job_id: JobId,
+    untried: Annotated[
+        bool,
+        typer.Option(
+            "--untried", help="Move it off a build without workers though it does not replay here."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Have a waiting job go on in a new run, by the newest build of the worker."""
 
     async def work() -> None:
         async with await connect_client() as client:
-            missing = await client.poke_job(job_id)
+            poked = await client.poke_job(job_id, untried=untried)
+        moved, missing = poked.moved, poked.stands_still
         if as_json:
-            print_json({"job_id": job_id, "poked": True, "stands_still": missing and str(missing)})
+            print_json(
+                {
+                    "job_id": job_id,
+                    "poked": True,
+                    "moved": moved and moved.model_dump(),
+                    "stands_still": missing and str(missing),
+                }
+            )
             return
         out.print(f"Job {job_id} is poked as soon as a worker takes it.")
+        if moved is not None:
+            out.print(
+                f"Its build {moved.from_build} has no worker, so it is moved to {moved.where}.",
+                soft_wrap=True,
+            )
         if missing is not None:
             out.print(f"Until then it stands still: {missing}", soft_wrap=True)
 

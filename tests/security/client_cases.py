@@ -193,7 +193,8 @@ PREDICATE_CASES: Mapping[str, Case] = {
     "set": lambda p, k: p.set("lives_in", cardinality="multi"),  # noqa: ARG005
 }
 DEPLOYMENT_CASES: Mapping[str, Case] = {
-    "move_if_stranded": lambda d, k: d.move_if_stranded(k.job),
+    "find_move": lambda d, k: d.find_move(k.job),
+    "find_sure_move": lambda d, k: d.find_sure_move(k.job),
     "move": lambda d, k: d.move(k.job),
 }
 FUNCTION_CASES: Mapping[str, Case] = {

@@ -4,8 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from temporalio import workflow
+from temporalio.client import Client
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.errors import (
@@ -14,9 +19,9 @@ from mnestic.memory.errors import (
     InvalidInputError,
     NotFoundError,
 )
-from mnestic.memory.names import job_workflow_id
+from mnestic.memory.names import AGENT_JOB, job_workflow_id
 from mnestic.starter.client import MnesticClient
-from mnestic.starter.deployments import UNVERSIONED, Deployment
+from mnestic.starter.deployments import UNVERSIONED, Deployment, Move
 from mnestic.starter.plans import parse_plan
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -159,28 +164,112 @@ async def test_a_job_whose_build_has_no_workers_is_moved_and_goes_on(
         at_home = await start()
         await client.resume_job(stranded, {}, by="signal")
 
-        moved = await later.move_if_stranded(stranded)
+        move = await later.find_sure_move(stranded)
+        assert move is not None
+        await later.move(stranded)
         async with asyncio.timeout(30):
             result = await client.wait_for_result(stranded)
 
-        assert moved
+        assert (move.from_build, move.to_build) == ("1", "2")
         assert result.waits == 1
         assert await build_of(client, stranded) == "2"
-        assert not await later.move_if_stranded(at_home)
+        assert await later.find_move(at_home) is None
+
+
+@workflow.defn(name=AGENT_JOB, sandboxed=False)
+class AnotherVersion:
+    """The workflow of jobs as another version has it: it begins with a timer."""
+
+    @workflow.run
+    async def run(self, asked: dict[str, Any]) -> None:  # noqa: ARG002 - Temporal gives it
+        await workflow.sleep(timedelta(days=1))
+
+
+class Impatient(MnesticClient):
+    """A client to which workers are gone once they do not poll."""
+
+    polls_within = timedelta(0)
+
+
+@pytest.fixture
+async def stranded(client: MnesticClient, deployment: Deployment, worker_of: OfBuild) -> str:
+    """A job of build 1, of another version, which has no worker any more; build 2 is current."""
+    config = client.temporal.config()
+    bare = Client(config["service_client"], namespace=config["namespace"])  # without our plugin
+    worker = Worker(
+        bare,
+        task_queue=client.settings.task_queue,
+        workflows=[AnotherVersion],
+        deployment_config=WorkerDeploymentConfig(
+            version=WorkerDeploymentVersion(client.settings.deployment, "1"),
+            use_worker_versioning=True,
+            default_versioning_behavior=VersioningBehavior.PINNED,
+        ),
+    )
+    async with worker:
+        await deployment.make_current("1")
+        plan = parse_plan(PLAN, source="test")
+        job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
+        async with asyncio.timeout(30):
+            while await build_of(client, job_id) != "1":  # noqa: ASYNC110 - it is Temporal's
+                await asyncio.sleep(0.05)
+    async with worker_of("2"):
+        await deployment.make_current("2")
+    return job_id
+
+
+async def test_a_job_is_not_moved_to_a_build_that_cannot_replay_it(
+    client: MnesticClient, stranded: str
+) -> None:
+    address = client.endpoints.temporal_address
+    later = Deployment(
+        client.temporal, settings=client.settings, address=address, polls_within=timedelta(0)
+    )
+
+    with pytest.raises(InvalidInputError) as refused:
+        await later.find_sure_move(stranded)
+
+    told = str(refused.value)
+    assert told.startswith(
+        f"job {stranded}: is on build 1, which has no worker, and was not moved to build 2: "
+        "the code of this version does not replay it ("
+    )
+    assert "mnestic worker --build-id 1" in told
+    assert told.endswith(f"mnestic job poke {stranded} --untried")
+    assert await build_of(client, stranded) == "1"
+
+
+async def test_a_poke_changes_nothing_of_a_job_that_does_not_replay_unless_it_is_told_to(
+    client: MnesticClient, memory: PostgresMemory, stranded: str
+) -> None:
+    impatient = Impatient(
+        client.temporal, memory, settings=client.settings, endpoints=client.endpoints
+    )
+    handle = client.temporal.get_workflow_handle(
+        job_workflow_id(client.settings.tenant_id, stranded)
+    )
+
+    with pytest.raises(InvalidInputError, match="--untried"):
+        await impatient.poke_job(stranded)
+    before = await handle.describe()
+    poked = await impatient.poke_job(stranded, untried=True)
+    after = await handle.describe()
+
+    assert poked.moved == Move(from_build="1", to_build="2")
+    assert before.history_length < after.history_length  # the signal, which was not sent before
 
 
 async def test_a_job_whose_build_has_workers_is_left_with_them(
-    client: MnesticClient, deployment: Deployment, worker_of: OfBuild, start: Start
+    deployment: Deployment, worker_of: OfBuild, start: Start
 ) -> None:
     async with worker_of("1"), worker_of("2"):
         await deployment.make_current("1")
         job_id = await start()
         await deployment.make_current("2")
 
-        moved = await deployment.move_if_stranded(job_id)
+        move = await deployment.find_move(job_id)
 
-        assert not moved
-        assert await build_of(client, job_id) == "1"
+        assert move is None
 
 
 async def test_a_job_of_workers_without_builds_is_not_moved_but_taken_by_the_first_build(
@@ -193,13 +282,13 @@ async def test_a_job_of_workers_without_builds_is_not_moved_but_taken_by_the_fir
     async with run_worker():
         job_id = await start()
 
-    moved = await deployment.move_if_stranded(job_id)
+    move = await deployment.find_move(job_id)
     async with worker_of("1"):
         await deployment.make_current("1")
         await client.resume_job(job_id, {})
         await client.wait_for_result(job_id)
 
-    assert not moved
+    assert move is None
     assert await build_of(client, job_id) == "1"
 
 
@@ -227,13 +316,15 @@ async def test_new_jobs_and_stranded_ones_go_back_to_workers_without_builds(
         await deployment.make_current(UNVERSIONED)
         builds = await deployment.list_builds()
         new = await start()
-        moved = await later.move_if_stranded(stranded)
+        move = await later.find_move(stranded)
+        await later.move(stranded)
         for job_id in (new, stranded):
             await client.resume_job(job_id, {}, by="signal")
             async with asyncio.timeout(30):
                 await client.wait_for_result(job_id)
 
-    assert moved
+    assert move is not None
+    assert move.where == "workers without a build id"
     assert [(build.build_id, build.current) for build in builds] == [("1", False)]
     assert await build_of(client, new) == ""
 
@@ -266,7 +357,7 @@ async def test_jobs_stand_still_while_nobody_of_the_current_build_polls(
 
 async def test_a_job_or_a_build_that_cannot_be_is_refused(deployment: Deployment) -> None:
     with pytest.raises(NotFoundError, match="no job nonesuch"):
-        await deployment.move_if_stranded("nonesuch")
+        await deployment.find_move("nonesuch")
     with pytest.raises(NotFoundError, match="no job nonesuch"):
         await deployment.move("nonesuch")
     with pytest.raises(InvalidInputError, match="build id"):

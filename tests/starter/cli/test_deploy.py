@@ -102,7 +102,9 @@ async def test_a_current_build_without_a_worker_is_told_by_doctor_and_by_poke(
     ask: Ask, client: MnesticClient, worker_of: OfBuild, plan: Path
 ) -> None:
     async with worker_of("1"):  # which is not deployed: jobs go to workers without a build id
-        job_id = await client.start_job(read_plan(plan), agent_id="ada", session_id="s1")
+        job_id = await client.start_job(
+            read_plan(plan), agent_id="ada", session_id="s1", inputs={"name": "Mara"}
+        )
         while "0 poll" in (doctor := await ask("doctor")).out:
             pass
         poked = await ask("job", "poke", job_id)
@@ -113,4 +115,9 @@ async def test_a_current_build_without_a_worker_is_told_by_doctor_and_by_poke(
     assert why in doctor.out
     assert "mnestic deploy" in doctor.out
     assert f"Until then it stands still: {why}" in poked.out
-    assert document == {"job_id": job_id, "poked": True, "stands_still": why}
+    assert document == {
+        "job_id": job_id,
+        "poked": True,
+        "moved": None,
+        "stands_still": why,
+    }
