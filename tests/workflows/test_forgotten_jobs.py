@@ -52,9 +52,16 @@ async def test_its_receipts_stay_and_its_id_is_not_given_to_another(
     by_signal = await client.resume_job(forgotten, {"word": "dear"}, request_id="r1", by="signal")
     with pytest.raises(AlreadyExistsError, match=forgotten):
         await client.start_job(
-            parse_plan(greeting, source="test"), agent_id="ada", session_id="s2", job_id=forgotten
+            parse_plan(greeting, source="test"),
+            agent_id="ada",
+            session_id="s2",
+            inputs={"name": "Mara"},
+            job_id=forgotten,
         )
+    shown = await client.describe_job(forgotten)
 
     assert by_update is not None
     assert by_update.wait_id == f"{forgotten}/w1"
     assert by_signal == by_update
+    assert (shown.state, shown.plan, shown.failure) == ("completed", "greeting", None)
+    assert [wait.state for wait in shown.waits] == ["resumed"]
