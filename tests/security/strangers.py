@@ -13,6 +13,7 @@ from temporalio.api.workflowservice.v1 import (
     QueryWorkflowRequest,
     SignalWorkflowExecutionRequest,
     UpdateWorkflowExecutionRequest,
+    UpdateWorkflowExecutionResponse,
 )
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
@@ -105,8 +106,25 @@ class Stranger:
             ),
         )
         async with self._in_flight:
-            answer = await self._service.update_workflow_execution(request, retry=True)
+            answer = await self._update(request)
         return answer.outcome.failure.message if answer.outcome.HasField("failure") else None
+
+    async def _update(
+        self, request: UpdateWorkflowExecutionRequest
+    ) -> UpdateWorkflowExecutionResponse:
+        """Sends it a few times.
+
+        A workflow task fails also of a job in good health, when a signal comes while it goes on in a new
+        run. Of a job that is stuck, each one fails.
+        """
+        for pause_s in (0.05, 0.2, 0.5, 1):
+            try:
+                return await self._service.update_workflow_execution(request, retry=True)
+            except RPCError as error:
+                if error.status is not RPCStatusCode.FAILED_PRECONDITION:
+                    raise
+            await asyncio.sleep(pause_s)
+        return await self._service.update_workflow_execution(request, retry=True)
 
     async def query(self, name: str, payloads: list[Payload]) -> str | None:
         """Sends a query; returns why it failed."""
