@@ -258,7 +258,7 @@ def test_lines_that_cannot_be_kept_are_told_and_the_others_read(tmp_path: Path) 
     bad = {
         b'{"role": "a"': "column",
         b'{"role": "a", "content": "\xff", "timestamp": "2026-01-05"}': "is not UTF-8",
-        b'{"role": "a", "content": "\\u0000", "timestamp": "2026-01-05"}': "NUL",
+        b'{"role": "a", "content": "a\\u0000", "timestamp": "2026-01-05"}': "NUL",
         b'{"role": "a", "content": " ", "timestamp": "2026-01-05"}': "content: is empty",
         b'{"role": "a", "content": "b", "timestamp": "9999-01-05"}': "of the year 9999",
         b'{"role": "a", "content": "b", "timestamp": "0000-01-05"}': "not ISO 8601",

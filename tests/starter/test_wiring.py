@@ -67,7 +67,7 @@ async def test_a_model_is_asked_where_there_is_one(
         ),
         (
             {"rerank_url": "cohere.com", "rerank_model": "r"},
-            "MNESTIC_RERANK_URL: 'cohere.com' is no http",
+            "MNESTIC_RERANK_URL: cohere.com is no http",
         ),
         (
             KEY | {"learning_usd_per_day": 1.0, "extraction_model": "reader"},

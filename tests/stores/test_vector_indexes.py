@@ -23,7 +23,7 @@ from tests.activities.locks import until_held_up
 from tests.stores.embedding import embed
 
 ENTRIES = 120
-TENANT, AGENT = "a:b", "o'brien :x 100%s"  # what would break a statement that did not quote it
+TENANT, AGENT = "a:b", "o.brien:x@100+s"  # what would break a statement that did not quote it
 THERE = """
 SELECT c.relname, i.indisvalid FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
  WHERE starts_with(c.relname, 'embedding_hnsw_')

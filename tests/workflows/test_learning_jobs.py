@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 from temporalio import activity, workflow
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
@@ -252,7 +253,9 @@ async def test_learning_that_a_lost_attempt_did_not_start_is_started_by_the_next
     attempt = ActivityEnvironment(client.temporal)
     attempt.info = replace(attempt.info, task_queue=client.settings.task_queue)
 
-    with pytest.raises(RuntimeError):  # after its commit, for want of a client
+    with pytest.raises(
+        ApplicationError, match="RuntimeError"
+    ):  # after its commit, for want of a client
         await ActivityEnvironment().run(activities.remember, asked)
     await attempt.run(activities.remember, asked)
 

@@ -251,8 +251,8 @@ async def test_an_override_lets_a_strict_job_go_on_for_a_reason_that_is_kept(
     [
         ({"reason": " \n"}, "reason: String should have at least 1 character"),
         ({"reason": "x" * 1001}, "reason: String should have at most 1000 characters"),
-        ({"reason": "a\0b"}, "override.reason: holds a NUL"),
-        ({"reason": "agreed", "by": "a\0b"}, "override.by: holds a NUL"),
+        ({"reason": "a\0b"}, "reason: holds a NUL"),
+        ({"reason": "agreed", "by": "a\0b"}, "by: holds a NUL"),
     ],
 )
 async def test_an_override_without_a_reason_that_can_be_kept_is_refused(

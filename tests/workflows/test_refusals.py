@@ -53,7 +53,6 @@ async def test_an_update_hears_its_refusal_after_many_signals_were_refused(
 
 @pytest.mark.usefixtures("worker")
 async def test_long_refusals_are_cut_so_that_the_status_and_a_new_run_hold_them(
-    client: MnesticClient,
     start_waiting: StartWaiting,
     handle_of: HandleOf,
     until: Until,
@@ -65,8 +64,8 @@ async def test_long_refusals_are_cut_so_that_the_status_and_a_new_run_hold_them(
 
     job_id = await start_waiting()
     for number in range(12):
-        outcome = "x" * 190_000
-        await client.resume_job(job_id, outcome=outcome, request_id=f"r{number}", by="signal")
+        request = ResumeRequest(request_id=f"r{number}", outcome="x" * 190_000)
+        await handle_of(job_id).signal(RESUME, request)
     await handle_of(job_id).signal(RESUME, ResumeRequest(request_id="y" * 190_000))
 
     told = await until(refused)

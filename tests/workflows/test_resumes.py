@@ -280,7 +280,7 @@ async def test_a_request_id_that_is_no_key_is_refused(
 ) -> None:
     job_id = await start_waiting()
 
-    with pytest.raises(InvalidInputError, match="request id"):
+    with pytest.raises(InvalidInputError, match=r"request.id"):
         await client.resume_job(job_id, {"word": "dear"}, request_id=request_id)
 
 

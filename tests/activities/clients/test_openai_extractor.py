@@ -9,7 +9,6 @@ from openai import AsyncOpenAI
 
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.memory.errors import (
-    InvalidInputError,
     ModelMisconfiguredError,
     ModelRefusedError,
     ModelUnavailableError,
@@ -301,13 +300,15 @@ async def test_a_server_that_does_not_answer_in_time_is_unavailable(
         await extractor.extract([turn("I live in Ghent.")])
 
 
-async def test_text_that_no_request_can_hold_is_refused_before_it_is_sent(
+async def test_half_of_a_surrogate_pair_is_sent_as_json_escapes_it(
     chat_server: Any, client: AsyncOpenAI
 ) -> None:
-    with pytest.raises(InvalidInputError, match="surrogate"):
-        await extract(client, turn("I live in \ud800."))
+    chat_server.completes(json.dumps({"facts": []}))
 
-    assert chat_server.requests == []
+    await extract(client, turn("I live in \ud800."))
+
+    user = chat_server.requests[0]["body"]["messages"][1]["content"]
+    assert "I live in \\ud800." in user
 
 
 def test_claims_name_the_model_and_the_version_of_what_it_was_asked(client: AsyncOpenAI) -> None:

@@ -80,7 +80,7 @@ def test_the_same_request_is_written_once(wired: Cli) -> None:
         (("set", "profile", "name", "1", *ADA, "--ttl", "soon"), "--ttl: 'soon' is not a duration"),
         (("set", "profile", "", "1", *ADA), "key"),
         (("set", "p" * 300, "name", "1", *ADA), "namespace"),
-        (("set", "profile", "name", "NaN", *ADA), "value: is nan"),
+        (("set", "profile", "name", "NaN", *ADA), "value: holds NaN"),
         (("set", "profile", "name", "[" * 100_000, *ADA), "nested too deep"),
         (("get", "profile", "name", "--agent", "a/b"), "agent"),
         (("list", *ADA, "--cursor", "nowhere!"), "cursor"),
