@@ -11,14 +11,14 @@ from mnestic.memory.plans import Plan
 from mnestic.memory.templates import missing_under
 
 
-def check_inputs(plan: Plan, inputs: Mapping[str, Any]) -> None:
-    """Refuses inputs that lack what the plan's templates name.
+def check_inputs(plan: Plan, inputs: Mapping[str, Any], *, cursor: str | None = None) -> None:
+    """Refuses inputs that lack what the plan's templates name, from the cursor's node on if there is one.
 
     Raises:
         InvalidInputError: names what is missing, and the nodes that need it.
     """
     needed: dict[str, list[str]] = {}
-    for node in plan.nodes:
+    for node in plan.nodes if cursor is None else plan.nodes_from(cursor):
         document = node.model_dump(mode="json", exclude={"form"})  # nothing is filled in there
         for path in dict.fromkeys(missing_under(document, "input", inputs)):
             needed.setdefault(path, []).append(node.id)

@@ -214,9 +214,13 @@ class Plan(BaseModel):
 
         A template that names all of them gives the empty name.
         """
+        return frozenset().union(*map(results_named, self.nodes_from(node_id)))
+
+    def nodes_from(self, node_id: str) -> tuple[Node, ...]:
+        """A node and all that may follow it."""
         following = {node.id: node.successors() for node in self.nodes}
         ahead = _reached(following, from_=(node_id,))
-        return frozenset().union(*(results_named(node) for node in self.nodes if node.id in ahead))
+        return tuple(node for node in self.nodes if node.id in ahead)
 
     @property
     def decision_id(self) -> str:

@@ -11,6 +11,7 @@ from mnestic.memory.differences import JobDifference
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs import JobDescription, JobInput, JobResult, JobSummary
 from mnestic.memory.names import job_workflow_id
+from mnestic.memory.plan_inputs import check_inputs
 from mnestic.memory.plans import Plan
 from mnestic.memory.scope import check_id
 from mnestic.memory.timeline import JobTimeline
@@ -95,8 +96,8 @@ class MnesticClient(Connection):
 
         Raises:
             NotFoundError: there is no such job or wait.
-            InvalidInputError: the plan has no such wait, the wait is another job's, or there is no
-                such priority.
+            InvalidInputError: the plan has no such wait or needs inputs that the job has not, the wait is
+                another job's, or there is no such priority.
             AlreadyExistsError: a job of the new id was started before, or something was written in
                 the new session.
         """
@@ -113,6 +114,8 @@ class MnesticClient(Connection):
                 self.temporal, self._memory, terms, settings=self.settings
             )
         require_sound(asked.plan)
+        cursor = None if asked.progress is None else asked.progress.cursor
+        check_inputs(asked.plan, asked.inputs, cursor=cursor)
         return await self._start(asked, priority=priority)
 
     async def resume_job(

@@ -253,6 +253,16 @@ async def test_a_fork_by_a_plan_without_the_wait_is_refused(
         await client.fork_job(job_id, plan=parse_plan(loop, source="test"))
 
 
+async def test_a_fork_by_a_plan_that_needs_more_inputs_ahead_is_refused(
+    client: MnesticClient, start_waiting: StartWaiting, greeting: str
+) -> None:
+    job_id = await start_waiting()
+    ahead = greeting.replace("Hello", "${input.tone}")
+
+    with pytest.raises(InvalidInputError, match=r"none is given for \$\{input.tone\} in "):
+        await client.fork_job(job_id, plan=parse_plan(ahead, source="test"))
+
+
 async def test_a_fork_into_a_session_that_has_memory_is_refused(
     client: MnesticClient, start_waiting: StartWaiting, rows: Rows
 ) -> None:
