@@ -11,11 +11,14 @@ from urllib.parse import unquote
 
 from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
+from mnestic.memory.canonical import canonical_json
+
 Path = tuple[str, ...]
 
 LARGEST_PATTERN_BYTES = 1_000_000  # compiled; 1 MB is matched at up to 0.1 ms a character
 _PATTERN_STEPS = {10_000: 30, 100_000: 300, LARGEST_PATTERN_BYTES: 3_000, 10_000_000: 30_000}
 _MOST_PATTERN_STEPS = 100_000  # no pattern is compiled above it; the form is too costly already
+MOST_PATTERN_CHARS = 1_000  # of all patterns together; a character may take 0.3 ms to compile
 _FRACTION_STEPS = 100  # `multipleOf: 0.01` takes 16 microseconds for 1e308
 _TINY_FRACTION_STEPS = 500  # and 5e-324 takes 74
 _TINY = 1e-9
@@ -36,6 +39,7 @@ _BELOW = (
 _BELOW_EACH = ("patternProperties",)
 _ONE_BELOW = ("properties", "prefixItems")  # of these, one applies to a value
 _WHOLE_VALUE = ("const", "enum", "uniqueItems")  # look at a value with all that is in it
+_QUOTED = ("const", "enum", "required", "dependentRequired", "pattern", "type")
 _NOT_FOLLOWED = ("$defs", "definitions", "default", "examples")
 
 
@@ -100,6 +104,7 @@ class FormCosts:
         """Follows the form's references; those that lead in a circle cost more than any limit."""
         self._form = form
         self._patterns: dict[str, int] = {}
+        self.pattern_chars = 0
         self._places: dict[Path, FormCost] = {}
         self.cost = self._at(())
 
@@ -170,7 +175,9 @@ class FormCosts:
 
     def _pattern_steps(self, pattern: str) -> int:
         if pattern not in self._patterns:
-            is_over = sum(self._patterns.values()) > _MOST_PATTERN_STEPS
+            self.pattern_chars += len(pattern)
+            is_over = self.pattern_chars > MOST_PATTERN_CHARS
+            is_over |= sum(self._patterns.values()) > _MOST_PATTERN_STEPS
             self._patterns[pattern] = _MOST_PATTERN_STEPS if is_over else _compiled_steps(pattern)
         return self._patterns[pattern]
 
@@ -192,6 +199,18 @@ def count_values(payload: Any) -> int:
     return sum(1 for _ in _values(payload))
 
 
+def quoted_bytes(form: Any) -> int:
+    """The largest value of a form that an error quotes as a whole, in bytes."""
+    sizes = [
+        len(canonical_json(value))
+        for part in _values(form)
+        if isinstance(part, Mapping)
+        for key, value in part.items()
+        if key in _QUOTED
+    ]
+    return max(sizes, default=0)
+
+
 def target_of(reference: str) -> Path:
     """The place that a reference such as `#/$defs/a` leads to."""
     parts = unquote(reference).split("/")[1:]
@@ -207,7 +226,7 @@ def sum_of(costs: Sequence[FormCost]) -> FormCost:
 
 
 def _compiled_steps(pattern: str) -> int:
-    """How many steps a pattern takes for a character; none if it is no pattern."""
+    """How many steps a pattern takes for a character; more than any limit if it is too large, or none."""
     for size, steps in _PATTERN_STEPS.items():
         try:
             Draft202012Validator(
@@ -216,7 +235,7 @@ def _compiled_steps(pattern: str) -> int:
         except ValidationError:
             continue
         return steps
-    return 0
+    return _MOST_PATTERN_STEPS
 
 
 def _inside(value: Any, path: Path) -> Iterator[Path]:

@@ -5,14 +5,17 @@ nothing fits there is no example. It decides nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.form_costs import target_of, value_at
-from mnestic.memory.forms import check_payload, is_bounded
+from mnestic.memory.forms import PayloadChecker, is_bounded
 
-_MOST_CHECKS = 60  # an example is made inside a workflow
+_MOST_CHECKS = 200  # an example is made inside a workflow
+_MOST_PATTERN_CHARS = 2_000  # compiled for all checks
 _MOST_ITEMS = 10
+_MOST_CANDIDATES = 40  # for a part of the form
 _LONGEST_TEXT = 100  # characters
 _DEEPEST = 8  # levels
 _TEXTS = (
@@ -74,17 +77,27 @@ def find_example(form: Mapping[str, Any]) -> Example | None:
 class _Maker:
     def __init__(self, form: Mapping[str, Any]) -> None:
         self._form = form
-        self._checks = _MOST_CHECKS
+        self._checks, self._pattern_chars = _MOST_CHECKS, _MOST_PATTERN_CHARS
 
     def find(self) -> Example | None:
-        return next((Example(v) for v in self._values(self._form, 0) if self._fits(v)), None)
+        checker = self._checker(self._form)
+        values = self._values(self._form, 0)
+        return next((Example(value) for value in values if self._fits(value, checker)), None)
 
-    def _fits(self, value: Any, schema: Mapping[str, Any] | None = None) -> bool:
+    def _checker(self, schema: Mapping[str, Any]) -> PayloadChecker | None:
+        """What checks values against a schema; None once too much has been compiled."""
+        if self._pattern_chars < 0:
+            return None
+        checker = PayloadChecker(schema)
+        self._pattern_chars -= checker.pattern_chars
+        return checker
+
+    def _fits(self, value: Any, checker: PayloadChecker | None) -> bool:
         self._checks -= 1
-        if self._checks < 0:
+        if self._checks < 0 or checker is None:
             return False
         try:
-            check_payload(self._form if schema is None else schema, value)
+            checker.check(value)
         except InvalidInputError:
             return False
         return True
@@ -158,22 +171,27 @@ class _Maker:
         count = max(int(schema.get("minItems", 0)) - len(first), 0)
         if count > _MOST_ITEMS:
             return
-        items = list(self._fitting(schema.get("items", {}), depth + 1, most=count))
-        yield first + items if len(items) == count else first + (items * count)[:count]
+        most = count if schema.get("uniqueItems") else min(count, 1)
+        items = list(self._fitting(schema.get("items", {}), depth + 1, most=most))
+        yield first + (items * count)[:count]
 
     def _likeliest(self, schema: Any, depth: int) -> Any:
         """The first value that fits a part of the form by itself, else the first one."""
         return next(self._fitting(schema, depth, most=1), None)
 
     def _fitting(self, schema: Any, depth: int, *, most: int) -> Iterator[Any]:
+        """The first values that fit a part of the form by itself; if none does, the first one."""
         defs = {key: self._form[key] for key in ("$defs", "definitions") if key in self._form}
-        alone = {**schema, **defs} if isinstance(schema, Mapping) else {}
-        values = list(self._values(schema, depth))
-        fitting = [value for value in values[:40] if most and self._fits_once(value, alone)]
-        yield from (fitting or values[:1])[:most]
-
-    def _fits_once(self, value: Any, schema: Mapping[str, Any]) -> bool:
-        return self._fits(value, schema)
+        checker = self._checker({**schema, **defs} if isinstance(schema, Mapping) else {})
+        first: list[Any] = []
+        found: list[Any] = []
+        for value in islice(self._values(schema, depth), _MOST_CANDIDATES if most else 0):
+            first = first or [value]
+            if self._fits(value, checker):
+                found.append(value)
+            if len(found) == most:
+                break
+        yield from found or first
 
 
 def _both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

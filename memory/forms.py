@@ -16,19 +16,21 @@ from mnestic.memory.canonical import canonical_json, check_json
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.form_costs import (
     LARGEST_PATTERN_BYTES,
-    FormCost,
+    MOST_PATTERN_CHARS,
     FormCosts,
     Path,
     count_values,
     payload_cost,
+    quoted_bytes,
     target_of,
 )
 
 LARGEST_FORM_BYTES = 16_384
 _MOST_STEPS = 5_000  # of a form; one that is written out without references hardly reaches it
 _MOST_WORK = 20_000_000  # steps of a form on a payload: 0.6 s; a workflow's task may take 2 s
-_MOST_ERRORS = 20_000  # that jsonschema-rs may collect, at up to 3 KB each
-_MOST_ERROR_BYTES = 1_000_000  # of the values that these quote
+_MOST_ERRORS = 20_000  # that jsonschema-rs may collect
+_MOST_ERROR_BYTES = 10_000_000  # of the values that these quote, of the payload and of the form
+_CHAR_BYTES = 4  # a text of Python takes up to so many for a character
 _MOST_REFERENCES = 32
 _ELSEWHERE = {
     "$id",
@@ -76,10 +78,13 @@ def check_form(form: Mapping[str, Any], *, bounded: bool = True) -> None:
         return
     costs = FormCosts(form)
     if costs.cost.total > _MOST_STEPS:
+        if costs.pattern_chars <= MOST_PATTERN_CHARS:
+            _validator(form, pattern_bytes=LARGEST_PATTERN_BYTES)  # says so of what is no pattern
         place, steps = costs.smallest_over(_MOST_STEPS)
         why = (
             f"takes {steps} steps to validate with its references followed, at most {_MOST_STEPS} are "
-            "allowed; refer less often, nest unevaluated… less, or repeat less in patterns"
+            "allowed; refer less often, nest unevaluated… less, or repeat less in patterns, which have at "
+            f"most {MOST_PATTERN_CHARS} characters together"
         )
         raise InvalidInputError(what=_place("form", place), why=why)
     _validator(form, pattern_bytes=LARGEST_PATTERN_BYTES)
@@ -96,25 +101,67 @@ def check_payload(form: Mapping[str, Any], payload: Any) -> None:
     Raises:
         InvalidInputError: tells the first problems: where, what is there, and what is allowed.
     """
-    cost, size = FormCosts(form).cost, _size_of(payload)
-    if cost.rate * payload_cost(payload, size_bytes=size, compares=cost.compares) > _MOST_WORK:
-        why = f"is {size} bytes, which is too much for what its form checks; send less, or a reference"
-        raise InvalidInputError(what="payload", why=why)
-    validator = _validator(form)
-    if validator.is_valid(payload):
-        return
-    problems = sorted(
-        (_place("payload", error.instance_path), _short(error.message))
-        for error in _errors(validator, payload, cost=cost, size_bytes=size)
-    )
-    if not problems:
-        why = "does not fit its form, in more places than can be looked through"
-        raise InvalidInputError(what="payload", why=why)
-    (what, why), *others = problems[:_PROBLEMS_TOLD]
-    more = [f"{place}: {message}" for place, message in others]
-    if len(problems) > _PROBLEMS_TOLD:
-        more.append(f"and {len(problems) - _PROBLEMS_TOLD} more")
-    raise InvalidInputError(what=what, why="; ".join([why, *more]))
+    PayloadChecker(form).check(payload)
+
+
+class PayloadChecker:
+    """Checks payloads against one form, which is compiled once."""
+
+    def __init__(self, form: Mapping[str, Any]) -> None:
+        self._costs = FormCosts(form)
+        self._quoted_bytes = quoted_bytes(form)
+        self._validator = _validator(form)
+
+    @property
+    def pattern_chars(self) -> int:
+        """Characters of the form's patterns, whose compilation is what takes long."""
+        return self._costs.pattern_chars
+
+    def check(self, payload: Any) -> None:
+        """Refuses a payload that does not fit.
+
+        Raises:
+            InvalidInputError: tells the first problems: where, what is there, and what is allowed.
+        """
+        cost, size = self._costs.cost, _size_of(payload)
+        if cost.rate * payload_cost(payload, size_bytes=size, compares=cost.compares) > _MOST_WORK:
+            why = f"is {size} bytes, which is too much for what its form checks; send less, or a reference"
+            raise InvalidInputError(what="payload", why=why)
+        if self._validator.is_valid(payload):
+            return
+        problems = sorted(
+            (_place("payload", error.instance_path), _short(error.message))
+            for error in self._errors(payload, size_bytes=size)
+        )
+        if not problems:
+            why = "does not fit its form, in more places than can be looked through"
+            raise InvalidInputError(what="payload", why=why)
+        (what, why), *others = problems[:_PROBLEMS_TOLD]
+        more = [f"{place}: {message}" for place, message in others]
+        if len(problems) > _PROBLEMS_TOLD:
+            more.append(f"and {len(problems) - _PROBLEMS_TOLD} more")
+        raise InvalidInputError(what=what, why="; ".join([why, *more]))
+
+    def _errors(self, payload: Any, *, size_bytes: int) -> Sequence[ValidationError]:
+        """The errors of a payload: all where these are few, else the first, or none if it brings too many along."""
+        cost, values = self._costs.cost, count_values(payload)
+        # jsonschema-rs collects all of them, whether they are looked at or not.
+        if self._are_few(cost.total, values, size_bytes):
+            return tuple(self._validator.iter_errors(payload))
+        # An error of `anyOf` holds those of all its branches.
+        if not self._are_few(cost.branches, values, size_bytes):
+            return ()
+        try:
+            self._validator.validate(payload)
+        except ValidationError as error:
+            return (error,)
+        return ()
+
+    def _are_few(self, steps: int, values: int, size_bytes: int) -> bool:
+        """Whether the errors of so many steps on so many values are few and small enough to be collected."""
+        count = steps * values
+        quoted = steps * size_bytes + count * self._quoted_bytes * _CHAR_BYTES
+        return count <= _MOST_ERRORS and quoted <= _MOST_ERROR_BYTES
 
 
 def _size_of(payload: Any) -> int:
@@ -123,26 +170,6 @@ def _size_of(payload: Any) -> int:
     except (ValueError, RecursionError):
         check_json(payload, what="payload")  # tells where it is no JSON
         raise
-
-
-def _errors(
-    validator: Any, payload: Any, *, cost: FormCost, size_bytes: int
-) -> Sequence[ValidationError]:
-    """The errors of a payload: all where these are few, else the first, or none if it brings too many along."""
-    values = count_values(payload)
-    if (
-        cost.total * values <= _MOST_ERRORS and cost.total * size_bytes <= _MOST_ERROR_BYTES
-    ):  # jsonschema-rs collects all of them, whether they are looked at or not
-        return tuple(validator.iter_errors(payload))
-    if (
-        cost.branches * values > _MOST_ERRORS or cost.branches * size_bytes > _MOST_ERROR_BYTES
-    ):  # an error of `anyOf` holds all of its branches
-        return ()
-    try:
-        validator.validate(payload)
-    except ValidationError as error:
-        return (error,)
-    return ()
 
 
 def form_fields(form: Mapping[str, Any]) -> tuple[FormField, ...]:
@@ -165,6 +192,8 @@ def _validator(form: Mapping[str, Any], *, pattern_bytes: int | None = None) -> 
         )
     except ValidationError as error:
         place, why = _place("form", error.instance_path), _short(error.message)
+        if pattern_bytes is not None and why.endswith('is not a "regex"'):
+            why = f"{why}, or one that compiles to more than {pattern_bytes} bytes"
     except ValueError as error:
         place, why = "form", _short(str(error))
     raise InvalidInputError(what=place, why=why)

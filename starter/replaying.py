@@ -24,7 +24,8 @@ async def find_obstacle(temporal: Client, workflow_id: str) -> str | None:
     found = await handle.describe()
     if found.workflow_type != AGENT_JOB:
         return f"its code, {found.workflow_type}, is not part of this version"
-    replayer = Replayer(workflows=[], plugins=[MnesticPlugin()])
+    codec = temporal.data_converter.payload_codec
+    replayer = Replayer(workflows=[], plugins=[MnesticPlugin(codec=codec)])
     replayed = await replayer.replay_workflow(
         await handle.fetch_history(), raise_on_replay_failure=False
     )

@@ -179,7 +179,7 @@ def _checked(construct: Callable[[Any, Any], Any]) -> Callable[[Any, yaml.Scalar
     def checked(loader: _Loader, node: yaml.ScalarNode) -> Any:
         try:
             value = construct(loader, node)
-        except (ValueError, KeyError, OverflowError):
+        except (ValueError, LookupError, OverflowError):
             kind = node.tag.rpartition(":")[2]
             raise _refusal(f"{_shown(node.value)} is no {kind}", line=_line(node)) from None
         try:

@@ -11,6 +11,33 @@ from mnestic.memory.forms import check_form, check_payload
 
 FORMS: dict[str, dict[str, Any]] = {
     "anything": {},
+    "many texts and a number": {
+        "type": "object",
+        "properties": {**{name: {"type": "string"} for name in "abcdef"}, "n": {"type": "number"}},
+        "required": list("abcdefn"),
+    },
+    "objects in objects and in a list": {
+        "$defs": {
+            "address": {
+                "type": "object",
+                "properties": {name: {"type": "string"} for name in ("city", "street", "zip")},
+                "required": ["city", "street", "zip"],
+            }
+        },
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "address": {"$ref": "#/$defs/address"},
+            "more": {"type": "array", "items": {"$ref": "#/$defs/address"}, "minItems": 2},
+        },
+        "required": ["name", "address", "more"],
+    },
+    "several that differ": {
+        "type": "array",
+        "items": {"type": "string"},
+        "minItems": 3,
+        "uniqueItems": True,
+    },
     "a number": {"type": "integer"},
     "null": {"type": "null"},
     "a yes": {"const": True},

@@ -90,6 +90,8 @@ FORMS: dict[str, Callable[[int], Form]] = {
     "huge limits": lambda size: {
         "items": {"minLength": 10**size, "maxItems": 10**size, "minProperties": 10**size}
     },
+    "a long constant": lambda size: {"items": {"const": "a" * size * 4 + "😀"}},
+    "a long constant for names": lambda size: {"propertyNames": {"const": "a" * size * 4 + "😀"}},
     "a name at each level": _nested(
         lambda form: {"properties": {"a": form}, "required": ["b"]}, {}
     ),
@@ -100,6 +102,9 @@ PATTERNS: dict[str, Callable[[int], Form]] = {
     "repetitions": _many("allOf", lambda number: {"pattern": rf"[ab]*a[ab]{{{number + 500}}}c"}),
     "repeated letters": _many("allOf", lambda number: {"pattern": rf"\p{{L}}{{{number + 1}}}\d"}),
     "a repetition of repetitions": lambda size: {"pattern": rf"(?:(?:a|b)?){{{size * 20}}}c"},
+    "classes that are repeated never": lambda size: {
+        "items": {"pattern": r"(?i)(?:" + r"\pL\pN\w\W[^\pL]" * size + "){0}x"}
+    },
     "patterns of names": lambda size: {
         "patternProperties": {f"k{number}$": {"type": "string"} for number in range(size)},
         "unevaluatedProperties": {"type": "integer"},

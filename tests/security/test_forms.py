@@ -43,9 +43,17 @@ def test_payloads_of_any_size_are_validated_in_a_moment() -> None:
             },
             r"^form\.\$defs\.b: takes \d+ steps",
         ),
-        ({"properties": {"a": {"pattern": r"(?:\p{L}{20}){9}"}}}, r"^form\.properties\.a: takes"),
+        (
+            {"properties": {"a": {"pattern": r"(?:\p{L}{20}){9}"}}},
+            r"^form\.properties\.a\.pattern: .* compiles to more",
+        ),
+        ({"pattern": "a" * 1001}, "^form: takes .* at most 1000 characters together"),
+        (
+            {"allOf": [{"pattern": f"((a{{1,99}}){{1,99}}){{1,99}}b{n}"} for n in range(320)]},
+            r"^form\.allOf\.0: takes",
+        ),
     ],
-    ids=["references", "pattern"],
+    ids=["references", "pattern", "a long pattern", "patterns too large to compile"],
 )
 def test_a_form_that_costs_too_much_is_refused_by_its_place(
     form: dict[str, Any], place: str

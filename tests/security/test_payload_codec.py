@@ -23,6 +23,7 @@ from mnestic.starter.payload_codec import EncryptionCodec, is_encrypted
 from mnestic.starter.payload_keys import PayloadKeys, payload_keys
 from mnestic.starter.plans import parse_plan
 from mnestic.starter.plugins import make_plugin
+from mnestic.starter.replaying import find_obstacle
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
@@ -279,6 +280,7 @@ async def test_temporal_holds_no_word_of_a_job_and_its_owner_reads_all(
             await client.wait_for_result("j1")
         timeline = await client.job_history("j1")
         described = await client.describe_job("j1")
+        obstacle = await find_obstacle(client.temporal, workflow_id)
         working = await client.memory("ada").working_memory("s-j1")
         history = await client.temporal.get_workflow_handle(workflow_id).fetch_history()
 
@@ -286,6 +288,7 @@ async def test_temporal_holds_no_word_of_a_job_and_its_owner_reads_all(
     assert WORD.encode() not in held
     assert b"Encoded failure" in held
     assert described.plan == "sealed"
+    assert obstacle is None
     assert "node lost" in str(failed.value)
     told = [(entry.what, entry.detail) for entry in timeline.entries]
     assert [what for what, _ in told].count("wait_opened") == 1

@@ -55,6 +55,7 @@ BAD = {
     "an integer over the bits": (HEAD + "    x: " + "9" * 1300, "is an integer of over 4096 bits"),
     "a long number of base 60": (HEAD + "    x: 1" + ":1" * 5000, "line 7: a number has 10001"),
     "no binary number": (HEAD + "    x: 0b_\n", "line 7: '0b_' is no int"),
+    "no number at all": (HEAD + '    x: !!int ""\n', "line 7: '' is no int"),
     "no decimal number": (HEAD + "    x: !!float abc\n", "line 7: 'abc' is no float"),
     "no boolean": (HEAD + "    x: !!bool maybe\n", "line 7: 'maybe' is no bool"),
     "not a number": (HEAD + "    x: .nan\n", "line 7: '.nan' is nan, which JSON does not have"),
