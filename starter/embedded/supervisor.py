@@ -83,7 +83,10 @@ class SupervisedPart:
             await asyncio.sleep(pause.total_seconds())
             try:
                 self.part = await self._start()
-            except MnesticError as error:
+            except (
+                MnesticError,
+                OSError,
+            ) as error:  # OSError: the disk is full, or no process more is allowed
                 why = str(error)
             else:
                 self._report(f"{name} runs again (pid {self.part.mark.pid})")

@@ -114,14 +114,23 @@ async def test_a_part_that_ends_each_time_is_given_up_by_name(start: Start) -> N
     ]
 
 
-async def test_a_start_that_is_refused_counts_as_an_end(start: Start) -> None:
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (InUseError(what="port 7", by="a test", mend="none"), "port 7 is in use"),
+        (OSError("no space left"), "no space left"),
+    ],
+)
+async def test_a_start_that_is_refused_counts_as_an_end(
+    start: Start, error: Exception, why: str
+) -> None:
     async def refuse() -> Part:
-        raise InUseError(what="port 7", by="a test", mend="none")
+        raise error
 
     async with Supervisor(lambda _: None, RestartPolicy(tries=2, first_pause=SOON)) as supervisor:
         supervisor.supervise(part := await start(), refuse)
         await end(part)
-        with pytest.raises(PartCrashedError, match=r"oven .* the last time: port 7 is in use"):
+        with pytest.raises(PartCrashedError, match=f"oven .* the last time: {why}"):
             async with asyncio.timeout(LIMIT_S):
                 await supervisor.wait()
 
