@@ -97,8 +97,16 @@ _WALLS = """
 SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity,
        EXISTS (SELECT FROM pg_policies AS p
                 WHERE p.schemaname = 'mnestic' AND p.tablename = c.relname AND p.policyname = 'tenant'
-                  AND p.qual LIKE '%mnestic.tenant_id%' AND p.with_check LIKE '%mnestic.tenant_id%')
+                  AND p.permissive = 'PERMISSIVE' AND p.cmd = 'ALL' AND p.roles = '{public}'
+                  AND p.qual = '(tenant_id = current_setting(''mnestic.tenant_id''::text, true))'
+                  AND p.with_check = '(tenant_id = current_setting(''mnestic.tenant_id''::text, true))')
   FROM pg_class AS c WHERE c.relnamespace = to_regnamespace('mnestic') AND c.relkind = 'r'
+"""
+# Rows that any permissive policy lets through are let through; a restrictive one of somebody's own only narrows.
+_HOLES = """
+SELECT tablename, policyname FROM pg_policies
+ WHERE schemaname = 'mnestic' AND policyname <> 'tenant' AND permissive = 'PERMISSIVE'
+ ORDER BY tablename, policyname
 """
 _ROLE = """
 SELECT rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = 'mnestic_app'
@@ -210,6 +218,11 @@ def _walls_amiss(connection: psycopg.Connection[Any]) -> Iterator[Amiss]:
         for is_there, (what, mend) in zip(walls.get(name, ()), mends, strict=False):
             if not is_there:
                 yield Amiss(f"{name} {what}", sql.SQL(mend).format(table=sql.Identifier(name)))
+    for table, policy in connection.execute(_HOLES).fetchall():
+        drop = sql.SQL("DROP POLICY {} ON {}").format(
+            sql.Identifier(policy), sql.Identifier("mnestic", table)
+        )
+        yield Amiss(f"{table} has a policy {policy}, which lets more through", drop)
 
 
 def _wanted() -> Iterator[_Right]:

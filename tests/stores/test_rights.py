@@ -114,6 +114,17 @@ def test_every_table_and_function_is_declared(migrated: str) -> None:
         ),
         ("DROP POLICY tenant ON mnestic.fact", "fact has no policy of its tenant"),
         ("ALTER POLICY tenant ON mnestic.fact USING (true)", "fact has no policy of its tenant"),
+        (
+            """
+            ALTER POLICY tenant ON mnestic.fact
+            USING (tenant_id = current_setting('mnestic.tenant_id', true) OR true)
+            """,
+            "fact has no policy of its tenant",
+        ),
+        (
+            "CREATE POLICY leak ON mnestic.entry USING (true)",
+            "entry has a policy leak, which lets more through",
+        ),
     ],
 )
 def test_what_was_spoilt_is_seen_and_mended(migrated: str, statement: str, what: str) -> None:
