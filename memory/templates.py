@@ -180,8 +180,8 @@ def _lookup(path: str, roots: Mapping[str, Any]) -> Any:
         elif isinstance(found, Sequence) and not isinstance(found, str) and _is_index(name, found):
             found = found[int(name)]
         else:
-            told = _told_of(found, depth=depth, root=path.partition(".")[0])
-            why = f"has no {_brief(name)!r}{told}"
+            there = _names_in(found, depth=depth, root=path.partition(".")[0])
+            why = f"has no {_brief(name)!r}{there}"
             raise InvalidInputError(what=f"${{{_brief(path)}}}", why=why)
     return found
 
@@ -190,7 +190,7 @@ def _brief(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
 
 
-def _told_of(found: Any, *, depth: int, root: str) -> str:
+def _names_in(found: Any, *, depth: int, root: str) -> str:
     """The names that are there; inside of what memory holds, these are memory too."""
     if root == _MEMORY and depth > _NAMED:
         return ""

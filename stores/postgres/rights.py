@@ -199,11 +199,11 @@ def _rights_amiss(connection: psycopg.Connection[Any]) -> Iterator[Amiss]:
     found = {_Right(*row) for row in connection.execute(_RIGHTS).fetchall()}
     for right in sorted(wanted - found):
         yield Amiss(
-            f"{right.role} lacks {_told(right)}", _statement("GRANT {} ON {} {} TO {}", right)
+            f"{right.role} lacks {_described(right)}", _statement("GRANT {} ON {} {} TO {}", right)
         )
     for right in sorted(right for right in found - wanted if right[:2] in ours):
         yield Amiss(
-            f"{right.role} has {_told(right)}", _statement("REVOKE {} ON {} {} FROM {}", right)
+            f"{right.role} has {_described(right)}", _statement("REVOKE {} ON {} {} FROM {}", right)
         )
 
 
@@ -237,7 +237,7 @@ def _wanted() -> Iterator[_Right]:
         yield _Right("FUNCTION", name, "", "EXECUTE", role)
 
 
-def _told(right: _Right) -> str:
+def _described(right: _Right) -> str:
     return f"{right.privilege} on {right.name}" + (f".{right.part}" if right.part else "")
 
 
