@@ -8,6 +8,7 @@ from sqlalchemy import Row, delete, func, literal, or_, select, text, tuple_, un
 
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics, Unembedded
+from mnestic.memory.entry_marks import marks_of
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.signals import entry_signal
@@ -26,7 +27,7 @@ _TERMS = {"keyword": "keywords", "tag": "tags", "alias": "aliases", "subject": "
 _RELATED = "related"  # a term that is no name
 _COLUMNS = [
     *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
-    "language",
+    *("language", "marks"),
 ]
 _ADD = insert_rows(
     ENTRY, *_COLUMNS, now=["created_at", "updated_at"], returning=["id", "number"], where_new=True
@@ -364,6 +365,7 @@ class PostgresEntryStore:
             {
                 **entry.model_dump(exclude={"created_at", "updated_at"}),
                 "language": languages[entry.id],
+                "marks": marks_of(entry.content, entry.times),
             }
             for entry in entries
         ]

@@ -150,7 +150,7 @@ def _names() -> Any:
 class EntryRow(Table, table=True):
     """One memory. `number` stands for it in the indexes, `lexemes` is its length in them.
 
-    `facts` is of an earlier schema, and not written any more.
+    `marks` are those of `mnestic.memory.entry_marks`. `facts` is of an earlier schema, and not written any more.
     """
 
     __tablename__ = "entry"
@@ -207,6 +207,7 @@ class EntryRow(Table, table=True):
     created_at: datetime = instant()
     updated_at: datetime = instant()
     expires_at: datetime | None = maybe_instant()
+    marks: int = Field(sa_type=SmallInteger)
 
 
 class PostingRow(Table, table=True):

@@ -5,14 +5,19 @@ from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.rows import TupleRow
 
 from mnestic.memory.entries import Entry, EntryQuery, TimeMention
+from mnestic.memory.entry_marks import EntryMarks
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.ports import Transaction
+from mnestic.starter.settings import Settings
 from tests.stores.entry_samples import NOON, entry
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+TODAY = TimeMention(words="today", start=NOON, end=NOON + timedelta(days=1))
 
 
 async def listed(begin: Begin, **asked: Any) -> list[str]:
@@ -50,6 +55,25 @@ async def test_an_entry_comes_back_as_it_was_added(begin: Begin) -> None:
     assert found == given.model_copy(
         update={"created_at": found.created_at, "updated_at": found.created_at}
     )
+
+
+async def test_marks_follow_what_an_entry_says(
+    begin: Begin, owner: psycopg.Connection[TupleRow], settings: Settings
+) -> None:
+    def stored() -> list[TupleRow]:
+        found = "SELECT id, marks FROM mnestic.entry WHERE tenant_id = %s ORDER BY id"
+        return owner.execute(found, [settings.tenant_id]).fetchall()
+
+    async with begin() as transaction:
+        await transaction.entries.add([entry("a", "Is it open?"), entry("b", "It is open.")])
+    before = stored()
+    async with begin() as transaction:
+        await transaction.entries.change(
+            [entry("a", "It is closed."), entry("b", "It is open.", times=(TODAY,))]
+        )
+
+    assert before == [("a", EntryMarks.ASKS), ("b", 0)]
+    assert stored() == [("a", 0), ("b", EntryMarks.NAMES_TIME)]
 
 
 async def test_entries_are_asked_for_by_what_they_are(begin: Begin) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy.pool import NullPool
 
 from mnestic.memory.claims import Claim, ClaimSource, Span
 from mnestic.memory.entries import EntryQuery
+from mnestic.memory.entry_marks import EntryMarks
 from mnestic.memory.predicates import default_predicate
 from mnestic.memory.resolution import resolve
 from mnestic.memory.working import WorkingMemory
@@ -281,3 +282,42 @@ async def test_words_of_0003_are_read_as_they_are_now(empty_url: str) -> None:
         assert sorted(counted.fetchall()) == sorted(left) == [("ghent", 4), ("live", 4)]
         corpus = owner.execute("SELECT entries, lexemes, languages FROM mnestic.corpus").fetchall()
     assert corpus == [(4, 8, ["english"])]
+
+
+def insert_entry_of_0010(connection: psycopg.Connection[Any], number: int) -> None:
+    """One third of them asks something, and the first names a time."""
+    today = {"words": "today", "start": NOON.isoformat(), "end": NOON.isoformat()}
+    entry = {
+        "id": f"e{number}",
+        "entry_type": "interaction",
+        "status": "active",
+        "content": "I live in Ghent." if number % 3 else "Where do you live?",
+        "summary": "",
+        **{name: [] for name in ("subjects", "keywords", "tags", "aliases", "related")},
+        "times": [today] if number == 1 else [],
+        "importance": 0.5,
+        "critical": False,
+        "access_count": 0,
+        "language": "english",
+        **dict.fromkeys(("at", "created_at", "updated_at"), NOON),
+    }
+    insert(connection, "entry", entry)
+
+
+def test_entries_of_0010_get_their_marks(empty_url: str) -> None:
+    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection, to="0010")
+    with psycopg.connect(empty_url) as owner:
+        for number in range(450):  # beyond a batch of the migration
+            insert_entry_of_0010(owner, number)
+
+    migrate(empty_url)
+
+    with psycopg.connect(empty_url) as owner:
+        marked = owner.execute("SELECT marks, count(*) FROM mnestic.entry GROUP BY 1").fetchall()
+        walled = owner.execute(
+            "SELECT relforcerowsecurity FROM pg_class WHERE oid = 'mnestic.entry'::regclass"
+        ).fetchone()
+    assert dict(marked) == {0: 299, EntryMarks.ASKS: 150, EntryMarks.NAMES_TIME: 1}
+    assert walled == (True,)
