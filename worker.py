@@ -1,6 +1,6 @@
 """The worker process: takes jobs and activities from a task queue, and how it is wired.
 
-One of the two composition roots: it and `starter/wiring.py` alone name concrete stores and models.
+One of the composition roots: it and `starter/…wiring.py` alone name concrete stores and models.
 """
 
 import asyncio
@@ -45,18 +45,12 @@ from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
 from mnestic.memory.usage import ModelPrices
 from mnestic.starter.cli.output import exit_code, fail, leave
+from mnestic.starter.learning_wiring import extractor_of, learning_limits
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
-from mnestic.starter.payload_keys import payload_keys
-from mnestic.starter.plugins import make_plugin
-from mnestic.starter.settings import Settings, load_settings
-from mnestic.starter.wiring import (
+from mnestic.starter.memory_wiring import (
     auto_retriever,
-    connect_temporal,
     embedder_of,
-    extractor_of,
     find_database,
-    find_endpoints,
-    learning_limits,
     local_models,
     open_database,
     open_openai,
@@ -64,6 +58,10 @@ from mnestic.starter.wiring import (
     open_reranker,
     prices_of,
 )
+from mnestic.starter.payload_keys import payload_keys
+from mnestic.starter.plugins import make_plugin
+from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.wiring import connect_temporal, find_endpoints
 from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.workflows.plugin import MnesticPlugin
 

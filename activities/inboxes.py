@@ -8,11 +8,10 @@ from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.inbox_messages import keep_signals
 from mnestic.activities.ingests import start_ingest_here
-from mnestic.activities.receiving import receive
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.inbox import Signal, read_signal, refused_resource
-from mnestic.memory.learning import Lesson, entry_id_at
+from mnestic.memory.inbox import Signal, refused_resource
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
 
@@ -91,39 +90,3 @@ class InboxActivities:
         return self._memory.transaction(
             tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor="inbox", write=True
         )
-
-
-async def keep_signals(transaction: Transaction, signals: Sequence[Signal], *, owner: str) -> int:
-    """Keeps what signals say; returns how many messages were new.
-
-    Raises:
-        InvalidInputError: one of them cannot be kept.
-    """
-    read = [read_signal(signal) for signal in signals]
-    # Topics are locked before entries, as by everybody.
-    await transaction.facts.claim([each.claim for each in read if each.claim is not None])
-    messages = [message for each in read for message in each.messages]
-    return await receive(transaction, messages, owner=owner)
-
-
-async def retry_parked(transaction: Transaction, lessons: Sequence[Lesson], *, owner: str) -> int:
-    """Lets parked messages be learned from and embedded again; returns how many."""
-    retried = await transaction.learning.retry(lessons)
-    places = (entry_id_at(lesson.place, owner=owner) for lesson in lessons)
-    await transaction.entries.embed_again(list(places))
-    return retried
-
-
-async def read_again(
-    transaction: Transaction, lesson: Lesson, signal: Signal, *, owner: str
-) -> int:
-    """Keeps a signal that was refused before; returns 1 if that is not done yet, else 0.
-
-    Raises:
-        InvalidInputError: this version refuses it as well; it stays parked when the transaction ends so.
-    """
-    read_signal(signal)
-    if not await transaction.learning.drop([lesson]):
-        return 0
-    await keep_signals(transaction, [signal], owner=owner)
-    return 1

@@ -26,14 +26,10 @@ from mnestic.memory.notes import NoteSelection
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.failing_tasks import count_failing_workflows
+from mnestic.starter.learning_wiring import find_models
+from mnestic.starter.memory_wiring import notes_of
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import (
-    Endpoints,
-    connect_temporal,
-    find_endpoints,
-    find_models,
-    notes_of,
-)
+from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints
 from mnestic.stores.postgres.poolers import is_pooled
 from mnestic.stores.postgres.rights import find_amiss, summarise
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url

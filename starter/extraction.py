@@ -14,15 +14,9 @@ from mnestic.activities.learning_calls import LearningCalls, begin_learning
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Id
+from mnestic.starter.learning_wiring import extractor_of, learning_limits
+from mnestic.starter.memory_wiring import find_database, open_database, open_openai, prices_of
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import (
-    extractor_of,
-    find_database,
-    learning_limits,
-    open_database,
-    open_openai,
-    prices_of,
-)
 
 
 class _Asker(BaseModel):

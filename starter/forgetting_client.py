@@ -1,42 +1,21 @@
 """Having an agent forget a topic, from outside a job."""
 
-import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from temporalio.client import Client, WorkflowHandle
+from typing import TYPE_CHECKING, Any
 
 from mnestic.activities.auto_retrieving import AutoRetriever
-from mnestic.activities.forgetting import begin_forgetting
 from mnestic.activities.query_models import QueryModels
-from mnestic.activities.running_jobs import RunningJobs
-from mnestic.activities.topic_meaning import entries_about
-from mnestic.memory.errors import ConfigurationError, MnesticError
-from mnestic.memory.forgetting import (
-    ForgetRequest,
-    ForgottenItem,
-    LeftOver,
-    Purged,
-    TopicForgotten,
-)
-from mnestic.memory.forgetting_tokens import check_token, token_of
-from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
+from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.forgetting import Purged, TopicForgotten
 from mnestic.memory.ports import Memory
 from mnestic.memory.topics import topic_words
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.context_client import ContextClient
-from mnestic.starter.rpc import rpc_errors
-from mnestic.starter.topic_survey import TopicSurvey
+from mnestic.starter.reach import Reach
 
+if TYPE_CHECKING:  # a third of a second, which only who forgets pays
+    from temporalio.client import WorkflowHandle
 
-@dataclass(frozen=True, kw_only=True)
-class Reach:
-    """Where workflows are started: the client, its address for people, and the workers' task queue."""
-
-    temporal: Client
-    address: str
-    task_queue: str
+    from mnestic.starter.topic_forgetting import TopicForgetting
 
 
 class ForgettingClient(ContextClient):
@@ -78,18 +57,7 @@ class ForgettingClient(ContextClient):
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """
-        topic_words(topic)
-        # What is to be forgotten is found whatever the day's budget.
-        embedder = self._models.embedder(self._asker, is_held=False)
-        close = await entries_about(self._asker, topic, embedder=embedder)
-        survey = await self._survey(topic, close)
-        return TopicForgotten(
-            dry_run=True,
-            token=token_of(topic, survey.items),
-            purged=survey.purged,
-            items=survey.items,
-            left=survey.left,
-        )
+        return await (await self._forgetting(topic)).preview(topic)
 
     async def forget(self, topic: FreeText, *, confirm: str | None = None) -> TopicForgotten:
         """Has the agent forget a topic, for good: what has its words, and what was shown to be about it.
@@ -109,13 +77,14 @@ class ForgettingClient(ContextClient):
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """
-        shown = await self._confirmed(topic, confirm)
-        done = await (await self._start(topic, shown)).result()
-        return await self.tell_forgotten(topic, done, shown=shown)
+        forgetting = await self._forgetting(topic)
+        shown = await forgetting.confirmed(topic, confirm)
+        done = await (await forgetting.start(topic, shown)).result()
+        return await forgetting.tell(topic, done, shown=shown)
 
     async def start_forgetting(
         self, topic: FreeText, *, confirm: str | None = None
-    ) -> WorkflowHandle[Any, Purged]:
+    ) -> "WorkflowHandle[Any, Purged]":
         """Begins to forget, as `forget` does, and does not wait for the end.
 
         Raises:
@@ -123,7 +92,8 @@ class ForgettingClient(ContextClient):
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """
-        return await self._start(topic, await self._confirmed(topic, confirm))
+        forgetting = await self._forgetting(topic)
+        return await forgetting.start(topic, await forgetting.confirmed(topic, confirm))
 
     async def tell_forgotten(
         self, topic: FreeText, done: Purged, *, shown: TopicForgotten | None = None
@@ -135,55 +105,16 @@ class ForgettingClient(ContextClient):
             done: The result of `ForgetTopic`.
             shown: The preview; its items are told once more.
         """
-        survey = await self._survey(topic, ())
-        stale = tuple(_stale(table) for table in done.stale)
-        items = () if shown is None else shown.items
-        return TopicForgotten(**done.model_dump(), items=items, left=(*survey.left, *stale))
+        return await (await self._forgetting(topic)).tell(topic, done, shown=shown)
 
-    async def _confirmed(self, topic: str, token: str | None) -> TopicForgotten:
+    async def _forgetting(self, topic: str) -> "TopicForgetting":
         topic_words(topic)
-        if token is None:
-            check_token(None, "")
-        shown = await self.preview_forget(topic)
-        check_token(token, shown.token or "")
-        return shown
-
-    async def _start(self, topic: str, shown: TopicForgotten) -> WorkflowHandle[Any, Purged]:
-        reach = self._reached()
-        asked = ForgetRequest(
-            tenant_id=self._tenant_id, agent_id=self._agent_id, forgetting_id=uuid.uuid4().hex
-        )
-        async with begin_forgetting(self._memory, asked, write=True) as transaction:
-            await transaction.forgetting.begin(asked.forgetting_id, topic, entries=shown.by_meaning)
-        workflow_id = forget_workflow_id(self._tenant_id, asked.forgetting_id)
-        try:
-            with rpc_errors(reach.address, job_id=workflow_id):
-                return await reach.temporal.start_workflow(
-                    FORGET_TOPIC,
-                    asked,
-                    id=workflow_id,
-                    task_queue=reach.task_queue,
-                    result_type=Purged,
-                )
-        except MnesticError:
-            async with begin_forgetting(self._memory, asked, write=True) as transaction:
-                await transaction.forgetting.finish(asked.forgetting_id)  # its words must not stay
-            raise
-
-    async def _survey(self, topic: str, close: Sequence[ForgottenItem]) -> TopicSurvey:
-        reach = self._reached()
-        running = RunningJobs(reach.temporal, tenant_id=self._tenant_id, agent_id=self._agent_id)
-        survey = TopicSurvey(lambda: self._transaction(write=False), running=running)
-        await survey.run(topic, close=close)
-        return survey
-
-    def _reached(self) -> Reach:
         if self._reach is None:
-            why = "is needed to forget; use the memory of a connected MnesticClient"
+            why = "is needed to forget; use the memory of a connected client"
             raise ConfigurationError(setting="TEMPORAL_ADDRESS", why=why)
-        return self._reach
+        reach = await self._reach.temporal()
+        from mnestic.starter.topic_forgetting import (  # noqa: PLC0415 - it imports Temporal
+            TopicForgetting,
+        )
 
-
-def _stale(table: str) -> LeftOver:
-    why = "may quote what was there; ANALYZE it as its owner, and once more when it has rows again"
-    return LeftOver(kind="statistics", name=f"pg_statistic of mnestic.{table}", why=why)
+        return TopicForgetting(self._asker, models=self._models, reach=reach)

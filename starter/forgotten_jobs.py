@@ -6,7 +6,7 @@ from mnestic.memory.jobs import JobDescription
 from mnestic.memory.names import wait_number
 from mnestic.memory.ports import Memory
 from mnestic.starter.job_finding import owner_of
-from mnestic.starter.job_listing import every
+from mnestic.starter.pages import every
 
 _STATES = ("completed", "failed", "cancelled")
 

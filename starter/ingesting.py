@@ -6,15 +6,13 @@ from typing import Any, NamedTuple
 
 from temporalio.client import WorkflowHandle
 
-from mnestic.activities import ingests
 from mnestic.memory.conversations import Conversation
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.learning import Incoming, Ingested
-from mnestic.memory.names import ingest_workflow_id
 from mnestic.memory.resources import Resource
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.memory_client import MemoryClient
-from mnestic.starter.rpc import rpc_errors
+from mnestic.starter.temporal_reach import TemporalReach
 from mnestic.starter.turns import Refuse, refuse_or_raise
 
 _BATCH = 500  # messages kept in one transaction
@@ -62,16 +60,12 @@ async def start_ingest(client: MnesticClient, *, agent_id: str) -> WorkflowHandl
     Raises:
         TemporalUnavailableError: Temporal does not answer.
     """
-    tenant_id = client.settings.tenant_id
-    with rpc_errors(
-        client.endpoints.temporal_address, job_id=ingest_workflow_id(tenant_id, agent_id)
-    ):
-        return await ingests.start_ingest(
-            client.temporal,
-            tenant_id=tenant_id,
-            agent_id=agent_id,
-            task_queue=client.settings.task_queue,
-        )
+    reach = TemporalReach(
+        temporal=client.temporal,
+        address=client.endpoints.temporal_address,
+        task_queue=client.settings.task_queue,
+    )
+    return await reach.start_ingest(tenant_id=client.settings.tenant_id, agent_id=agent_id)
 
 
 async def _keep(

@@ -10,8 +10,8 @@ from mnestic.memory.timeline import JobTimeline, join_rows
 from mnestic.starter.history_payloads import cause_of
 from mnestic.starter.job_events import entries_of
 from mnestic.starter.job_finding import find_job, owner_of
-from mnestic.starter.job_listing import every
 from mnestic.starter.job_steps import Attempts
+from mnestic.starter.pages import every
 from mnestic.starter.payload_decoding import decoded
 
 Run = list[HistoryEvent]

@@ -3,8 +3,8 @@
 import base64
 import binascii
 import hashlib
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 from temporalio.client import (
     Client,
@@ -24,9 +24,7 @@ from mnestic.starter.failing_tasks import find_failing_task
 from mnestic.starter.job_results import job_result
 from mnestic.starter.payload_decoding import decoded
 
-_PAGE = 1000  # rows
 _SUM_BYTES = 8
-Row = TypeVar("Row")
 
 _ENDED: dict[WorkflowExecutionStatus, JobState] = {
     WorkflowExecutionStatus.COMPLETED: "completed",
@@ -101,21 +99,6 @@ async def _failure(temporal: Client, found: WorkflowExecutionDescription) -> str
     except JobFailedError as error:
         return error.why
     return "Temporal says that it failed, and has its result"
-
-
-async def every(
-    list_page: Callable[..., Awaitable[tuple[tuple[Row, ...], str | None]]],
-    *asked: str,
-    **query: Any,
-) -> tuple[Row, ...]:
-    """All pages of a list that is asked for by these arguments."""
-    rows: list[Row] = []
-    cursor = None
-    while True:
-        page, cursor = await list_page(*asked, **query, limit=_PAGE, cursor=cursor)
-        rows.extend(page)
-        if cursor is None:
-            return tuple(rows)
 
 
 def agent_of(found: WorkflowExecutionDescription) -> str:

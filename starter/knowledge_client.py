@@ -29,7 +29,7 @@ from mnestic.memory.subjects import spelt
 from mnestic.memory.world import World, world_of
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.decisions import decided_at, decided_now
-from mnestic.starter.job_listing import every
+from mnestic.starter.pages import every
 
 _ACTOR = "client"
 

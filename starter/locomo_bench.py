@@ -24,9 +24,10 @@ from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.ingesting import receive_conversation, start_ingest
 from mnestic.starter.learning_status import wait_for_learning
 from mnestic.starter.locomo_questions import CATEGORIES, Question, Sample
+from mnestic.starter.memory_wiring import embedder_of, token_counter
 from mnestic.starter.search_baselines import PlainIndex, lexemes_of
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import embedder_of, open_memory, token_counter
+from mnestic.starter.wiring import open_memory
 from mnestic.stores.postgres.schema import migrate
 from mnestic.worker import activities_of, make_worker, open_models
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from mnestic.activities.inboxes import read_again, retry_parked
+from mnestic.activities.inbox_messages import read_again, retry_parked
 from mnestic.activities.receiving import receive
 from mnestic.memory.canonical import check_json
 from mnestic.memory.entries import EntryType

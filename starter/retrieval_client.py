@@ -11,8 +11,8 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, check_policy
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import FreeText
+from mnestic.starter.memory_wiring import local_models, token_counter
 from mnestic.starter.settings_client import SettingsClient
-from mnestic.starter.wiring import local_models, token_counter
 
 
 class RetrievalClient(SettingsClient):

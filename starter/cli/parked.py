@@ -18,9 +18,9 @@ from mnestic.starter.cli.output import (
     run,
 )
 from mnestic.starter.ingesting import start_ingest
-from mnestic.starter.job_listing import every
 from mnestic.starter.learning_status import find_delay, wait_for_learning
 from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.pages import every
 
 app = typer.Typer(help="Messages that could not be learned from.", no_args_is_help=True)
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]

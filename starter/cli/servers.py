@@ -52,7 +52,7 @@ def worker(
 
 def migrate_schema(as_json: AsJson = False) -> None:
     """Bring the database's schema to this version, and put roles and rights right."""
-    from mnestic.starter.wiring import find_database
+    from mnestic.starter.memory_wiring import find_database
     from mnestic.stores.postgres.schema import migrate
 
     _, admin_url = find_database(command_settings())
@@ -65,7 +65,7 @@ def migrate_schema(as_json: AsJson = False) -> None:
 
 def index(as_json: AsJson = False) -> None:
     """Build the vector indexes that large memories of the tenant lack; everybody goes on meanwhile."""
-    from mnestic.starter.wiring import find_database
+    from mnestic.starter.memory_wiring import find_database
     from mnestic.stores.postgres.vector_indexes import index_vectors
 
     settings = command_settings()

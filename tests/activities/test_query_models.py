@@ -19,8 +19,8 @@ from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.ports import Memory
 from mnestic.memory.usage import Budget
 from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.memory_wiring import open_query_models
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import open_query_models
 from tests.activities.learning_models import PRICES, Call, Steps, refused, said, vectors
 from tests.activities.locks import until_held_up
 

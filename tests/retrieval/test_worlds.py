@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from mnestic.starter.memory_client import MemoryClient
-from mnestic.starter.wiring import token_counter
+from mnestic.starter.memory_wiring import token_counter
 from tests.retrieval.conftest import WORLDS, World, load
 
 WORLD_NAMES = sorted(path.stem for path in WORLDS.glob("*.yaml"))

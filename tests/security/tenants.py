@@ -31,8 +31,8 @@ from mnestic.memory.waits import ResumeReceipt
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.memory_wiring import auto_retriever
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import auto_retriever
 from mnestic.worker import activities_of, make_worker
 
 SECRET = "Vasterbotten"  # stands in every text of the victim

@@ -8,8 +8,8 @@ from pydantic import SecretStr
 
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.usage import Budget, ModelPrices
+from mnestic.starter.memory_wiring import notes_of
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import notes_of
 from mnestic.stores.notes.folder import FolderVault
 from mnestic.stores.notes.rest_api import RestVault
 from mnestic.worker import Models, open_models

@@ -1,0 +1,260 @@
+"""Memory for who asks it: where its database is, and the models that questions ask.
+
+One of the composition roots, which name concrete stores and models. It stands apart from `wiring.py` and
+`learning_wiring.py`, so that who only asks memory imports neither Temporal nor the rules of extraction.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
+
+from mnestic.activities.auto_retrieving import AutoRetriever, SourceLimits
+from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
+from mnestic.activities.clients.token_matching import TokenMatchReranker
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.learning_calls import LearningLimits
+from mnestic.activities.query_models import QueryModels
+from mnestic.memory.caches import CACHE_BYTES
+from mnestic.memory.errors import (
+    ConfigurationError,
+    DatabaseUnavailableError,
+    MnesticError,
+    TemporalUnavailableError,
+)
+from mnestic.memory.ports import Embedder, Reranker, TokenCounter
+from mnestic.memory.retrieval import Rerank
+from mnestic.memory.retrieval_ports import NoteSource
+from mnestic.memory.usage import Budget, ModelPrice, ModelPrices
+from mnestic.starter.embedded.state import read_last_state, read_state
+from mnestic.starter.settings import Settings
+from mnestic.stores.notes.folder import FolderVault
+from mnestic.stores.notes.rest_api import RestVault
+from mnestic.stores.postgres.memory import PostgresMemory
+
+if TYPE_CHECKING:  # half a second, which only who asks a model pays
+    from openai import AsyncOpenAI
+
+LOCAL = "local"  # in place of a model's name
+_FREE = ModelPrice(input=Decimal(0), output=Decimal(0))
+
+
+def find_database(settings: Settings) -> tuple[SecretStr, SecretStr]:
+    """The addresses of the database for the application and for the schema's owner.
+
+    Raises:
+        ConfigurationError: neither the settings nor a running runtime tell them.
+        UnavailableError: the runtime is not ready yet, or no more.
+    """
+    state = read_state(settings.data_dir)
+    url, admin_url = settings.database_url, settings.database_admin_url
+    if url is None and state is not None and state.database_url is not None:
+        url = SecretStr(state.database_url)
+        admin_url = admin_url or SecretStr(state.database_admin_url or state.database_url)
+    if url is None:
+        raise unknown_address("MNESTIC_DATABASE_URL", settings)
+    return url, admin_url or url
+
+
+def open_database(url: SecretStr, *, cache_bytes: int = CACHE_BYTES) -> PostgresMemory:
+    """The memory in the database at an address; the caller closes it."""
+    return PostgresMemory(url.get_secret_value(), cache_bytes=cache_bytes)
+
+
+def unknown_address(setting: str, settings: Settings) -> MnesticError:
+    """The error where neither a setting nor a runtime that is up says an address."""
+    last = read_last_state(settings.data_dir)
+    if last is not None and last.alive:
+        why = f"its runtime (pid {last.pid}) is starting or stopping; try again in a moment"
+        down = TemporalUnavailableError if "TEMPORAL" in setting else DatabaseUnavailableError
+        return down(where=str(settings.data_dir), why=why)
+    why = f"is not set, and no runtime is up on {settings.data_dir}; run `mnestic up`, or set it"
+    return ConfigurationError(setting=setting, why=why)
+
+
+@asynccontextmanager
+async def open_openai(settings: Settings) -> AsyncIterator["AsyncOpenAI | None"]:
+    """The client of the OpenAI-compatible server that the settings name, or None.
+
+    Raises:
+        ConfigurationError: the key cannot be sent, or the address is none.
+    """
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        yield None
+        return
+    from mnestic.activities.clients.openai_compatible import (  # noqa: PLC0415 - half a second
+        openai_client,
+    )
+
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
+    async with openai_client(api_key=key, base_url=settings.openai_base_url) as client:
+        yield client
+
+
+def embedder_of(settings: Settings, client: "AsyncOpenAI | None") -> Embedder:
+    """The embedder that the settings choose: the local one, unless they name a model.
+
+    Raises:
+        ConfigurationError: a model is named, and no server.
+    """
+    model = settings.embedding_model or LOCAL
+    if model == LOCAL:
+        return TokenVectorEmbedder()
+    if client is None:
+        raise no_server("MNESTIC_EMBEDDING_MODEL")
+    from mnestic.activities.clients.openai_embedder import (  # noqa: PLC0415 - half a second
+        OpenAIEmbedder,
+    )
+
+    return OpenAIEmbedder(
+        client,
+        model=model,
+        dimensions=settings.embedding_dimensions,
+        max_tokens=settings.embedding_max_tokens,
+        timeout=model_timeout(settings),
+    )
+
+
+def prices_of(prices: ModelPrices) -> ModelPrices:
+    """The prices that are known: those that are set, and the local provider's, which is 0."""
+    return ModelPrices({**prices.root, LOCAL_MODEL: _FREE})
+
+
+def notes_of(settings: Settings) -> NoteSource | None:
+    """The vault of notes that the settings name, or None.
+
+    Raises:
+        ConfigurationError: they name two, or one that cannot be.
+    """
+    if settings.obsidian_url is None:
+        return None if settings.obsidian_vault is None else FolderVault(settings.obsidian_vault)
+    if settings.obsidian_vault is not None:
+        why = "is set, and MNESTIC_OBSIDIAN_VAULT too; there is one vault, so set one of both"
+        raise ConfigurationError(setting="MNESTIC_OBSIDIAN_URL", why=why)
+    return RestVault(
+        settings.obsidian_url,
+        api_key=settings.obsidian_api_key,
+        fingerprint=settings.obsidian_fingerprint,
+        ca_file=settings.obsidian_ca_file,
+        timeout=timedelta(seconds=settings.obsidian_timeout_s),
+    )
+
+
+def auto_retriever(settings: Settings, models: QueryModels) -> AutoRetriever:
+    """What finds memories and notes for a message, within the limits that the settings give.
+
+    The vault is the settings' tenant's, also where a worker serves others beside it.
+
+    Raises:
+        ConfigurationError: they name two vaults, or one that cannot be.
+    """
+    limits = SourceLimits(
+        memories=timedelta(seconds=settings.retrieval_timeout_s),
+        notes=timedelta(seconds=settings.obsidian_timeout_s),
+    )
+    return AutoRetriever(
+        models=models,
+        count_tokens=count_tokens,
+        notes=notes_of(settings),
+        notes_tenant_id=settings.tenant_id,
+        limits=limits,
+    )
+
+
+@asynccontextmanager
+async def open_reranker(settings: Settings) -> AsyncIterator[Reranker | None]:
+    """The reranker of the server that the settings name, or None.
+
+    Raises:
+        ConfigurationError: it has no model, its key cannot be sent, or its address is none.
+    """
+    if settings.rerank_url is None:
+        yield None
+        return
+    if settings.rerank_model is None:
+        why = "names no model, and MNESTIC_RERANK_URL is set"
+        raise ConfigurationError(setting="MNESTIC_RERANK_MODEL", why=why)
+    from mnestic.activities.clients.openai_compatible import (  # noqa: PLC0415 - half a second
+        openai_client,
+    )
+    from mnestic.activities.clients.remote_reranker import RemoteReranker  # noqa: PLC0415 - likewise
+
+    key = settings.rerank_api_key.get_secret_value() if settings.rerank_api_key else "none"
+    base = settings.rerank_url.rstrip("/").removesuffix("/rerank")
+    async with openai_client(
+        api_key=key,
+        base_url=base,
+        called=("MNESTIC_RERANK_API_KEY", "MNESTIC_RERANK_URL"),
+    ) as client:
+        yield RemoteReranker(
+            client,
+            model=settings.rerank_model,
+            max_tokens=settings.rerank_max_tokens,
+            timeout=timedelta(seconds=settings.rerank_timeout_s),
+        )
+
+
+@asynccontextmanager
+async def open_query_models(
+    settings: Settings, embedder: Embedder, reranker: Reranker | None = None
+) -> AsyncIterator[QueryModels]:
+    """The models that questions ask, held to what the settings give them and learning together.
+
+    Their memory is to be closed after them: at the end they write down what was paid.
+    """
+    rerankers: dict[Rerank, Reranker] = {"local": TokenMatchReranker()}
+    if reranker is not None:
+        rerankers["remote"] = reranker
+    models = QueryModels(
+        embedder,
+        rerankers=rerankers,
+        reranking=timedelta(seconds=settings.rerank_timeout_s),
+        limits=LearningLimits(
+            concurrency=settings.retrieval_concurrency, daily=daily_budget(settings)
+        ),
+        prices=prices_of(settings.model_prices),
+    )
+    try:
+        yield models
+    finally:
+        await models.close()
+
+
+def local_models(
+    embedder: Embedder | None = None,
+    *,
+    limits: LearningLimits | None = None,
+    prices: ModelPrices | None = None,
+) -> QueryModels:
+    """The models that need no server, but for an embedder that is given."""
+    return QueryModels(
+        embedder or TokenVectorEmbedder(),
+        rerankers={"local": TokenMatchReranker()},
+        limits=limits,
+        prices=prices,
+    )
+
+
+def token_counter() -> TokenCounter:
+    """What counts tokens."""
+    return count_tokens
+
+
+def daily_budget(settings: Settings) -> Budget | None:
+    """What a tenant's day may take."""
+    tokens, usd = settings.learning_tokens_per_day, settings.learning_usd_per_day
+    return None if tokens is None and usd is None else Budget(tokens=tokens, usd=usd)
+
+
+def model_timeout(settings: Settings) -> timedelta:
+    """How long a call of a model may take."""
+    return timedelta(seconds=settings.model_timeout_s)
+
+
+def no_server(setting: str) -> ConfigurationError:
+    """The error where a model is named, and no server."""
+    return ConfigurationError(setting=setting, why="needs OPENAI_API_KEY or OPENAI_BASE_URL")
