@@ -299,7 +299,6 @@ async def _known(
         words,
         tags=tags,
         model=asking.model,
-        prepare=None if asking.words is None else asking.words.prepare_words,
     )
     return keys, known
 

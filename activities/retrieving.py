@@ -15,8 +15,8 @@ from functools import partial
 from itertools import islice
 from types import MappingProxyType
 
-from mnestic.activities.alike_words import liken
 from mnestic.activities.asked_questions import Asking, Meanings, ReadQuestion, read_asked
+from mnestic.activities.late_interaction import late_interaction
 from mnestic.activities.overlap import alongside, meanwhile
 from mnestic.activities.question_meanings import Meant, embed_question, foresee_meaning
 from mnestic.activities.reranking import Rerankers, read_again
@@ -261,7 +261,7 @@ async def _ranked(
 def _liken(read: ReadQuestion, candidates: Candidates) -> None:
     if read.words is not None:
         by_meaning = read.query.mode == "semantic"
-        liken(candidates, read.vocabulary, words=read.words, by_meaning=by_meaning)
+        late_interaction(candidates, read.vocabulary, words=read.words, by_meaning=by_meaning)
 
 
 async def _judged(

@@ -33,6 +33,8 @@ from mnestic.memory.store_ports import (
     WorkingMemoryStore,
 )
 
+TokenIds = NDArray[np.int32]  # the tokens of a text, in their order: rows of a model's matrix
+
 
 class Transaction(Protocol):
     """One transaction over one agent's memory: all of its reads and writes, or none."""
@@ -306,24 +308,22 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class WordEmbedder(Protocol):
-    """An embedder that has vectors of single words too, at once, so that they can be laid beside each other."""
+    """An embedder whose vectors are sums of static ones of tokens, so that single words can be compared."""
 
-    def compare_words(
-        self, asked: Sequence[str], said: Sequence[tuple[str, ...]]
-    ) -> NDArray[np.float32]:
-        """How near each word comes to the nearest of each text's.
-
-        Args:
-            asked: Words, one at least.
-            said: The words of each text, of which none is without.
-
-        Returns:
-            Cosines, shape `(asked, said)`.
-        """
+    def tokenize(self, texts: Sequence[str]) -> Sequence[TokenIds]:
+        """The tokens of each text, in their order."""
         ...
 
-    def prepare_words(self, said: tuple[str, ...]) -> None:
-        """Has the words of a text at hand that may be compared later, while there is place for them."""
+    def compare_words(self, words: Sequence[str], texts: Sequence[TokenIds]) -> NDArray[np.float32]:
+        """How near each word comes to the nearest word of each text.
+
+        Args:
+            words: Words, one at least.
+            texts: The tokens of each text, as `tokenize` gives them; none is empty, and spaces stand between words.
+
+        Returns:
+            Cosines, shape `(words, texts)`.
+        """
         ...
 
     def embed_foreign(

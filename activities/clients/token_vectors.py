@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.language import Embedded, TokenUsage
+from mnestic.memory.ports import TokenIds
 
 DIMENSIONS = 256
 NAME = f"wordllama-{DIMENSIONS}"
@@ -24,11 +25,9 @@ _BATCH = 512
 _LONGEST = 20_000  # characters of a text that count; a mean of more says less
 _SHORT = 2000  # characters that are embedded at once, in a tenth of a millisecond
 _FEW = 100  # texts that are not worth waking the tokenizer's threads, which may wait for a core
-_WORDS = 30_000  # whose vectors are kept, half a KB each
-_SAID = 500_000  # words of texts, whose places are kept, some 30 bytes each
-_AHEAD = 2 / 3  # of both, what is prepared ahead; what is asked for has the rest
 # Cosine with what tokens of other languages share from which a question is in one: 99 % of LoCoMo's are below.
 _FOREIGN = 0.16
+_SPACE = "\u2581"  # before a token that begins a word
 _SHARED = 3  # directions, a hundredth of the width. Source: Mu and Viswanath, All-but-the-Top, 2018
 # Found by orthogonal iteration, as all directions together have BLAS wake and await its threads hundreds of times, for a
 # second where others need the cores. One more than is asked for, which speeds it up; so often that they stay as they are.
@@ -52,15 +51,17 @@ class TokenVectorEmbedder:
         told = tuple(vector.tobytes() for vector in vectors)
         return Embedded(vectors=told, model=NAME, usage=none)
 
-    def compare_words(
-        self, asked: Sequence[str], said: Sequence[tuple[str, ...]]
-    ) -> NDArray[np.float32]:
+    def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
         """See `mnestic.memory.ports.WordEmbedder`."""
-        return _KEPT.compare(asked, said)
+        return [np.array(ids, dtype=np.int32) for ids in _tokens(texts)]
 
-    def prepare_words(self, said: tuple[str, ...]) -> None:
+    def compare_words(self, words: Sequence[str], texts: Sequence[TokenIds]) -> NDArray[np.float32]:
         """See `mnestic.memory.ports.WordEmbedder`."""
-        _KEPT.prepare(said)
+        first = np.cumsum([0, *map(len, texts[:-1])])
+        starts, word_of, vectors = _words(np.concatenate(texts), first)
+        # Numkong, as BLAS wakes and awaits its threads for a product of this size.
+        cosines = np.asarray(numkong.cdist(vectors, _embed(words), "dot"), dtype=np.float32)
+        return np.maximum.reduceat(cosines[word_of], np.searchsorted(starts, first), axis=0).T
 
     def embed_foreign(
         self, text: str, *, telling: str, is_sure: bool = False
@@ -73,78 +74,6 @@ class TokenVectorEmbedder:
         return np.asarray(said - (shared @ said) @ shared, dtype="<f4")
 
 
-class _KeptWords:
-    """The vectors of words that were asked for or prepared, in one matrix of halves; forgotten all at once when it is full.
-
-    The places of a text's words are kept too, as texts are compared with many a question; by the hash of the words, so
-    that no whole text stays here once it is gone.
-    """
-
-    def __init__(self) -> None:
-        self._places: dict[str, int] = {}
-        self._texts: dict[int, NDArray[np.int32]] = {}
-        self._said = 0
-        self._matrix = np.zeros((0, DIMENSIONS), dtype=np.float16)
-        self._comparing = threading.Lock()
-
-    def compare(self, asked: Sequence[str], said: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
-        """See `WordEmbedder.compare_words`."""
-        with self._comparing:
-            texts = self._add(asked, said)
-            all_said = np.concatenate(texts)
-            is_said = np.zeros(len(self._places), dtype=bool)
-            is_said[all_said] = True
-            words = np.flatnonzero(is_said)
-            of_asked = self._matrix[[self._places[word] for word in asked]]
-            products = numkong.cdist(self._matrix[words], of_asked, "dot")
-        row_of = np.empty(len(is_said), dtype=np.intp)
-        row_of[words] = np.arange(len(words))
-        cosines = np.asarray(products, dtype=np.float32)[row_of[all_said]]
-        starts = np.cumsum([0, *map(len, texts[:-1])])
-        return np.maximum.reduceat(cosines, starts, axis=0).T
-
-    def prepare(self, said: tuple[str, ...]) -> None:
-        """See `WordEmbedder.prepare_words`."""
-        with self._comparing:
-            words, places = len(self._places) + len(said), self._said + len(said)
-            if words <= _AHEAD * _WORDS and places <= _AHEAD * _SAID:
-                self._add((), [said])
-
-    def _add(
-        self, asked: Sequence[str], said: Sequence[tuple[str, ...]]
-    ) -> list[NDArray[np.int32]]:
-        """Has all of these words and texts kept; returns the places of each text's words."""
-        kept = [self._texts.get(hash(terms)) for terms in said]  # once each: it looks at all words
-        texts = [terms for terms, places in zip(said, kept, strict=True) if places is None]
-        words = dict.fromkeys((*asked, *(word for terms in texts for word in terms)))
-        new = [word for word in words if word not in self._places]
-        if len(self._places) + len(new) > _WORDS or self._said + sum(map(len, texts)) > _SAID:
-            self._places.clear()
-            self._texts.clear()
-            self._said, kept = 0, [None] * len(said)
-            words = dict.fromkeys((*asked, *(word for terms in said for word in terms)))
-            new = list(words)
-        if new:
-            first, last = len(self._places), len(self._places) + len(new)
-            if last > len(self._matrix):
-                larger = np.zeros((max(last, 2 * len(self._matrix)), DIMENSIONS), dtype=np.float16)
-                larger[:first] = self._matrix[:first]
-                self._matrix = larger
-            self._matrix[first:last] = _embed([word[:_LONGEST] for word in new])
-            self._places.update(zip(new, range(first, last), strict=True))
-        return [
-            self._keep(terms) if places is None else places
-            for terms, places in zip(said, kept, strict=True)
-        ]
-
-    def _keep(self, terms: tuple[str, ...]) -> NDArray[np.int32]:
-        places = np.array([self._places[word] for word in terms], dtype=np.int32)
-        self._texts[hash(terms)] = places
-        self._said += len(terms)
-        return places
-
-
-_KEPT = _KeptWords()
 _LOADING = threading.Lock()
 
 
@@ -155,10 +84,16 @@ def token_vectors(texts: Sequence[str]) -> list[np.ndarray[Any, np.dtype[np.floa
 
 
 class _Model(NamedTuple):
-    """A tokenizer, the matrix of its tokens, a row each, and what those of other languages than English have in common."""
+    """A tokenizer, and what is known of its tokens, in their order.
+
+    `matrix` has a vector for each, `codes` a random number, and `begins` whether a word begins with it. `shared` is what
+    those of other languages than English have in common.
+    """
 
     tokenizer: Any
     matrix: NDArray[np.float32]
+    codes: NDArray[np.uint64]
+    begins: NDArray[np.bool_]
     shared: NDArray[np.float32]
 
 
@@ -179,7 +114,15 @@ def _loaded() -> _Model:
     model.tokenizer.no_padding()
     model.tokenizer.no_truncation()
     matrix = model.embedding.astype(np.float32)
-    return _Model(model.tokenizer, matrix, _shared(model.tokenizer, matrix))
+    places = model.tokenizer.get_vocab()
+    tokens = sorted(places, key=places.__getitem__)
+    return _Model(
+        model.tokenizer,
+        matrix,
+        codes=np.random.default_rng(seed=0).integers(2**64, size=len(matrix), dtype=np.uint64),
+        begins=np.array([token.startswith(_SPACE) for token in tokens]),
+        shared=_shared(model.tokenizer, matrix),
+    )
 
 
 def _shared(tokenizer: Any, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -216,17 +159,42 @@ def _tokens(texts: Sequence[str]) -> list[list[int]]:
     return [one.ids for one in found]
 
 
+def _words(
+    tokens: TokenIds, first: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
+    """The words of texts: where each begins, and of the distinct ones which it is, and their vectors.
+
+    Args:
+        tokens: Those of all texts, one after the other.
+        first: Where each text begins.
+    """
+    model = _model()
+    begins = model.begins[tokens]
+    begins[first] = True
+    starts = np.flatnonzero(begins)
+    lengths = np.diff(starts, append=len(tokens))
+    # A vector is the sum of its tokens' in any order, and so is what tells words apart.
+    codes = np.add.reduceat(model.codes[tokens], starts)
+    _, one, word_of = np.unique(codes, return_index=True, return_inverse=True)
+    ends = np.cumsum(lengths[one])
+    places = np.arange(ends[-1]) + np.repeat(starts[one] + lengths[one] - ends, lengths[one])
+    return starts, word_of, _means(tokens[places], lengths[one])
+
+
 def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
     """The vectors of texts, a row each; 0 of one without tokens."""
-    matrix = _model().matrix
     told = np.zeros((len(texts), DIMENSIONS), dtype="<f4")
     tokens = _tokens(texts)
     lengths = np.array([len(ids) for ids in tokens], dtype=np.intp)
     says = lengths > 0
     if not says.any():
         return told
-    rows = matrix[[place for ids in tokens for place in ids]]
-    starts = np.cumsum(lengths[says]) - lengths[says]
-    sums = np.add.reduceat(rows, starts, axis=0)
-    told[says] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    told[says] = _means(np.array([place for ids in tokens for place in ids]), lengths[says])
     return told
+
+
+def _means(tokens: NDArray[Any], lengths: NDArray[np.intp]) -> NDArray[np.float32]:
+    """The directions of the means of tokens that follow each other, so many each."""
+    starts = np.cumsum(lengths) - lengths
+    sums = np.add.reduceat(_model().matrix[tokens], starts, axis=0)
+    return np.asarray(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9))

@@ -7,12 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mnestic.activities.clients.token_vectors import (
-    DIMENSIONS,
-    NAME,
-    TokenVectorEmbedder,
-    _KeptWords,
-)
+from mnestic.activities.clients.token_vectors import DIMENSIONS, NAME, TokenVectorEmbedder
 
 CAT = "My cat sleeps on the window sill."
 KITTEN = "A kitten is lying by the window."
@@ -31,46 +26,41 @@ def test_what_means_the_same_is_nearer_than_what_does_not() -> None:
     assert cat @ kitten > 2 * (cat @ tax)
 
 
-def test_a_word_is_as_near_to_a_text_as_to_the_nearest_of_its_words() -> None:
+def test_a_word_is_as_near_to_a_text_as_to_the_nearest_of_its_tokens() -> None:
     embedder = TokenVectorEmbedder()
-    texts = [("lamp", "physician"), ("lamp",), ("doctor", "lamp", "lamp")]
+    texts = embedder.tokenize(["lamp doctors", "lamp", "doctor lamp lamp"])
 
     doctor, nothing = embedder.compare_words(["doctor", ""], texts)
     again, _ = embedder.compare_words(["doctor", ""], texts[::-1])
 
     assert doctor[0] > 0.5 + doctor[1]
-    assert doctor[2] == pytest.approx(1, abs=2e-4)
+    assert doctor[2] == pytest.approx(1, abs=1e-5)
     assert not nothing.any()
     assert again == pytest.approx(doctor[::-1])
 
 
-def test_more_words_than_are_kept_are_compared_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_text_alone_has_no_tokens() -> None:
+    empty, words = TokenVectorEmbedder().tokenize(["", "a lamp"])
+
+    assert len(empty) == 0
+    assert len(words) >= 2
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=3),
+    st.lists(
+        st.sampled_from([CAT, KITTEN, TAX, "lamp", "\u5bcc\u58eb\u5c71"]), min_size=1, max_size=5
+    ),
+)
+def test_words_are_compared_with_each_text_by_itself(words: list[str], texts: list[str]) -> None:
     embedder = TokenVectorEmbedder()
-    texts = [(f"word{number}", f"lamp{number}") for number in range(9)]
-    whole = embedder.compare_words(["lamp"], texts)
-    monkeypatch.setattr("mnestic.activities.clients.token_vectors._WORDS", 6)
+    tokens = embedder.tokenize(texts)
 
-    parts = [embedder.compare_words(["lamp"], texts[first : first + 2]) for first in range(0, 8, 2)]
+    together = embedder.compare_words(words, tokens)
 
-    assert np.concatenate(parts, axis=1) == pytest.approx(whole[:, :8])
-
-
-def test_words_that_are_prepared_are_compared_as_others_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    texts = [(f"boat{number}", f"harbour{number}") for number in range(9)]
-    whole = TokenVectorEmbedder().compare_words(["boat"], texts)
-    kept = _KeptWords()
-    monkeypatch.setattr("mnestic.activities.clients.token_vectors._WORDS", 15)
-
-    for text in texts:
-        kept.prepare(text)
-    held = dict(kept._places)
-    first = kept.compare(["boat"], texts[:5])
-
-    assert list(held) == [word for text in texts[:5] for word in text]  # two thirds of the place
-    assert {word: kept._places[word] for word in held} == held
-    assert first == pytest.approx(whole[:, :5])
+    alone = [embedder.compare_words(words, [one]) for one in tokens]
+    assert together == pytest.approx(np.concatenate(alone, axis=1), abs=1e-5)
 
 
 @pytest.mark.parametrize(
