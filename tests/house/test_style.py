@@ -30,7 +30,6 @@ DRIVERS = {
     "requests",
     "rs_bpe",
     "sqlalchemy",
-    "sqlmodel",
     "wordllama",
     "yaml",
 }

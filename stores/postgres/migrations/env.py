@@ -2,12 +2,12 @@
 
 from alembic import context
 
-from mnestic.stores.postgres.tables import Table
+from mnestic.stores.postgres.tables import METADATA
 
 connection = context.config.attributes["connection"]
 context.configure(
     connection=connection,
-    target_metadata=Table.metadata,
+    target_metadata=METADATA,
     version_table_schema="mnestic",
     include_schemas=True,
 )
