@@ -6,9 +6,11 @@ from sqlalchemy import delete, func, text
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.asked_languages import LANGUAGE
-from mnestic.stores.postgres.retrieval_tables import SETTING
+from mnestic.stores.postgres.retrieval_tables import SettingRow
+from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
 
+SETTING = table(SettingRow)
 _SETTINGS = text(
     "SELECT name, value FROM mnestic.setting WHERE tenant_id = :tenant_id AND agent_id = :agent_id"
 )

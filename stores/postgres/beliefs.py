@@ -16,10 +16,12 @@ from mnestic.memory.facts import Fact, FactQuery, Stretch
 from mnestic.memory.predicates import Predicate, default_predicate
 from mnestic.memory.resolution import resolve
 from mnestic.stores.postgres.holding import holds
-from mnestic.stores.postgres.knowledge_tables import CLAIM, FACT, PREDICATE
+from mnestic.stores.postgres.knowledge_tables import ClaimRow, FactRow, PredicateRow
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor, read_instant
+from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit, among
 
+CLAIM, FACT, PREDICATE = table(ClaimRow), table(FactRow), table(PredicateRow)
 Topic = tuple[str, str]  # a subject's key and a predicate
 Place = tuple[str, str, datetime, str]  # a topic, and a fact of it by time and id
 _TOPICS = 100  # are worked out at a time

@@ -15,12 +15,14 @@ from mnestic.memory.signals import entry_signal
 from mnestic.stores.postgres.accesses import add_accesses
 from mnestic.stores.postgres.agent_settings import language_of
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
-from mnestic.stores.postgres.knowledge_tables import ENTRY, FACT, TERM
+from mnestic.stores.postgres.knowledge_tables import EntryRow, EntryTermRow, FactRow
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.stored import read_stored
+from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
 from mnestic.stores.postgres.vectors import Vectors
 
+ENTRY, TERM, FACT = table(EntryRow), table(EntryTermRow), table(FactRow)
 _TERMS = {"keyword": "keywords", "tag": "tags", "alias": "aliases", "subject": "subjects"}
 _RELATED = "related"  # a term that is no name
 _COLUMNS = [

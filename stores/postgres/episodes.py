@@ -9,9 +9,10 @@ from mnestic.memory.canonical import check_json
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import AlreadyExistsError, InvalidInputError
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
-from mnestic.stores.postgres.tables import EPISODE
+from mnestic.stores.postgres.tables import EpisodeRow, table
 from mnestic.stores.postgres.unit import Unit
 
+EPISODE = table(EpisodeRow)
 Page = tuple[tuple[Episode, ...], str | None]
 
 

@@ -18,6 +18,9 @@ from mnestic.memory.relations import Mention, Place
 from mnestic.memory.signals import pattern_signals, signals_of
 from mnestic.memory.subjects import NamedSubject
 from mnestic.stores.postgres.beliefs import (
+    CLAIM,
+    FACT,
+    PREDICATE,
     Beliefs,
     Topic,
     by_topic,
@@ -27,7 +30,6 @@ from mnestic.stores.postgres.beliefs import (
     names_of,
 )
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
-from mnestic.stores.postgres.knowledge_tables import CLAIM, FACT, PREDICATE
 from mnestic.stores.postgres.named_subjects import list_named, list_own_names
 from mnestic.stores.postgres.pages import check_limit
 from mnestic.stores.postgres.unit import Unit, among
@@ -89,8 +91,8 @@ class PostgresFactStore:
         said = await self._unit.rows(
             select(CLAIM.c.id, CLAIM.c.subject_key, CLAIM.c.predicate).where(
                 self._unit.owned(CLAIM),
-                CLAIM.c.session_id == session_id,
-                CLAIM.c.source_id == source_id,
+                session_id == CLAIM.c.session_id,
+                source_id == CLAIM.c.source_id,
             )
         )
         topics = {(row.subject_key, row.predicate) for row in said}

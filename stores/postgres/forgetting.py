@@ -26,14 +26,20 @@ from mnestic.memory.names import END_JOB
 from mnestic.memory.redaction import Remedy, texts_of
 from mnestic.memory.topics import Topic, topic_words
 from mnestic.stores.postgres.agent_settings import language_of
-from mnestic.stores.postgres.beliefs import fact_of
-from mnestic.stores.postgres.forgetting_tables import FORGETTING
+from mnestic.stores.postgres.beliefs import CLAIM, FACT, fact_of
+from mnestic.stores.postgres.entries import ENTRY
+from mnestic.stores.postgres.forgetting_tables import ForgettingRow
 from mnestic.stores.postgres.held_rows import next_page, write_remedy
-from mnestic.stores.postgres.knowledge_tables import CLAIM, ENTRY, FACT, LEARNING
+from mnestic.stores.postgres.learning import LEARNING
+from mnestic.stores.postgres.ledger import OPERATION
+from mnestic.stores.postgres.records import READ
+from mnestic.stores.postgres.resources import RESOURCE
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import OPERATION, READ, RESOURCE, WAIT
+from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit, among
+from mnestic.stores.postgres.waits import WAIT
 
+FORGETTING = table(ForgettingRow)
 _LANGUAGES = text("""
 SELECT languages FROM mnestic.corpus WHERE tenant_id = :tenant_id AND agent_id = :agent_id
 """)

@@ -1,23 +1,34 @@
 """The table of forgettings."""
 
-from sqlalchemy import CheckConstraint, Column, Text, text
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Column, text
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlmodel import Field
 
-from mnestic.stores.postgres.tables import INSTANT, key, required, tenant_table
+from mnestic.stores.postgres.tables import Table, instant, maybe_instant, maybe_words, words
 
-# Who had what forgotten, and how much that was; once it is done, a tombstone without a word of it.
-FORGETTING = tenant_table(
-    "forgetting",
-    key("agent_id"),
-    key("id"),
-    required("actor", Text),
-    Column("topic", Text),
-    Column("entries", JSONB(none_as_null=True)),
-    required("purged", JSONB, server_default=text("'{}'")),
-    required("asked_at", INSTANT),
-    Column("finished_at", INSTANT),
-    CheckConstraint(
-        "(finished_at IS NULL) = (topic IS NOT NULL) AND (finished_at IS NULL OR entries IS NULL)",
-        name="forgetting_finished",
-    ),
-)
+
+class ForgettingRow(Table, table=True):
+    """Who had what forgotten, and how much that was; once it is done, a tombstone without a word of it."""
+
+    __tablename__ = "forgetting"
+    __table_args__ = (
+        CheckConstraint(
+            "(finished_at IS NULL) = (topic IS NOT NULL)"
+            " AND (finished_at IS NULL OR entries IS NULL)",
+            name="forgetting_finished",
+        ),
+    )
+
+    agent_id: str = words(key=True)
+    id: str = words(key=True)
+    actor: str = words()
+    topic: str | None = maybe_words()
+    entries: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+    purged: dict[str, int] = Field(
+        sa_column=Column(JSONB, nullable=False, server_default=text("'{}'"))
+    )
+    asked_at: datetime = instant()
+    finished_at: datetime | None = maybe_instant()

@@ -29,21 +29,22 @@ from mnestic.memory.canonical import canonical_json
 from mnestic.memory.forgetting_ports import HeldPage, HeldRow
 from mnestic.memory.redaction import Remedy
 from mnestic.memory.topics import Topic
-from mnestic.stores.postgres.knowledge_tables import CLAIM, ENTRY, FACT, LEARNING, PREDICATE, SIGNAL
-from mnestic.stores.postgres.retrieval_tables import INJECTION, SETTING
-from mnestic.stores.postgres.tables import (
-    EPISODE,
-    OPERATION,
-    PLAN,
-    READ,
-    RECORD,
-    RESOURCE,
-    RESULT,
-    SNAPSHOT,
-    WAIT,
-    WORKING,
-)
+from mnestic.stores.postgres.agent_settings import SETTING
+from mnestic.stores.postgres.beliefs import CLAIM, FACT, PREDICATE
+from mnestic.stores.postgres.entries import ENTRY
+from mnestic.stores.postgres.episodes import EPISODE
+from mnestic.stores.postgres.injections import INJECTION
+from mnestic.stores.postgres.learning import LEARNING
+from mnestic.stores.postgres.ledger import OPERATION
+from mnestic.stores.postgres.plans import PLAN
+from mnestic.stores.postgres.records import READ, RECORD
+from mnestic.stores.postgres.resources import RESOURCE
+from mnestic.stores.postgres.signals import SIGNAL
+from mnestic.stores.postgres.snapshots import SNAPSHOT
+from mnestic.stores.postgres.tool_results import RESULT
 from mnestic.stores.postgres.unit import AUDIT, Unit
+from mnestic.stores.postgres.waits import WAIT
+from mnestic.stores.postgres.working import WORKING
 
 _ROWS, _DOCUMENTS = 500, 20  # a page; documents may have megabytes each
 

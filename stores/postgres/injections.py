@@ -8,9 +8,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.stores.postgres.pages import check_limit, decode_number_cursor, encode_cursor
-from mnestic.stores.postgres.retrieval_tables import INJECTION
+from mnestic.stores.postgres.retrieval_tables import MemoryRetrievalRow
 from mnestic.stores.postgres.stored import read_stored
+from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
+
+INJECTION = table(MemoryRetrievalRow)
 
 
 class PostgresInjectionStore:

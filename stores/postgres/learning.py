@@ -10,12 +10,13 @@ from mnestic.memory.extraction import TurnKind
 from mnestic.memory.learning import LearningCount, LearningState, Lesson
 from mnestic.memory.resources import Resource
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
-from mnestic.stores.postgres.knowledge_tables import LEARNING
+from mnestic.stores.postgres.knowledge_tables import LearningRow
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import RESOURCE
+from mnestic.stores.postgres.tables import ResourceRow, table
 from mnestic.stores.postgres.unit import Unit, among
 
+LEARNING, RESOURCE = table(LearningRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
 _BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
 _STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")

@@ -9,9 +9,10 @@ from sqlalchemy.dialects.postgresql import insert
 from mnestic.memory.errors import IdempotencyConflictError
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
-from mnestic.stores.postgres.tables import OPERATION
+from mnestic.stores.postgres.tables import OperationRow, table
 from mnestic.stores.postgres.unit import Unit
 
+OPERATION = table(OperationRow)
 _IS = (OPERATION.c.tenant_id == bindparam("in_tenant")) & (OPERATION.c.key == bindparam("of_key"))
 _ENTER = insert(OPERATION).values(created_at=func.now()).on_conflict_do_nothing()
 _FIND = select(OPERATION.c.request_hash, OPERATION.c.agent_id, OPERATION.c.result).where(_IS)

@@ -24,7 +24,7 @@ from mnestic.stores.postgres.injections import PostgresInjectionStore
 from mnestic.stores.postgres.kept import Kept
 from mnestic.stores.postgres.kept_vectors import PIECE
 from mnestic.stores.postgres.learning import PostgresLearningStore
-from mnestic.stores.postgres.ledger import PostgresLedger
+from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
@@ -39,7 +39,6 @@ from mnestic.stores.postgres.schema import (
 from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.signals import PostgresSignalStore
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
-from mnestic.stores.postgres.tables import OPERATION
 from mnestic.stores.postgres.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.unit import Owner, Unit
 from mnestic.stores.postgres.usage import PostgresUsageStore

@@ -5,8 +5,10 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.plans import Plan
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import PLAN
+from mnestic.stores.postgres.tables import PlanRow, table
 from mnestic.stores.postgres.unit import Unit
+
+PLAN = table(PlanRow)
 
 
 class PostgresPlanStore:

@@ -28,9 +28,11 @@ from mnestic.memory.canonical import check_json, check_text
 from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersionError
 from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.tables import READ, RECORD
+from mnestic.stores.postgres.tables import JobReadRow, RecordRow, table
 from mnestic.stores.postgres.unit import Unit, among_arrays, is_owned
 
+RECORD = table(RecordRow)
+READ = table(JobReadRow)
 _LONGEST_TTL = timedelta(days=36_500)
 _LONGEST_NAME = 256  # characters, so that an index entry stays far below Postgres' limit
 

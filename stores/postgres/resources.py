@@ -7,9 +7,10 @@ from sqlalchemy import select, tuple_
 from mnestic.memory.resources import Resource
 from mnestic.stores.postgres.bulk import insert_rows, packed
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
-from mnestic.stores.postgres.tables import RESOURCE
+from mnestic.stores.postgres.tables import ResourceRow, table
 from mnestic.stores.postgres.unit import Unit
 
+RESOURCE = table(ResourceRow)
 _INSERT = insert_rows(RESOURCE, *Resource.model_fields, now=["created_at"], where_new=True)
 
 

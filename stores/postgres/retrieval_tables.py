@@ -1,30 +1,42 @@
 """The tables of retrieval: what is set for an agent, and what was put into prompts."""
 
-from sqlalchemy import BigInteger, Identity, Index, Integer, Text
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Column, Identity, Index
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlmodel import Field
 
-from mnestic.stores.postgres.tables import INSTANT, key, required, tenant_table
+from mnestic.stores.postgres.tables import Table, instant, words
 
-# What is set for an agent at run time.
-SETTING = tenant_table(
-    "setting",
-    key("agent_id"),
-    key("name"),
-    required("value", JSONB),
-    required("updated_at", INSTANT),
-)
 
-# What auto-retrieval has put before a message.
-INJECTION = tenant_table(
-    "memory_retrievals",
-    key("agent_id"),
-    key("id", BigInteger, Identity(always=True)),
-    required("channel", Text),
-    required("preview", Text),
-    required("memories", JSONB),
-    required("notes", JSONB),
-    required("skipped", JSONB),
-    required("tokens", Integer),
-    required("created_at", INSTANT),
-    Index("memory_retrievals_by_time", "tenant_id", "agent_id", "created_at", "id"),
-)
+class SettingRow(Table, table=True):
+    """What is set for an agent at run time."""
+
+    __tablename__ = "setting"
+
+    agent_id: str = words(key=True)
+    name: str = words(key=True)
+    value: Any = Field(sa_type=JSONB)
+    updated_at: datetime = instant()
+
+
+class MemoryRetrievalRow(Table, table=True):
+    """What auto-retrieval has put before a message."""
+
+    __tablename__ = "memory_retrievals"
+    __table_args__ = (
+        Index("memory_retrievals_by_time", "tenant_id", "agent_id", "created_at", "id"),
+    )
+
+    agent_id: str = words(key=True)
+    id: int | None = Field(
+        default=None, sa_column=Column(BigInteger, Identity(always=True), primary_key=True)
+    )
+    channel: str = words()
+    preview: str = words()
+    memories: list[dict[str, Any]] = Field(sa_type=JSONB)
+    notes: list[dict[str, Any]] = Field(sa_type=JSONB)
+    skipped: list[dict[str, Any]] = Field(sa_type=JSONB)
+    tokens: int
+    created_at: datetime = instant()

@@ -8,11 +8,13 @@ from sqlalchemy import Row, func, select, text
 
 from mnestic.memory.errors import InvalidInputError, SignalsTrimmedError
 from mnestic.memory.signals import KeptSignal, SignalKind
-from mnestic.stores.postgres.knowledge_tables import SIGNAL
+from mnestic.stores.postgres.knowledge_tables import SignalRow
 from mnestic.stores.postgres.pages import check_limit
 from mnestic.stores.postgres.stored import read_stored
+from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import REVISION, Unit
 
+SIGNAL = table(SignalRow)
 # Numbers follow the order of commits, times that of beginnings: nothing younger goes with what is old.
 _TRIM = text("""
 WITH oldest AS MATERIALIZED (

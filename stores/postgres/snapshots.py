@@ -20,9 +20,10 @@ from mnestic.memory.snapshots import (
     seal,
     unseal,
 )
-from mnestic.stores.postgres.tables import SNAPSHOT
+from mnestic.stores.postgres.tables import SnapshotRow, table
 from mnestic.stores.postgres.unit import Unit, is_owned
 
+SNAPSHOT = table(SnapshotRow)
 _GET = select(
     SNAPSHOT.c.body,
     SNAPSHOT.c.sha256,

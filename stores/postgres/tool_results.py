@@ -9,8 +9,10 @@ from sqlalchemy.dialects.postgresql import insert
 from mnestic.memory.canonical import canonical_json, check_json, sha256_hex
 from mnestic.memory.errors import AlreadyExistsError, NotFoundError, StoredValueError
 from mnestic.memory.tool_results import ToolResultRef
-from mnestic.stores.postgres.tables import RESULT
+from mnestic.stores.postgres.tables import ToolResultRow, table
 from mnestic.stores.postgres.unit import Unit
+
+RESULT = table(ToolResultRow)
 
 
 class PostgresToolResultStore:

@@ -9,9 +9,10 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.costs import ModelCosts
 from mnestic.memory.usage import ModelCall, Purpose, UsageTotal
-from mnestic.stores.postgres.tables import USAGE
+from mnestic.stores.postgres.tables import UsageRow, table
 from mnestic.stores.postgres.unit import Unit
 
+USAGE = table(UsageRow)
 _TOTAL = select(
     func.count().label("calls"),
     func.count().filter(USAGE.c.cost_usd.is_(None)).label("unpriced"),

@@ -25,10 +25,13 @@ from mnestic.memory.errors import (
 from mnestic.memory.names import END_JOB
 from mnestic.memory.scope import Scope
 from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
+from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import OPERATION, WAIT
+from mnestic.stores.postgres.tables import WaitRow, table
 from mnestic.stores.postgres.unit import Unit, is_owned
+
+WAIT = table(WaitRow)
 
 # Built once: building a statement takes as long as running a small one.
 _IS = is_owned(WAIT) & (WAIT.c.wait_id == bindparam("of_wait"))

@@ -13,9 +13,10 @@ from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import StaleVersionError, StoredValueError
 from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
 from mnestic.stores.postgres.stored import read_stored_json
-from mnestic.stores.postgres.tables import WORKING
+from mnestic.stores.postgres.tables import WorkingMemoryRow, table
 from mnestic.stores.postgres.unit import Unit, is_owned
 
+WORKING = table(WorkingMemoryRow)
 _TEXT = cast(WORKING.c.state, Text)
 _STATE = (
     _TEXT.label("state"),

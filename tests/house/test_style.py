@@ -30,6 +30,7 @@ DRIVERS = {
     "requests",
     "rs_bpe",
     "sqlalchemy",
+    "sqlmodel",
     "wordllama",
     "yaml",
 }

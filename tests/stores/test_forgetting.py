@@ -11,7 +11,7 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.redaction import TABLES
 from mnestic.memory.resources import Resource
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.tables import METADATA
+from mnestic.stores.postgres.tables import Table
 
 ID = "f1"
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -112,6 +112,6 @@ async def test_the_tombstone_has_counts_and_no_word(memory: Memory, settings: Se
 
 
 def test_every_table_that_can_hold_words_is_gone_through() -> None:
-    names = {table.name for table in METADATA.tables.values()}
+    names = {table.name for table in Table.metadata.tables.values()}
 
     assert names == TABLES | WORDLESS, "say of a new table whether words of a topic can stand in it"

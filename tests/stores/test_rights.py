@@ -16,7 +16,7 @@ from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.rights import find_amiss
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url, migrate
-from mnestic.stores.postgres.tables import METADATA
+from mnestic.stores.postgres.tables import Table
 
 Owner = psycopg.Connection[TupleRow]
 
@@ -81,7 +81,7 @@ def test_every_table_and_function_is_declared(migrated: str) -> None:
         ).fetchall()
     functions = {what.rpartition(" ")[2] for what in amiss(migrated) if "EXECUTE" in what}
 
-    assert tables == {table.name for table in METADATA.tables.values()} | {"alembic_version"}
+    assert tables == {table.name for table in Table.metadata.tables.values()} | {"alembic_version"}
     assert functions == {name for (name,) in rows}
 
 
@@ -137,7 +137,7 @@ def test_what_was_spoilt_is_seen_and_mended(migrated: str, statement: str, what:
 
 async def test_a_database_without_any_grant_or_wall_works_again(migrated: str) -> None:
     """As a dump leaves it that was restored without privileges and policies."""
-    tables = [table.name for table in METADATA.tables.values()]
+    tables = [table.name for table in Table.metadata.tables.values()]
     spoil(
         migrated,
         "DROP OWNED BY mnestic_app",

@@ -30,10 +30,10 @@ from mnestic.stores.postgres.schema import (
     driver_url,
     migrate,
 )
-from mnestic.stores.postgres.tables import METADATA
+from mnestic.stores.postgres.tables import Table
 
 Owner = psycopg.Connection[TupleRow]
-NAMES = sorted(table.name for table in METADATA.tables.values())
+NAMES = sorted(table.name for table in Table.metadata.tables.values())
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_models_and_migrations_agree(admin_url: str) -> None:
 
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts=options)
-        differences = compare_metadata(context, METADATA)
+        differences = compare_metadata(context, Table.metadata)
 
     engine.dispose()
     assert differences == []
@@ -123,7 +123,7 @@ def test_checks_and_partial_indexes_agree_too(admin_url: str) -> None:
         }
 
     engine.dispose()
-    tables = METADATA.tables.values()
+    tables = Table.metadata.tables.values()
     assert made == {
         (table.name, constraint.name)
         for table in tables

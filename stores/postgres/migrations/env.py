@@ -2,12 +2,12 @@
 
 from alembic import context
 
-from mnestic.stores.postgres.tables import METADATA
+from mnestic.stores.postgres.tables import Table
 
 connection = context.config.attributes["connection"]
 context.configure(
     connection=connection,
-    target_metadata=METADATA,
+    target_metadata=Table.metadata,
     version_table_schema="mnestic",
     include_schemas=True,
 )
