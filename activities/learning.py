@@ -8,16 +8,17 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from functools import partial
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
 
 from mnestic.activities.failures import failures
-from mnestic.activities.headroom import Headroom
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.learning_calls import LearningCalls, LearningLimits, begin_learning
 from mnestic.activities.model_rounds import ModelRound
+from mnestic.activities.rate_limiter import RateLimiter
 from mnestic.memory.enrichment import learned_entry
 from mnestic.memory.entries import Embedding, Unembedded
 from mnestic.memory.errors import InvalidInputError, ModelMisconfiguredError, ModelRefusedError
@@ -75,13 +76,13 @@ class LearningActivities:
     ) -> None:
         self._memory, self._extractor, self._embedder = memory, extractor, embedder
         self._limits = limits or LearningLimits()
-        headroom = Headroom(concurrency=self._limits.concurrency, daily=self._limits.daily)
+        limiter = RateLimiter(concurrency=self._limits.concurrency, daily=self._limits.daily)
         self._extracting = LearningCalls(
             memory,
             purpose="extract",
             model=extractor.model,
             limits=self._limits,
-            headroom=headroom,
+            limiter=limiter,
             prices=prices,
         )
         self._embedding = LearningCalls(
@@ -89,7 +90,7 @@ class LearningActivities:
             purpose="embed",
             model=embedder.model,
             limits=self._limits,
-            headroom=headroom,
+            limiter=limiter,
             prices=prices,
         )
 
@@ -112,7 +113,7 @@ class LearningActivities:
         async with _step():
             async with begin_learning(self._memory, asked) as transaction:
                 lessons = await transaction.learning.take("received", limit=asked.limit)
-            reading = self._round(self._extracting.room(asked), read, park)
+            reading = self._round(partial(self._extracting.permit, asked), read, park)
             await reading.run(list(_batches(lessons, self._extractor.batch)))
         moved = reading.answered + reading.given_up
         return Learned(taken=moved, parked=reading.given_up, learned=learned, refused=refused)
@@ -167,7 +168,9 @@ class LearningActivities:
             async with begin_learning(self._memory, asked) as transaction:
                 entries = await transaction.entries.list_unembedded(name, limit=asked.limit)
             embedding = self._round(
-                self._embedding.room(asked), lambda batch: self._embed(asked, batch), give_up
+                partial(self._embedding.permit, asked),
+                lambda batch: self._embed(asked, batch),
+                give_up,
             )
             await embedding.run(list(_batches(entries, self._embedder.batch)))
         moved = embedding.answered + embedding.given_up
@@ -243,7 +246,7 @@ class LearningActivities:
 
     def _round(
         self,
-        room: AbstractAsyncContextManager[Any],
+        permit: Callable[[], AbstractAsyncContextManager[None]],
         ask: Callable[[Sequence[Item]], Awaitable[None]],
         give_up: Callable[[Item, str], Awaitable[None]],
     ) -> ModelRound[Item]:
@@ -252,7 +255,7 @@ class LearningActivities:
         return ModelRound(
             ask=ask,
             give_up=give_up,
-            slots=room,
+            permit=permit,
             recheck=self._limits.recheck,
             time_limit=limit / 2,
         )

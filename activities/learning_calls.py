@@ -6,11 +6,11 @@ It stands alone because all of them are held to the same limits: those of a proc
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnestic.activities.headroom import Headroom
+from mnestic.activities.rate_limiter import RateLimiter
 from mnestic.memory.errors import ConfigurationError, ModelRefusedError
 from mnestic.memory.extraction import Extraction
 from mnestic.memory.language import Embedded, Reranked, TokenUsage
@@ -60,21 +60,21 @@ class LearningCalls:
         purpose: Purpose,
         model: str | None,
         limits: LearningLimits,
-        headroom: Headroom,
+        limiter: RateLimiter,
         prices: ModelPrices | None = None,
         actor: str = _LEARNING,
     ) -> None:
         self._actor = actor
         self._memory, self._purpose, self._model = memory, purpose, model
         self._daily = limits.daily
-        self._headroom = headroom
+        self._limiter = limiter
         self._prices = prices or ModelPrices({})
 
-    def room(self, asked: Scoped) -> AbstractAsyncContextManager[Any]:
-        """Room for calls, within which each is asked for and written down."""
+    def permit(self, asked: Scoped) -> AbstractAsyncContextManager[None]:
+        """A permit for one call, which is made and written down within it."""
         if self._model is None:
             return nullcontext()
-        return self._headroom.room(asked.tenant_id, lambda: self._used(asked))
+        return self._limiter.permit(asked.tenant_id, lambda: self._used(asked))
 
     async def answer(self, asked: Scoped, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         """Asks within the budget; an answer that was refused after it was paid for is written down.
@@ -171,5 +171,5 @@ class LearningCalls:
             search_units=search_units,
             **usage.model_dump(),
         )
-        self._headroom.tell(call)
+        self._limiter.record(call)
         return call

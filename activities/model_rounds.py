@@ -40,12 +40,12 @@ class ModelRound(Generic[Item]):
         *,
         ask: Callable[[Sequence[Item]], Awaitable[None]],
         give_up: Callable[[Item, str], Awaitable[None]],
-        slots: AbstractAsyncContextManager[Any],
+        permit: Callable[[], AbstractAsyncContextManager[Any]],
         recheck: timedelta,
         time_limit: timedelta,
     ) -> None:
-        """`ask` asks and keeps what comes of it, in one of `slots`; `give_up` keeps why nothing does."""
-        self._ask, self._give_up, self._slots = ask, give_up, slots
+        """`ask` asks and keeps what comes of it, within a permit; `give_up` keeps why nothing does."""
+        self._ask, self._give_up, self._permit = ask, give_up, permit
         self._recheck_s, self._time_limit = recheck.total_seconds(), time_limit
         self._ends = 0.0
         self._size = 0
@@ -83,8 +83,8 @@ class ModelRound(Generic[Item]):
             await self._halve(items, refused)
 
     async def _asked(self, items: Sequence[Item]) -> ModelRefusedError | InvalidInputError | None:
-        """Asks when there is room, unless nothing more is to be asked by then; returns a refusal."""
-        async with self._slots:
+        """Asks once there is a permit, unless nothing more is to be asked by then; returns a refusal."""
+        async with self._permit():
             if self._stopped is not None or self._is_late():
                 return None
             try:

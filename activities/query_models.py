@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from mnestic.activities.askers import Asker
-from mnestic.activities.headroom import Headroom
 from mnestic.activities.learning_calls import LearningCalls, LearningLimits
+from mnestic.activities.rate_limiter import RateLimiter
 from mnestic.activities.reranking import Rerankers
 from mnestic.memory.error_texts import describe_error
 from mnestic.memory.errors import ModelRefusedError, ModelUnavailableError
@@ -55,7 +55,7 @@ class QueryModels:
         self._embedder, self._rerankers, self._reranking = embedder, rerankers, reranking
         self._closing = closing
         self._limits, self._prices = limits or LearningLimits(), prices
-        self._headroom = Headroom(concurrency=self._limits.concurrency, daily=self._limits.daily)
+        self._limiter = RateLimiter(concurrency=self._limits.concurrency, daily=self._limits.daily)
         self._keeping: set[asyncio.Task[None]] = set()
 
     def embedder(
@@ -114,16 +114,16 @@ class QueryModels:
             purpose=purpose,
             model=model,
             limits=self._limits if is_held else self._limits.model_copy(update={"daily": None}),
-            headroom=self._headroom,
+            limiter=self._limiter,
             prices=self._prices,
             actor=asker.actor,
         )
-        async with _answering(within, model=model), AsyncExitStack() as room:
-            await room.enter_async_context(calls.room(asker))
+        async with _answering(within, model=model), AsyncExitStack() as permit:
+            await permit.enter_async_context(calls.permit(asker))
             await calls.check_budget(asker)
             answer = await _paid(work)
-            # Who asked may give up; what was paid is written down, and has its room until it is.
-            await asyncio.shield(self._begin_keeping(calls, asker, answer, room=room.pop_all()))
+            # Who asked may give up; what was paid is written down, and has its permit until it is.
+            await asyncio.shield(self._begin_keeping(calls, asker, answer, permit=permit.pop_all()))
         if isinstance(answer, ModelRefusedError):
             raise answer
         return answer
@@ -143,10 +143,10 @@ class QueryModels:
         asker: Asker,
         answer: Embedded | Reranked | ModelRefusedError,
         *,
-        room: AsyncExitStack,
+        permit: AsyncExitStack,
     ) -> asyncio.Task[None]:
         async def keep() -> None:
-            async with room, asker(write=True) as transaction:
+            async with permit, asker(write=True) as transaction:
                 await calls.keep(
                     transaction, answer, session_id=asker.session_id, job_id=asker.job_id
                 )

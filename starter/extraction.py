@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 
 from pydantic import BaseModel, ConfigDict
 
-from mnestic.activities.headroom import Headroom
 from mnestic.activities.learning_calls import LearningCalls, begin_learning
+from mnestic.activities.rate_limiter import RateLimiter
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Id
@@ -51,7 +51,7 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
                 purpose="extract",
                 model=extractor.model,
                 limits=limits,
-                headroom=Headroom(concurrency=1, daily=limits.daily),
+                limiter=RateLimiter(concurrency=1, daily=limits.daily),
                 prices=prices_of(settings.model_prices),
             )
             told = await calls.answer(asker, lambda: extractor.extract([turn]))

@@ -45,6 +45,12 @@ class Server:
         self.answered.extend(items)
 
 
+def permits(number: int) -> Callable[[], asyncio.Semaphore]:
+    """So many at once."""
+    semaphore = asyncio.Semaphore(number)
+    return lambda: semaphore
+
+
 def make(ask: Ask, **fields: Any) -> tuple[ModelRound[str], dict[str, str]]:
     given_up: dict[str, str] = {}
 
@@ -52,7 +58,7 @@ def make(ask: Ask, **fields: Any) -> tuple[ModelRound[str], dict[str, str]]:
         given_up[item] = why
 
     limits: dict[str, Any] = {
-        "slots": asyncio.Semaphore(4),
+        "permit": permits(4),
         "recheck": timedelta(seconds=9),
         "time_limit": timedelta(minutes=1),
     }
@@ -187,9 +193,9 @@ async def test_a_mistake_of_ours_is_told_after_the_others_are_done() -> None:
     assert server.answered == ["b", "c"]
 
 
-async def test_who_waits_for_room_asks_no_more_once_all_is_held() -> None:
+async def test_who_waits_for_a_permit_asks_no_more_once_all_is_held() -> None:
     server = Server(a=HOLDING["a wrong setting"])
-    one, _ = make(server, slots=asyncio.Semaphore(1))
+    one, _ = make(server, permit=permits(1))
 
     with pytest.raises(LearningHeldError):
         await one.run(["a", "b", "c"])
@@ -201,7 +207,7 @@ async def test_when_time_is_up_the_rest_is_left_for_the_next_round() -> None:
     async def ask(_: Sequence[str]) -> None:
         await asyncio.sleep(0.2)
 
-    late, given_up = make(ask, slots=asyncio.Semaphore(1), time_limit=timedelta(seconds=0.1))
+    late, given_up = make(ask, permit=permits(1), time_limit=timedelta(seconds=0.1))
     too_late, _ = make(ask, time_limit=timedelta(0))
 
     await late.run(["ab", "cd"])
