@@ -57,6 +57,7 @@ from mnestic.starter.memory_wiring import (
     open_query_models,
     open_reranker,
     prices_of,
+    writing_embedder,
 )
 from mnestic.starter.payload_keys import payload_keys
 from mnestic.starter.plugins import make_plugin
@@ -199,7 +200,9 @@ async def worker_plugin(settings: Settings | None = None) -> AsyncIterator[Mnest
 @asynccontextmanager
 async def _open_activities(settings: Settings) -> AsyncIterator[list[Callable[..., Any]]]:
     url, _ = find_database(settings)
-    memory = open_database(url, cache_bytes=settings.cache_bytes)
+    memory = open_database(
+        url, cache_bytes=settings.cache_bytes, embedder=writing_embedder(settings)
+    )
     try:
         await memory.check()
         async with open_models(settings) as models:

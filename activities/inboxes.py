@@ -12,6 +12,7 @@ from mnestic.activities.inbox_messages import keep_signals
 from mnestic.activities.ingests import start_ingest_here
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.inbox import Signal, refused_resource
+from mnestic.memory.learning import Incoming
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
 
@@ -79,10 +80,10 @@ class InboxActivities:
         """Sets a signal aside, for a person to look at; returns why."""
         log.warning("parked", extra={"signal": signal.name[:64], "why": reason})
         async with self._transaction(asked) as transaction:
-            kept = [refused_resource(signal)]
-            await transaction.resources.append(kept)
-            begun = await transaction.learning.begin(kept, entry_type="interaction", kind="message")
-            for lesson in begun:
+            begun = await transaction.learning.receive(
+                [Incoming(resource=refused_resource(signal))]
+            )
+            for lesson in begun.lessons:
                 await transaction.learning.park(lesson, reason=reason)
         return reason
 

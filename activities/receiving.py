@@ -6,14 +6,14 @@ is an entry at once, whatever is learned from it later.
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import groupby
+from datetime import UTC, datetime
 
 from mnestic.memory.claims import make_id, name_key
 from mnestic.memory.enrichment import drafted_entry, entry_of, weighed
 from mnestic.memory.entries import Entry, EntryDraft, EntryType
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.extraction import TurnKind
-from mnestic.memory.learning import Incoming, Lesson, entry_id_of
+from mnestic.memory.learning import Incoming, entry_id_of
 from mnestic.memory.ports import Transaction
 from mnestic.memory.resources import Resource, check_message
 
@@ -50,20 +50,8 @@ async def receive(
         check_message(came.resource)
     # In one order for everybody, so that nobody waits for somebody who waits.
     ordered = sorted(incoming, key=lambda came: (came.resource.at, came.place))
-    await transaction.resources.append([came.resource for came in ordered])
-    lessons: list[Lesson] = []
-    for _, group in groupby(sorted(ordered, key=_manner), key=_manner):
-        alike = list(group)
-        lessons += await transaction.learning.begin(
-            [came.resource for came in alike],
-            entry_type=alike[0].entry_type,
-            kind=alike[0].kind,
-            job_id=alike[0].job_id,
-            workflow_run=alike[0].workflow_run,
-            corrects=alike[0].corrects,
-        )
-    if lessons:
-        now = await transaction.now()
+    lessons, now = await transaction.learning.receive(ordered)
+    if now is not None:
         first = {came.place: came for came in reversed(ordered)}
         kept = [first[one.place].as_kept(one) for one in lessons]
         children = Counter((came.resource.session_id, came.came_with) for came in kept)
@@ -92,38 +80,48 @@ async def add_entry(
         NotFoundError: there is no such parent.
         InvalidInputError: the draft's message was removed.
     """
-    if draft.parent and not await transaction.entries.select([draft.parent]):
-        raise NotFoundError(what="entry", name=draft.parent)
-    now = await transaction.now()
+    above = [draft.parent] if draft.parent else []
+    # Locked before the words of the new one.
+    if above and not await transaction.entries.select(above, lock=True):
+        raise NotFoundError(what="entry", name=above[0])
     source_id = draft.source_id or _content_id(draft)
     while True:
-        said = Resource(
-            session_id=draft.session_id,
-            source_id=source_id,
-            channel=draft.channel,
-            speaker=draft.speaker or speaker,
-            content=draft.content,
-            at=draft.at or now,
-        )
-        check_message(said)
-        await transaction.resources.append([said])
-        begun = await transaction.learning.begin(
-            [said], entry_type=draft.entry_type, kind="message"
-        )
-        entry_id = entry_id_of(said, owner=owner)
-        if begun:
-            above = [draft.parent] if draft.parent else []
-            await transaction.entries.select(above, lock=True)  # before the words of the new one
-            await transaction.entries.add([drafted_entry(begun[0], draft, owner=owner, now=now)])
+        came = _incoming(draft, source_id=source_id, speaker=speaker)
+        begun = await transaction.learning.receive([came])
+        entry_id = entry_id_of(came.resource, owner=owner)
+        if begun.now is not None:
+            (lesson,) = begun.lessons
+            drafted = drafted_entry(lesson, draft, owner=owner, now=begun.now)
+            (entry,) = await transaction.entries.add([drafted])
             await weigh_again(transaction, above)
-            return await transaction.entries.get(entry_id)
+            return entry
         kept = await transaction.entries.select([entry_id])
-        if kept and (draft.source_id is not None or not await _has_lost(transaction, said)):
+        if kept and (
+            draft.source_id is not None or not await _has_lost(transaction, came.resource)
+        ):
             return kept[entry_id]
         if draft.source_id is not None:
-            what = f"message {said.session_id}/{said.source_id}"
+            what = f"message {came.resource.name}"
             raise InvalidInputError(what=what, why="was removed; add it without a source id")
         source_id = make_id("again", source_id)
+
+
+def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> Incoming:
+    """The message that an entry is kept as.
+
+    Raises:
+        InvalidInputError: it cannot be stored.
+    """
+    said = Resource(
+        session_id=draft.session_id,
+        source_id=source_id,
+        channel=draft.channel,
+        speaker=draft.speaker or speaker,
+        content=draft.content,
+        at=draft.at or datetime.now(UTC),
+    )
+    check_message(said)
+    return Incoming(resource=said, entry_type=draft.entry_type, is_now=draft.at is None)
 
 
 async def _has_lost(transaction: Transaction, said: Resource) -> bool:
@@ -134,6 +132,8 @@ async def _has_lost(transaction: Transaction, said: Resource) -> bool:
 
 async def weigh_again(transaction: Transaction, parent_ids: Collection[str]) -> None:
     """Gives entries, if they are there, the importance that they have with the children of now."""
+    if not parent_ids:
+        return
     parents = await transaction.entries.select(sorted(parent_ids), lock=True)
     now, children = await transaction.now(), await transaction.entries.count_children(parents)
     await transaction.entries.change(
@@ -145,13 +145,3 @@ def _content_id(draft: EntryDraft) -> str:
     about = sorted(name_key(subject) for subject in draft.subjects)
     by = [f"by {name_key(draft.speaker)}"] if draft.speaker else []
     return make_id("added", draft.entry_type, draft.content, *by, *about)
-
-
-def _manner(came: Incoming) -> tuple[str, ...]:
-    return (
-        came.kind,
-        came.entry_type,
-        came.job_id or "",
-        came.workflow_run or "",
-        came.corrects or "",
-    )

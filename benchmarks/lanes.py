@@ -20,9 +20,14 @@ from mnestic.memory.plans import Plan
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.embedded.connection import environment_for_embedded
 from mnestic.starter.embedded.state import RuntimeState
+from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.plans import parse_plan
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
+from mnestic.starter.wiring import (
+    connect_temporal,
+    find_endpoints,
+    open_memory,
+)
 
 CACHED = 1000  # the SDK's default, and so a worker's
 AT_ONCE = 20
@@ -135,7 +140,9 @@ class Lanes:
         """A client of a lane, for a worker that is started otherwise."""
         settings = self.settings(name)
         endpoints = find_endpoints(settings)
-        memory: Any = floor_memory() if floor else open_memory(endpoints)
+        memory: Any = (
+            floor_memory() if floor else open_memory(endpoints, embedder=writing_embedder(settings))
+        )
         temporal = await connect_temporal(endpoints)
         async with MnesticClient(
             temporal, memory, settings=settings, endpoints=endpoints

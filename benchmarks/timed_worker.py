@@ -14,8 +14,13 @@ from temporalio import activity
 from benchmarks.floor import floor_activities
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.extraction import Extraction, Turn
+from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.settings import load_settings
-from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
+from mnestic.starter.wiring import (
+    connect_temporal,
+    find_endpoints,
+    open_memory,
+)
 from mnestic.worker import activities_of, freeze_heap, make_worker
 
 READY = b"ready\n"
@@ -44,7 +49,7 @@ async def run(*, floor: bool, cached: int, extracts: bool) -> None:
     """Runs a worker until standard input ends."""
     settings = load_settings()
     endpoints = find_endpoints(settings)
-    memory = open_memory(endpoints)
+    memory = open_memory(endpoints, embedder=writing_embedder(settings))
     activities = (
         floor_activities()
         if floor

@@ -14,15 +14,12 @@ from mnestic.memory.entries import (
     Entry,
     EntryQuery,
     EntryStatistics,
-    EntryType,
     Unembedded,
 )
-from mnestic.memory.extraction import TurnKind
 from mnestic.memory.facts import Fact, FactChange, FactStatus, Stretch
-from mnestic.memory.learning import LearningCount, LearningState, Lesson
+from mnestic.memory.learning import Begun, Incoming, LearningCount, LearningState, Lesson
 from mnestic.memory.predicates import Predicate
 from mnestic.memory.relations import Mention, Place
-from mnestic.memory.resources import Resource
 from mnestic.memory.signals import KeptSignal, SignalKind
 from mnestic.memory.subjects import NamedSubject
 
@@ -143,8 +140,10 @@ class FactStore(Protocol):
 class EntryStore(Protocol):
     """Entries, which every index follows in the same transaction."""
 
-    async def add(self, entries: Sequence[Entry]) -> int:
-        """Adds entries, none of an id that is there already; returns how many are new.
+    async def add(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """Adds entries, none of an id that is there already; returns those that are new, as they are stored.
+
+        They have their vectors at once where the embedder needs no server.
 
         Raises:
             InvalidInputError: an entry cannot be stored.
@@ -227,20 +226,13 @@ class EntryStore(Protocol):
 class LearningStore(Protocol):
     """How far it is with learning from each resource."""
 
-    async def begin(
-        self,
-        resources: Sequence[Resource],
-        *,
-        entry_type: EntryType,
-        kind: TurnKind,
-        job_id: str | None = None,
-        workflow_run: str | None = None,
-        corrects: str | None = None,
-    ) -> tuple[Lesson, ...]:
-        """Enters resources that are kept, none that is there already; returns the new ones, as kept.
+    async def receive(self, messages: Sequence[Incoming]) -> Begun:
+        """Keeps messages as resources that are to be learned from; returns those that are new, as they are kept.
 
-        `job_id` and `workflow_run` are of the job that heard them, `corrects` is the source id of the
-        message that they correct, for the claims that follow.
+        One whose resource is kept already is learned from as that says; one that was received before changes nothing.
+
+        Raises:
+            InvalidInputError: a message cannot be stored.
         """
         ...
 

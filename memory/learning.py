@@ -4,7 +4,8 @@ It is pure: which steps there are, and how many messages are where. Which entry 
 in `enrichment`.
 """
 
-from typing import Literal
+from datetime import datetime
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -84,7 +85,7 @@ class Incoming(BaseModel):
 
     `came_with` is the message that a tool's result came with, `corrects` the one that a correction is
     about, both by their source ids in the same session. `subjects` are whom it is about, where that
-    is not the speaker.
+    is not the speaker. What `is_now` is said at the database's time, whatever its resource says.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -97,6 +98,7 @@ class Incoming(BaseModel):
     came_with: str | None = None
     corrects: str | None = None
     subjects: tuple[str, ...] = ()
+    is_now: bool = False
 
     @property
     def place(self) -> tuple[str, str]:
@@ -112,6 +114,13 @@ class Incoming(BaseModel):
         """The id of the entry that another message of the session becomes."""
         there = self.resource.model_copy(update={"source_id": source_id})
         return entry_id_of(there, owner=owner)
+
+
+class Begun(NamedTuple):
+    """Messages that are new, as they are kept, and the time of the transaction; None where none is new."""
+
+    lessons: tuple[Lesson, ...] = ()
+    now: datetime | None = None
 
 
 class IngestRequest(BaseModel):

@@ -116,7 +116,7 @@ class EntryClient(KnowledgeClient):
     async def change_entry(self, entry_id: str, **changes: Any) -> Entry:
         """Changes an entry; with another content its summary, keywords and words follow.
 
-        It has no vector then until `start_ingest` gives it one, as an entry that is added has none.
+        So does its vector, unless that is asked of a server (`MNESTIC_EMBEDDING_MODEL`): then the next `IngestMessages` does.
 
         Facts follow from messages, which never change: they are changed by `add_fact` and `delete_fact`.
 

@@ -24,7 +24,7 @@ from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.ingesting import receive_conversation, start_ingest
 from mnestic.starter.learning_status import wait_for_learning
 from mnestic.starter.locomo_questions import CATEGORIES, Question, Sample
-from mnestic.starter.memory_wiring import embedder_of, token_counter
+from mnestic.starter.memory_wiring import embedder_of, token_counter, writing_embedder
 from mnestic.starter.search_baselines import PlainIndex, lexemes_of
 from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import open_memory
@@ -108,7 +108,7 @@ async def measure_locomo(samples: Sequence[Sample], *, tell: Tell) -> LocomoRepo
 @asynccontextmanager
 async def _worker(client: MnesticClient) -> AsyncIterator[None]:
     """A worker in this process, with the local provider."""
-    memory = open_memory(client.endpoints)
+    memory = open_memory(client.endpoints, embedder=writing_embedder(client.settings))
     try:
         async with open_models(client.settings) as models:
             activities = activities_of(memory, **models)

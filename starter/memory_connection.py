@@ -26,6 +26,7 @@ from mnestic.starter.memory_wiring import (
     open_query_models,
     open_reranker,
     prices_of,
+    writing_embedder,
 )
 from mnestic.starter.predicate_client import PredicateClient
 from mnestic.starter.reach import Reach
@@ -77,7 +78,9 @@ class MemoryConnection(ChecksTexts):
         check_id(settings.tenant_id, what="tenant")
         url, _ = find_database(settings)
         async with AsyncExitStack() as opened:
-            memory = open_database(url, cache_bytes=settings.cache_bytes)
+            memory = open_database(
+                url, cache_bytes=settings.cache_bytes, embedder=writing_embedder(settings)
+            )
             opened.push_async_callback(memory.close)
             await memory.check()
             models = await open_models(settings, opened)

@@ -60,9 +60,11 @@ def find_database(settings: Settings) -> tuple[SecretStr, SecretStr]:
     return url, admin_url or url
 
 
-def open_database(url: SecretStr, *, cache_bytes: int = CACHE_BYTES) -> PostgresMemory:
-    """The memory in the database at an address; the caller closes it."""
-    return PostgresMemory(url.get_secret_value(), cache_bytes=cache_bytes)
+def open_database(
+    url: SecretStr, *, cache_bytes: int = CACHE_BYTES, embedder: Embedder | None = None
+) -> PostgresMemory:
+    """The memory in the database at an address; the caller closes it. `embedder`: see `writing_embedder`."""
+    return PostgresMemory(url.get_secret_value(), cache_bytes=cache_bytes, embedder=embedder)
 
 
 def unknown_address(setting: str, settings: Settings) -> MnesticError:
@@ -93,6 +95,11 @@ async def open_openai(settings: Settings) -> AsyncIterator["AsyncOpenAI | None"]
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
     async with openai_client(api_key=key, base_url=settings.openai_base_url) as client:
         yield client
+
+
+def writing_embedder(settings: Settings) -> Embedder | None:
+    """The embedder of entries as they are written: the local one, as an entry never waits for a server."""
+    return TokenVectorEmbedder() if (settings.embedding_model or LOCAL) == LOCAL else None
 
 
 def embedder_of(settings: Settings, client: "AsyncOpenAI | None") -> Embedder:

@@ -14,6 +14,7 @@ from mnestic.memory.scope import check_id
 from mnestic.starter.inbox_client import InboxClient
 from mnestic.starter.job_steering import JobSteering
 from mnestic.starter.memory_connection import MemoryConnection, open_models
+from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.reach import Reach
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.temporal_reach import TemporalReach
@@ -59,7 +60,7 @@ class Connection(JobSteering, MemoryConnection):
         check_id(settings.tenant_id, what="tenant")
         endpoints = find_endpoints(settings)
         async with AsyncExitStack() as opened:
-            memory = open_memory(endpoints)
+            memory = open_memory(endpoints, embedder=writing_embedder(settings))
             opened.push_async_callback(memory.close)
             await memory.check()
             temporal = await connect_temporal(endpoints)

@@ -11,6 +11,7 @@ from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
 
 from mnestic.memory.caches import CACHE_BYTES
+from mnestic.memory.ports import Embedder
 from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_state
 from mnestic.starter.memory_wiring import find_database, open_database, unknown_address
@@ -91,6 +92,7 @@ async def connect_temporal(
     )
 
 
-def open_memory(endpoints: Endpoints) -> PostgresMemory:
+def open_memory(endpoints: Endpoints, *, embedder: Embedder | None = None) -> PostgresMemory:
     """The memory in Postgres; the caller closes it."""
-    return open_database(endpoints.database_url, cache_bytes=endpoints.cache_bytes)
+    url, cache_bytes = endpoints.database_url, endpoints.cache_bytes
+    return open_database(url, cache_bytes=cache_bytes, embedder=embedder)

@@ -61,9 +61,9 @@ def update_rows(
 
 
 def packed(
-    owner: Mapping[str, str], rows: Sequence[Mapping[str, Any]], *, what: str
+    owner: Mapping[str, str], rows: Sequence[Mapping[str, Any]], *, what: str, name: str = "rows"
 ) -> dict[str, str]:
-    """The values of such a statement: whose the rows are, and the rows.
+    """The values of such a statement: whose the rows are, and the rows, under a name.
 
     Raises:
         InvalidInputError: a value cannot be stored; names the place.
@@ -74,7 +74,7 @@ def packed(
         told = "\\u0000"
     if "\\u0000" in told:  # or the text of somebody who writes about it
         check_json(to_jsonable_python(rows), what=what)
-    return {**owner, "rows": told}
+    return {**owner, name: told}
 
 
 def _rows(target: Table) -> str:

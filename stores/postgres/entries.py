@@ -1,27 +1,32 @@
 """Entries in Postgres, and the indexes that follow each of their changes in the same transaction."""
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Row, delete, func, literal, or_, select, text, tuple_, union
 
+from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics, Unembedded
 from mnestic.memory.entry_marks import marks_of
 from mnestic.memory.errors import NotFoundError
+from mnestic.memory.ports import Embedder
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.signals import entry_signal
 from mnestic.stores.postgres.accesses import add_accesses
-from mnestic.stores.postgres.agent_settings import language_of
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.knowledge_tables import EntryRow, EntryTermRow, FactRow
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
+from mnestic.stores.postgres.statements import statement
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
-from mnestic.stores.postgres.vectors import Vectors
+from mnestic.stores.postgres.vectors import Vectors, numbers_of
 
+log = logging.getLogger("mnestic.entries")
 ENTRY, TERM, FACT = table(EntryRow), table(EntryTermRow), table(FactRow)
 _TERMS = {"keyword": "keywords", "tag": "tags", "alias": "aliases", "subject": "subjects"}
 _RELATED = "related"  # a term that is no name
@@ -29,100 +34,15 @@ _COLUMNS = [
     *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
     *("language", "marks"),
 ]
-_ADD = insert_rows(
-    ENTRY, *_COLUMNS, now=["created_at", "updated_at"], returning=["id", "number"], where_new=True
-)
+_ADD, _COUNT = statement("add_entries"), statement("count_entries")
+_INDEX, _UNINDEX = statement("index_entries"), statement("unindex_entries")
 _CONTENT = ("content", "language")
 _COUNTED = ("access_count", "last_accessed")  # by `count_accesses`, whatever else is written
 _CHANGED = [name for name in _COLUMNS if name not in {"id", *_CONTENT, *_COUNTED}]
 _CHANGE = update_rows(ENTRY, *_CHANGED, key=["id"], now=["updated_at"])
 _REWRITE = update_rows(ENTRY, *_CHANGED, *_CONTENT, key=["id"], now=["updated_at"])
 _NAME = insert_rows(TERM, "kind", "term", "entry_number")
-_WORDS = """
-    SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes
-      FROM mnestic.entry AS e,
-           unnest(to_tsvector(CAST(e.language AS regconfig), mnestic.words_apart(e.content))) AS w
-     WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(:numbers)
-"""
-# Lexemes are counted in one order by everybody, so that nobody waits for somebody who waits.
-_INDEX = text(f"""
-WITH words AS MATERIALIZED ({_WORDS}),
-posted AS (
-    INSERT INTO mnestic.posting
-    SELECT :tenant_id, :agent_id, lexeme, number, frequency, lexemes FROM words
-),
-counted AS (
-    INSERT INTO mnestic.lexeme
-    SELECT :tenant_id, :agent_id, lexeme, count(*) FROM words GROUP BY lexeme ORDER BY lexeme
-    ON CONFLICT (tenant_id, agent_id, lexeme)
-    DO UPDATE SET entries = mnestic.lexeme.entries + excluded.entries
-)
-INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
-SELECT :tenant_id, :agent_id, count(*), COALESCE(sum(lexemes), 0), COALESCE(array_agg(DISTINCT language), '{{}}')
-  FROM mnestic.entry WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(:numbers)
-ON CONFLICT (tenant_id, agent_id)
-DO UPDATE SET entries = mnestic.corpus.entries + excluded.entries,
-              lexemes = mnestic.corpus.lexemes + excluded.lexemes,
-              languages = ARRAY(SELECT unnest(mnestic.corpus.languages) UNION SELECT unnest(excluded.languages) ORDER BY 1)
-""")  # noqa: S608 - a constant of this module
-# Each row is looked up by its whole key (`OFFSET 0`): else all that the agent has may be read once a word.
-_UNINDEX = text(f"""
-WITH words AS MATERIALIZED ({_WORDS}),
-posted AS (
-    DELETE FROM mnestic.posting WHERE ctid = ANY(ARRAY(
-        SELECT found.place FROM words AS w, LATERAL (
-            SELECT p.ctid AS place FROM mnestic.posting AS p
-             WHERE p.tenant_id = :tenant_id AND p.agent_id = :agent_id
-               AND p.lexeme = w.lexeme AND p.entry_number = w.number
-            OFFSET 0
-        ) AS found
-    ))
-),
-held AS MATERIALIZED (
-    SELECT found.lexeme FROM (SELECT DISTINCT lexeme FROM words ORDER BY lexeme) AS w, LATERAL (
-        SELECT l.lexeme FROM mnestic.lexeme AS l
-         WHERE l.tenant_id = :tenant_id AND l.agent_id = :agent_id AND l.lexeme = w.lexeme
-        OFFSET 0 FOR UPDATE
-    ) AS found
-),
-counted AS (
-    UPDATE mnestic.lexeme AS l SET entries = l.entries - w.entries
-      FROM (SELECT lexeme, count(*) AS entries FROM words GROUP BY lexeme) AS w, held
-     WHERE l.tenant_id = :tenant_id AND l.agent_id = :agent_id
-       AND l.lexeme = w.lexeme AND held.lexeme = w.lexeme
-)
-UPDATE mnestic.corpus AS c
-   SET entries = c.entries - gone.entries, lexemes = c.lexemes - gone.lexemes
-  FROM (SELECT count(*) AS entries, COALESCE(sum(lexemes), 0) AS lexemes FROM mnestic.entry
-         WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(:numbers)) AS gone
- WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
-""")  # noqa: S608
 
-_MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
-_COUNT = text(f"""
-WITH mine AS MATERIALIZED (
-    SELECT entry_type, status, critical, at, expires_at,
-           least(9, floor(importance * 10))::integer AS tenth
-      FROM mnestic.entry WHERE {_MINE}
-),
-types AS (SELECT entry_type AS name, count(*) AS entries FROM mine GROUP BY entry_type),
-statuses AS (SELECT status AS name, count(*) AS entries FROM mine GROUP BY status),
-tenths AS (
-    SELECT tenth, count(mine.tenth) AS entries
-      FROM generate_series(0, 9) AS all_tenths (tenth) LEFT JOIN mine USING (tenth) GROUP BY tenth
-),
-models AS (
-    SELECT model AS name, count(*) AS entries FROM mnestic.embedding WHERE {_MINE} GROUP BY model
-)
-SELECT (SELECT COALESCE(jsonb_object_agg(name, entries), '{{}}') FROM types) AS by_type,
-       (SELECT COALESCE(jsonb_object_agg(name, entries), '{{}}') FROM statuses) AS by_status,
-       (SELECT array_agg(entries ORDER BY tenth) FROM tenths) AS by_importance,
-       (SELECT COALESCE(jsonb_object_agg(name, entries), '{{}}') FROM models) AS embedded,
-       count(*) FILTER (WHERE critical) AS critical,
-       count(*) FILTER (WHERE expires_at <= now()) AS expired,
-       min(at) AS oldest, max(at) AS newest
-  FROM mine
-""")  # noqa: S608
 _TABLE_BYTES = text("""
 SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
   FROM unnest(ARRAY['resource', 'learning', 'entry', 'entry_term', 'posting', 'lexeme', 'embedding',
@@ -133,28 +53,45 @@ SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
 class PostgresEntryStore:
     """Implements `mnestic.memory.ports.EntryStore`."""
 
-    def __init__(self, unit: Unit) -> None:
-        self._unit = unit
+    def __init__(self, unit: Unit, embedder: Embedder | None = None) -> None:
+        """Prepares the store; an embedder that needs no server gives entries their vectors as they are written."""
+        self._unit, self._embedder = unit, embedder
         self._vectors = Vectors(unit)
 
-    async def add(self, entries: Sequence[Entry]) -> int:
+    async def add(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """See the port."""
         if not entries:
-            return 0
-        language = await language_of(self._unit)
-        languages = {entry.id: language for entry in entries}
-        new = await self._unit.rows(_ADD, self._packed(entries, languages))
-        numbers = {row.id: row.number for row in new}
-        added = [entry for entry in entries if entry.id in numbers]
-        if not added:
-            return 0
-        await self._index(list(numbers.values()))
-        await self._name(added, numbers)
-        self._unit.added(numbers.values())
+            return ()
+        vectors = await self._embedded(entries)  # before anything is locked
+        rows = [{**_row(entry), "place": place} for place, entry in enumerate(entries, 1)]
+        terms = [
+            {"id": entry_id, "kind": kind, "term": term} for entry_id, kind, term in _terms(entries)
+        ]
+        asked = {
+            **packed(self._unit.owner, rows, what="entries", name="entries"),
+            **packed({}, terms, what="names of entries", name="terms"),
+            "language": LANGUAGE,
+            "model": self._embedder.name if self._embedder else "",
+            **numbers_of(vectors),
+        }
+        (new,) = await self._unit.rows_of((_ADD, asked))
+        by_id = {entry.id: entry for entry in reversed(entries)}  # the first of an id is added
+        added = [
+            by_id[row.id].model_copy(
+                update={
+                    "importance": row.importance,
+                    "created_at": row.created_at,
+                    "updated_at": row.created_at,
+                }
+            )
+            for row in new
+        ]
+        self._unit.added(row.number for row in new)
         for entry in added:
             self._unit.wrote("entry.add", entry.id)
-        self._unit.tell(entry_signal("memory.stored", sorted(numbers)))
-        return len(numbers)
+        if added:
+            self._unit.tell(entry_signal("memory.stored", sorted(entry.id for entry in added)))
+        return tuple(added)
 
     async def get(self, entry_id: str) -> Entry:
         """See the port."""
@@ -239,6 +176,7 @@ class PostgresEntryStore:
             await self._vectors.forget(stale)
             await self._unit.run(_REWRITE, self._packed(anew, languages))
             await self._index(stale)
+            await self._embed(anew, numbers)
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
         self._unit.changed(numbers.values())
@@ -306,6 +244,23 @@ class PostgresEntryStore:
         await self._vectors.forget(numbers, empty=True)
         self._unit.changed(numbers)
 
+    async def _embed(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
+        """Gives entries their vectors, if that needs no server."""
+        made = await self._embedded(entries)
+        if made and self._embedder is not None:
+            by_number = {numbers[one.id]: vector for one, vector in zip(entries, made, strict=True)}
+            await self._vectors.keep(self._embedder.name, by_number)
+
+    async def _embedded(self, entries: Sequence[Entry]) -> tuple[bytes, ...]:
+        """The vectors of entries; none without an embedder, or if it fails: then `IngestMessages` asks for them."""
+        if self._embedder is None:
+            return ()
+        try:
+            return (await self._embedder.embed([entry.content for entry in entries])).vectors
+        except Exception:  # whatever it is, the entries are worth more
+            log.exception("entries have no vectors yet", extra={"entries": len(entries)})
+            return ()
+
     async def _index(self, numbers: Sequence[int]) -> None:
         """Enters the contents of entries into full text search."""
         await self._unit.run(_INDEX, {**self._unit.owner, "numbers": sorted(numbers)})
@@ -316,16 +271,10 @@ class PostgresEntryStore:
 
     async def _name(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
         """Enters entries under the names that they are found by."""
-        terms = sorted(
-            {
-                (kind, name_key(name), numbers[entry.id])
-                for entry in entries
-                for kind, column in _TERMS.items()
-                for name in getattr(entry, column)
-            }
-            | {(_RELATED, name, numbers[entry.id]) for entry in entries for name in entry.related}
-        )
-        rows = [{"kind": kind, "term": term, "entry_number": n} for kind, term, n in terms]
+        rows = [
+            {"kind": kind, "term": term, "entry_number": numbers[entry_id]}
+            for entry_id, kind, term in _terms(entries)
+        ]
         await self._unit.run(_NAME, packed(self._unit.owner, rows, what="names of entries"))
 
     async def _stored(self, entry_ids: Sequence[str], *, lock: bool) -> Sequence[Row[Any]]:
@@ -361,15 +310,26 @@ class PostgresEntryStore:
         return self._unit.owned(target) & target.c.entry_number.in_(numbers)
 
     def _packed(self, entries: Sequence[Entry], languages: Mapping[str, str]) -> dict[str, str]:
-        rows = [
-            {
-                **entry.model_dump(exclude={"created_at", "updated_at"}),
-                "language": languages[entry.id],
-                "marks": marks_of(entry.content, entry.times),
-            }
-            for entry in entries
-        ]
+        rows = [{**row, "language": languages[row["id"]]} for row in map(_row, entries)]
         return packed(self._unit.owner, rows, what="entries")
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    """The columns of an entry, without its language and what the database sets."""
+    columns = entry.model_dump(exclude={"created_at", "updated_at"})
+    return {**columns, "marks": marks_of(entry.content, entry.times)}
+
+
+def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:
+    """The names that entries are found by: entry, kind and term, each once and in the order of the index."""
+    named = {
+        (entry.id, kind, name_key(name))
+        for entry in entries
+        for kind, column in _TERMS.items()
+        for name in getattr(entry, column)
+    }
+    related = {(entry.id, _RELATED, name) for entry in entries for name in entry.related}
+    return sorted(named | related, key=itemgetter(1, 2, 0))
 
 
 def _conditions(query: EntryQuery) -> list[Any]:

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import CTE, Row, Select, TextualSelect, case, func, select, true, update
+from sqlalchemy import CTE, Select, case, func, select, true, update
 
-from mnestic.memory.entries import EntryType
-from mnestic.memory.extraction import TurnKind
-from mnestic.memory.learning import LearningCount, LearningState, Lesson
+from mnestic.memory.learning import Begun, Incoming, LearningCount, LearningState, Lesson
 from mnestic.memory.resources import Resource
-from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
+from mnestic.stores.postgres.bulk import packed, update_rows
 from mnestic.stores.postgres.knowledge_tables import LearningRow
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.statements import statement
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import ResourceRow, table
 from mnestic.stores.postgres.unit import Unit, among
@@ -20,6 +19,7 @@ LEARNING, RESOURCE = table(LearningRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
 _BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
 _STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")
+_RECEIVE = statement("receive_messages")
 _EXTRACTED = update_rows(
     LEARNING,
     *("state", "extractor", "extracted"),
@@ -35,36 +35,35 @@ class PostgresLearningStore:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
 
-    async def begin(
-        self,
-        resources: Sequence[Resource],
-        *,
-        entry_type: EntryType,
-        kind: TurnKind,
-        job_id: str | None = None,
-        workflow_run: str | None = None,
-        corrects: str | None = None,
-    ) -> tuple[Lesson, ...]:
+    async def receive(self, messages: Sequence[Incoming]) -> Begun:
         """See the port."""
-        if not resources:
-            return ()
+        if not messages:
+            return Begun()
         rows = [
             {
-                "session_id": one.session_id,
-                "source_id": one.source_id,
-                "state": "received",
-                "entry_type": entry_type,
-                "kind": kind,
-                "job_id": job_id,
-                "workflow_run": workflow_run,
-                "corrects": corrects,
+                "place": place,
+                **came.resource.model_dump(exclude={"at"}),
+                "at": None if came.is_now else came.resource.at,
+                **came.model_dump(include=set(_BEGUN)),
             }
-            for one in resources
+            for place, came in enumerate(messages)
         ]
-        begun = await self._unit.rows(_BEGIN, packed(self._unit.owner, rows, what="messages"))
-        if begun:
-            self._unit.wrote("learning.begin", f"{len(begun)} messages")
-        return tuple(map(_lesson, begun))
+        asked = packed(self._unit.owner, rows, what="messages", name="messages")
+        (begun,) = await self._unit.rows_of((_RECEIVE, asked))
+        if not begun:
+            return Begun()
+        if new := [row.session_id for row in begun if row.is_new]:
+            self._unit.wrote("resource.append", new[0])
+        self._unit.wrote("learning.begin", f"{len(begun)} messages")
+        return Begun(tuple([await self._begun(row) for row in begun]), begun[0].updated_at)
+
+    async def _begun(self, row: Any) -> Lesson:
+        """What was begun; somebody else may have kept the resource since the statement began."""
+        if row.content is not None:
+            return _lesson(row)
+        lesson = await self.find(row.session_id, row.source_id)
+        assert lesson is not None, "it was entered in this transaction"
+        return lesson
 
     async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:
         """See the port."""
@@ -169,7 +168,7 @@ class PostgresLearningStore:
         return await self._unit.run(statement.values(updated_at=func.now(), **values))
 
 
-def _with_resources(found: Select[Any] | TextualSelect) -> Select[Any]:
+def _with_resources(found: Select[Any]) -> Select[Any]:
     """Rows of `learning` with their resources, each of which is looked up by its whole key.
 
     Without `OFFSET 0` Postgres may join all resources of the agent instead.
@@ -182,19 +181,7 @@ def _with_resources(found: Select[Any] | TextualSelect) -> Select[Any]:
     return select(*columns).join_from(step, resource, true()).order_by(step.c.number)
 
 
-def _lesson(row: Row[Any]) -> Lesson:
+def _lesson(row: Any) -> Lesson:
     resource = Resource.model_validate(row, from_attributes=True)
-    columns = {**row._mapping, "resource": resource, "extracted": row.extracted or ()}  # noqa: SLF001
+    columns = {**row._asdict(), "resource": resource, "extracted": row.extracted or ()}
     return read_stored(Lesson, columns, what=f"learning {row.session_id}/{row.source_id}")
-
-
-_READ = ("tenant_id", "agent_id", *_PLACE, *_STEP)
-_BEGIN = _with_resources(
-    insert_rows(
-        LEARNING,
-        *(*_PLACE, "state", *_BEGUN),
-        now=["updated_at"],
-        returning=_READ,
-        where_new=True,
-    ).columns(*(LEARNING.c[name] for name in _READ))
-)

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.caches import CACHE_BYTES, CacheCounts
 from mnestic.memory.operations import LedgerEntry, Operation
+from mnestic.memory.ports import Embedder
 from mnestic.stores.postgres.accesses import AccessCounts
 from mnestic.stores.postgres.agent_settings import PostgresSettingStore
 from mnestic.stores.postgres.connections import drop_closed, read_together
@@ -49,13 +50,15 @@ from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
 class PostgresTransaction:
     """Implements `mnestic.memory.ports.Transaction`."""
 
-    def __init__(self, unit: Unit, kept: Kept, ahead: ReadingAhead) -> None:
+    def __init__(
+        self, unit: Unit, kept: Kept, ahead: ReadingAhead, *, embedder: Embedder | None = None
+    ) -> None:
         self._unit = unit
         self._ledger = PostgresLedger(unit)
         self.working = PostgresWorkingMemoryStore(unit)
         self.records = PostgresRecordStore(unit)
         self.facts = PostgresFactStore(unit)
-        self.entries = PostgresEntryStore(unit)
+        self.entries = PostgresEntryStore(unit, embedder)
         self.learning = PostgresLearningStore(unit)
         self.signals = PostgresSignalStore(unit)
         self.episodes = PostgresEpisodeStore(unit)
@@ -114,6 +117,7 @@ class PostgresMemory:
         self,
         url: str,
         *,
+        embedder: Embedder | None = None,
         pool_size: int = 20,
         cache_bytes: int = CACHE_BYTES,
         cache_piece: int = PIECE,
@@ -122,6 +126,8 @@ class PostgresMemory:
 
         Args:
             url: `postgresql://…` of a role that is `mnestic_app` or may become it.
+            embedder: One that needs no server: entries get its vectors as they are written. Without one
+                `IngestMessages` asks for them later.
             pool_size: Connections that are kept; as many again may be opened under load.
             cache_bytes: What entries, vectors and answers may take of this process's memory; 0 keeps none.
             cache_piece: How many vectors a question that is to keep them reads at once.
@@ -142,6 +148,7 @@ class PostgresMemory:
         )
         drop_closed(self._engine)
         prepare_unless_pooled(self._engine)
+        self._embedder = embedder
         self._accesses = AccessCounts(self._counting)
         self._kept = Kept(max_bytes=cache_bytes, piece=cache_piece)
         self._ahead = ReadingAhead(self._engine, self._kept)
@@ -156,7 +163,7 @@ class PostgresMemory:
                 unit = Unit(
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
                 )
-                yield PostgresTransaction(unit, self._kept, self._ahead)
+                yield PostgresTransaction(unit, self._kept, self._ahead, embedder=self._embedder)
                 if (change := await unit.finish()) is not None:
                     self._kept.changed(change)
                 self._kept.accessed((tenant_id, agent_id), unit.accesses)

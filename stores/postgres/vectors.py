@@ -15,8 +15,7 @@ from sqlalchemy import Row, text
 
 from mnestic.stores.postgres.unit import Unit
 
-# How many entries have no vector of a model, up to which number none lacks one as far as is known, and
-# what Postgres calls the type of vectors.
+# How many entries have no vector of a model, and up to which number none lacks one as far as is known.
 _MISSING = text("""
 SELECT c.entries - COALESCE(m.entries, 0) AS missing, COALESCE(m.complete_to, 0) AS complete_to
   FROM mnestic.corpus AS c
@@ -24,6 +23,8 @@ SELECT c.entries - COALESCE(m.entries, 0) AS missing, COALESCE(m.complete_to, 0)
     ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
  WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
 """)
+_FLOAT_BYTES = 4
+_REAL, _REAL_ARRAY = 700, 1021  # what Postgres calls these types in every database
 _NEXT = text("""
 SELECT e.id, e.content, e.session_id, e.source_id FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number > :after
@@ -35,12 +36,12 @@ SELECT e.id, e.content, e.session_id, e.source_id FROM mnestic.entry AS e
    )
  ORDER BY e.number LIMIT :limit
 """)
-_TYPE = text("SELECT CAST(CAST('halfvec' AS regtype) AS oid) AS oid")
 _KEEP = text("""
 WITH kept AS (
     INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector)
-    SELECT :tenant_id, :agent_id, :model, number, :dimensions, vector
-      FROM unnest(CAST(:numbers AS bigint[]), CAST(:vectors AS halfvec[])) AS _ (number, vector)
+    SELECT :tenant_id, :agent_id, :model, number, :dimensions,
+           CAST((CAST(:vectors AS real[]))[(place - 1) * :dimensions + 1 : place * :dimensions] AS halfvec)
+      FROM unnest(CAST(:numbers AS bigint[])) WITH ORDINALITY AS _ (number, place)
     ON CONFLICT DO NOTHING
     RETURNING 1
 )
@@ -90,17 +91,13 @@ class Vectors:
     async def keep(self, model: str, vectors: Mapping[int, bytes]) -> int:
         """Keeps vectors by the numbers of their entries, but none where one is; returns how many."""
         numbers = sorted(vectors)
-        matrix = np.stack([np.frombuffer(vectors[number], dtype="<f4") for number in numbers])
-        vector_type = await self._unit.row(_TYPE)
-        assert vector_type is not None
         kept = await self._unit.row(
             _KEEP,
             {
                 **self._unit.owner,
                 "model": model,
-                "dimensions": matrix.shape[1],
                 "numbers": numbers,
-                "vectors": _HalfVectors(matrix, type_oid=vector_type.oid),
+                **numbers_of([vectors[number] for number in numbers]),
                 "complete_to": numbers[-1],
             },
         )
@@ -113,32 +110,36 @@ class Vectors:
         await self._unit.run(_FORGET, {**self._unit.owner, **asked})
 
 
-class _HalfVectors:
-    """Vectors of one length as Postgres receives an array of `halfvec`, in binary form.
+def numbers_of(vectors: Sequence[bytes]) -> dict[str, Any]:
+    """Vectors of one length as values of a statement: `vectors`, all numbers one after the other, and their `dimensions`."""
+    dimensions = len(vectors[0]) // _FLOAT_BYTES if vectors else 0
+    return {"vectors": _Reals(b"".join(vectors)), "dimensions": dimensions}
 
-    Source: array_recv and halfvec_recv, of Postgres and pgvector.
+
+class _Reals:
+    """Numbers as Postgres receives an array of `real`, in binary form.
+
+    Source: array_recv and float4recv of Postgres.
     """
 
-    def __init__(self, matrix: np.ndarray[Any, np.dtype[np.float32]], *, type_oid: int) -> None:
-        number, width = matrix.shape
-        head = np.array(
-            [1, 0, type_oid, number, 1], dtype=">i4"
-        )  # dimensions, nulls, …, first index
-        item = [("size", ">i4"), ("width", ">i2"), ("unused", ">i2"), ("values", ">f2", (width,))]
-        body = np.zeros(number, dtype=item)
-        body["size"], body["width"], body["values"] = 4 + 2 * width, width, matrix
-        self.content = head.tobytes() + body.tobytes()
+    def __init__(self, numbers: bytes) -> None:
+        values = np.frombuffer(numbers, dtype="<f4")
+        is_empty = not len(values)
+        head = [0, 0, _REAL] if is_empty else [1, 0, _REAL, len(values), 1]
+        body = np.empty(len(values), dtype=[("size", ">i4"), ("value", ">f4")])
+        body["size"], body["value"] = _FLOAT_BYTES, values
+        self.content = np.array(head, dtype=">i4").tobytes() + body.tobytes()
 
 
-class _HalfVectorsDumper(Dumper):
+class _RealsDumper(Dumper):
     format = Format.BINARY
 
     def __init__(self, cls: type, context: AdaptContext | None = None) -> None:
         super().__init__(cls, context)
-        self.oid = 0  # the statement says the type
+        self.oid = _REAL_ARRAY
 
-    def dump(self, obj: _HalfVectors) -> bytes:
+    def dump(self, obj: _Reals) -> bytes:
         return obj.content
 
 
-psycopg.adapters.register_dumper(_HalfVectors, _HalfVectorsDumper)
+psycopg.adapters.register_dumper(_Reals, _RealsDumper)

@@ -12,6 +12,7 @@ from mnestic.memory.entries import Entry, EntryQuery
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.learning import Incoming
 from mnestic.memory.resources import Resource
+from tests.activities.locks import until_held_up
 
 Begin = Callable[[], Any]
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -70,6 +71,18 @@ async def test_the_words_that_were_kept_first_are_the_entrys(begin: Begin) -> No
 
     assert new == 2
     assert [entry.content for entry in await entries(begin)] == ["one", "I live in Ghent."]
+
+
+async def test_what_somebody_keeps_meanwhile_is_what_the_entry_says(
+    begin: Begin, admin_url: str
+) -> None:
+    async with begin() as transaction:
+        await transaction.resources.append([said(1)])
+        receiving = asyncio.create_task(keep(begin, said(1, "I live in Utrecht."), said(2)))
+        await until_held_up(admin_url)
+
+    assert await receiving == 2
+    assert {entry.content for entry in await entries(begin)} == {"I live in Ghent."}
 
 
 async def test_senders_of_the_same_messages_in_any_order_keep_each_once(begin: Begin) -> None:

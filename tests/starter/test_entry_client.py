@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.memory.entries import Entry, EntryQuery
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.resources import Resource
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -35,6 +37,35 @@ async def test_identical_adds_at_once_leave_one_entry(ada: MemoryClient) -> None
 
     assert len({entry.id for entry in entries}) == 1
     assert await listed(ada) == [entries[0]]
+
+
+async def test_an_entry_is_added_with_its_vector(ada: MemoryClient) -> None:
+    await ada.add("Tea, not coffee.")
+    await ada.learn(
+        [
+            Resource(
+                session_id="s1",
+                source_id="m1",
+                channel="chat",
+                speaker="Mara",
+                content="I live in Ghent.",
+                at=NOON,
+            )
+        ]
+    )
+
+    assert (await ada.stats()).entries.embedded == {TokenVectorEmbedder.name: 2}
+
+
+async def test_an_entry_does_not_wait_for_the_server_of_an_embedding_model(
+    settings: Settings,
+) -> None:
+    away = {"embedding_model": "some-model", "openai_base_url": "http://127.0.0.1:9/v1"}
+    async with await MnesticClient.connect(settings.model_copy(update=away)) as client:
+        await client.memory("ada").add("Tea, not coffee.")
+        stats = await client.memory("ada").stats()
+
+    assert (stats.entries.total, stats.entries.embedded) == (1, {})
 
 
 async def test_another_type_subject_speaker_session_or_content_is_another_entry(

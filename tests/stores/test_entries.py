@@ -50,7 +50,7 @@ async def test_an_entry_comes_back_as_it_was_added(begin: Begin) -> None:
 
     async with begin(write=False) as transaction:
         found = await transaction.entries.get("e1")
-    assert added == 1
+    assert added == (found,)
     assert found.created_at is not None
     assert found == given.model_copy(
         update={"created_at": found.created_at, "updated_at": found.created_at}

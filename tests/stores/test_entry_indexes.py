@@ -121,7 +121,7 @@ async def test_the_same_entry_is_added_once_whoever_adds_it(
 ) -> None:
     async def add() -> int:
         async with begin() as transaction:
-            return await transaction.entries.add([entry("e1", subjects=("Mara",))])
+            return len(await transaction.entries.add([entry("e1", subjects=("Mara",))]))
 
     added = await asyncio.gather(*(add() for _ in range(12)))
 

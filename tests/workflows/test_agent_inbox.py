@@ -15,6 +15,7 @@ from temporalio.common import RawValue
 from mnestic.memory.claims import PERSON
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
 from mnestic.memory.inbox import InboxReport, Said, Statement, ToolOutput
+from mnestic.memory.learning import Incoming
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -210,11 +211,8 @@ async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be
         kept = refused[0].resource.model_copy(
             update={"source_id": "refused#1", "content": json.dumps(mended)}
         )
-        await transaction.resources.append([kept])
-        (lesson,) = await transaction.learning.begin(
-            [kept], entry_type="interaction", kind="message"
-        )
-        await transaction.learning.park(lesson, reason="is of a later version")
+        begun = await transaction.learning.receive([Incoming(resource=kept)])
+        await transaction.learning.park(begun.lessons[0], reason="is of a later version")
     second = await told.retry_parked((await told.list_parked())[0])
 
     assert (first, still, second) == (0, refused, 1)

@@ -153,6 +153,5 @@ async def test_learning_leaves_its_trail(
         "claim.add",
         "fact.active",
         "entry.change",
-        "entry.embed",
         "learning.learned",
     } <= actions

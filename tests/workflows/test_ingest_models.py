@@ -78,22 +78,34 @@ def api(chat_server: Any) -> Api:
 
 
 @pytest.fixture
-def serve(memory: Memory, client: MnesticClient, settings: Settings, chat_server: Any) -> Serve:
-    """Runs a worker whose models are chosen by settings and answer on the loopback server."""
+def chosen(settings: Settings, chat_server: Any) -> Settings:
+    """Settings by which models answer on the loopback server."""
+    return settings.model_copy(
+        update={
+            "openai_api_key": SecretStr("sk-x"),
+            "openai_base_url": chat_server.base_url,
+            "extraction_model": "reader",
+            "embedding_model": "vectors",
+            "embedding_dimensions": 2,
+        }
+    )
+
+
+@pytest.fixture
+async def client(chosen: Settings) -> AsyncIterator[MnesticClient]:
+    """A client of this test's tenant, and of the models."""
+    async with await MnesticClient.connect(chosen) as client:
+        yield client
+
+
+@pytest.fixture
+def serve(memory: Memory, client: MnesticClient, chosen: Settings) -> Serve:
+    """Runs a worker with the models, and with other settings as a test wants them."""
 
     @asynccontextmanager
     async def run(**fields: Any) -> AsyncIterator[None]:
-        chosen = settings.model_copy(
-            update={
-                "openai_api_key": SecretStr("sk-x"),
-                "openai_base_url": chat_server.base_url,
-                "extraction_model": "reader",
-                "embedding_model": "vectors",
-                "embedding_dimensions": 2,
-            }
-            | fields
-        )
-        async with open_models(chosen) as models:
+        settings = chosen.model_copy(update=fields)
+        async with open_models(settings) as models:
             models["limits"] = models["limits"].model_copy(update={"recheck": SOON})
             activities = activities_of(memory, **models)
             async with make_worker(client.temporal, settings, activities=activities):

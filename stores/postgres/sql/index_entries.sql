@@ -1,0 +1,25 @@
+-- Enters the contents of entries, as they are stored, into full text search.
+-- The row of `corpus` is locked first, then lexemes in their order; see `add_entries.sql`.
+WITH words AS MATERIALIZED (
+    SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes
+      FROM mnestic.entry AS e,
+           unnest(to_tsvector(CAST(e.language AS regconfig), mnestic.words_apart(e.content))) AS w
+     WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(:numbers)
+),
+posted AS (
+    INSERT INTO mnestic.posting
+    SELECT :tenant_id, :agent_id, lexeme, number, frequency, lexemes FROM words
+),
+counted AS (
+    INSERT INTO mnestic.lexeme
+    SELECT :tenant_id, :agent_id, lexeme, count(*) FROM words GROUP BY lexeme ORDER BY lexeme
+    ON CONFLICT (tenant_id, agent_id, lexeme)
+    DO UPDATE SET entries = mnestic.lexeme.entries + excluded.entries
+)
+INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
+SELECT :tenant_id, :agent_id, count(*), COALESCE(sum(lexemes), 0), COALESCE(array_agg(DISTINCT language), '{}')
+  FROM mnestic.entry WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(:numbers)
+ON CONFLICT (tenant_id, agent_id)
+DO UPDATE SET entries = mnestic.corpus.entries + excluded.entries,
+              lexemes = mnestic.corpus.lexemes + excluded.lexemes,
+              languages = ARRAY(SELECT unnest(mnestic.corpus.languages) UNION SELECT unnest(excluded.languages) ORDER BY 1)
