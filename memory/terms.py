@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 
 # The function words of English and what people say to be polite; other languages are served by the
 # weights, which fall for any word that many sentences share.
@@ -47,7 +46,12 @@ def terms_of(text: str) -> tuple[str, ...]:
     folded = fold(text)
     if _APOSTROPHE.search(folded):
         folded = _SHORTENED.sub("", folded).translate(_APOSTROPHES)
-    return tuple(term for word in _words(folded) for term in _parts(word))
+    words = [word for word in _words(folded) if word not in STOP_WORDS]
+    if folded.isascii() or not _UNSPACED.search(folded):
+        return tuple(
+            [word[:-1] if word[-1] == "s" and _is_plural(word) else word for word in words]
+        )
+    return tuple(term for word in words for term in _parts(word))
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -96,16 +100,16 @@ def cosine(left: Mapping[str, float], right: Mapping[str, float]) -> float:
     return sum(value * large.get(term, 0.0) for term, value in small.items())
 
 
-@lru_cache(50_000)
 def _parts(word: str) -> tuple[str, ...]:
-    """The terms of a word; a stop word has none."""
-    if word in STOP_WORDS:
-        return ()
+    """The terms of a word that is not a stop word."""
     if is_unspaced(word):
         return tuple(word[i : i + 2] for i in range(len(word) - 1)) or (word,)
-    plural = (
+    return (word[:-1] if _is_plural(word) else word,)
+
+
+def _is_plural(word: str) -> bool:
+    return (
         len(word) >= _SHORTEST_PLURAL
         and word.endswith("s")
         and not word.endswith(("ss", "us", "is"))
     )
-    return (word[:-1] if plural else word,)

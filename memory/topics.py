@@ -6,7 +6,6 @@ agree on what speaks of a topic.
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import takewhile
 
 from mnestic.memory.asked_languages import ReadWord, tells
@@ -89,15 +88,12 @@ class Topic:
         """
         self.words = tuple(words)
         self._stems = {word: tuple(stems.get(word, ())) for word in words}
+        self.beginnings = tuple(_beginning(word, stems) for word, stems in self._stems.items())
+        """What the forms of each word begin with, however long they are, without marks."""
         self._forms: dict[str, Sequence[str]] = {}
         self._copied = frozenset(filter(None, map(_flat, copied)))
         self._long_copied = tuple(sorted(filter(_is_long, self._copied)))
         self._all_copied = "\0".join(self._long_copied)  # searched at once, since texts are many
-
-    @property
-    def beginnings(self) -> tuple[str, ...]:
-        """What the forms of each word begin with, however long they are, without marks."""
-        return tuple(_beginning(word, stems) for word, stems in self._stems.items())
 
     @property
     def is_copied(self) -> bool:
@@ -220,7 +216,6 @@ def _some(words: Sequence[str], telling: tuple[str, ...]) -> tuple[str, ...]:
     return telling
 
 
-@lru_cache(maxsize=4096)
 def _beginning(word: str, stems: tuple[str, ...]) -> str:
     """What a word and all that have one of its stems begin with: a stem may have another last letter."""
     bare = _bare(word)

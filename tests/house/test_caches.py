@@ -1,0 +1,81 @@
+"""Caches of the process: none is keyed by what people said, so that a word that was forgotten lives on nowhere."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("memory", "stores", "activities", "workflows", "starter")
+CACHES = {"cache", "lru_cache"}
+
+# Each function whose results the process caches, and why no text of a person stays in it.
+ALLOWED = {
+    "activities/clients/token_vectors.py": {"_loaded": "the model, once"},
+    "memory/agent_settings.py": {"_policy": "names of presets, and weights"},
+    "memory/asked_facts.py": {
+        "_defaults": "our own words",
+        "_named_by": "our own words",
+    },
+    "memory/packing.py": {"_as_said": "single characters"},
+    "memory/quotations.py": {"_unsafe": "a pattern, once"},
+    "stores/postgres/connections.py": {"written": "statements, without their values"},
+    "stores/postgres/nearest.py": {"_of_large": "indexes"},
+    "stores/postgres/search_filters.py": {"statement_of": "statements, without their values"},
+}
+# Those that hold words of people still, until what searches compare is made for each question alone.
+LEAVING = {"memory/replacements.py", "memory/revising.py", "stores/postgres/candidates.py"}
+
+
+def caches(source: str) -> Iterator[str]:
+    """What lives as long as the process: functions that are cached at the top of a module or in a class."""
+    todo: list[ast.AST] = [ast.parse(source)]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if any(names_cache(decorator) for decorator in node.decorator_list):
+                yield node.name
+            continue  # what is cached within a call ends with it
+        if isinstance(node, ast.Call) and names_cache(node.func):
+            yield ast.unparse(node)
+        todo += ast.iter_child_nodes(node)
+
+
+def names_cache(node: ast.expr) -> bool:
+    function = node.func if isinstance(node, ast.Call) else node
+    return ast.unparse(function).split(".")[-1] in CACHES
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_process_caches_nothing_that_people_said(room: str) -> None:
+    found = {
+        str(path.relative_to(ROOT)): set(caches(path.read_text(encoding="utf-8")))
+        for path in (ROOT / room).rglob("*.py")
+    }
+
+    new = {
+        path: names
+        for path, cached in found.items()
+        if path not in LEAVING and (names := cached - ALLOWED.get(path, {}).keys())
+    }
+
+    assert not new, (
+        f"{new} outlive a call. If their keys or values may be words of people, keep them in an object that lives as"
+        " long as the call; else add them to ALLOWED, with the reason"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("@cache\ndef f(text): ...", {"f"}),
+        ("@functools.lru_cache(maxsize=10)\ndef f(text): ...", {"f"}),
+        ("class A:\n    @lru_cache\n    def f(self): ...", {"f"}),
+        ("f = lru_cache(10)(len)", {"lru_cache(10)(len)", "lru_cache(10)"}),
+        ("def f(texts):\n    @cache\n    def g(text): ...", set()),
+        ("@cached_property\ndef f(self): ...", set()),
+    ],
+)
+def test_a_cache_of_the_process_is_found_however_it_is_made(source: str, found: set[str]) -> None:
+    assert set(caches(source)) == found
