@@ -40,7 +40,7 @@ bench: $(INSTALLED) ## Measure jobs, each figure beside its floor (ARGS="--json"
 bench-ingest: $(INSTALLED) ## Measure learning, beside a bare COPY (ARGS="--json", "--quick")
 	@$(BIN)/python benchmarks/ingest.py $(ARGS)
 
-bench-retrieval: $(INSTALLED) ## Measure retrieval among a million entries (ARGS="--json", "--quick")
+bench-retrieval: $(INSTALLED) ## Measure retrieval, beside a plain statement (ARGS="--json", "--quick")
 	@$(BIN)/python benchmarks/retrieval.py $(ARGS)
 
 check: $(INSTALLED) ## Check style, types and the direction of imports, then run the acceptance tests

@@ -1,7 +1,8 @@
 """A crowd: agents that remember the same, row by row beside each other in the same tables.
 
 One agent's memory is made by the ways that users have; the others' rows are copies of its rows, in their
-order, so that the pages of each table hold rows of many agents, as they would after years of use.
+order, so that the pages of each table hold rows of many agents, as they would after years of use. Agents
+with the same share of its sessions get different ones, one agent the first, the next the second, and so on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ SELECT column_name FROM information_schema.columns
    AND column_name NOT IN ('tenant_id', 'agent_id')
  ORDER BY ordinal_position
 """
-# The sessions of the agent, numbered; whoever has a share of n has every n-th of them.
+# The sessions of the agent, numbered; an agent whose share is n gets every n-th of them.
 _SESSIONS = """
 CREATE TEMPORARY TABLE crowd_session AS
 SELECT session_id, dense_rank() OVER (ORDER BY session_id) AS place FROM mnestic.entry
@@ -26,21 +27,28 @@ CREATE TEMPORARY TABLE crowd_entry AS
 SELECT e.number, s.place FROM mnestic.entry AS e JOIN crowd_session AS s USING (session_id)
  WHERE e.tenant_id = %(tenant)s AND e.agent_id = %(agent)s
 """
-# Which rows of a table go with which entry, or with all of them.
+# The session that a row of a table belongs to.
 _JOINS: Mapping[str, str] = {
     "entry": "JOIN crowd_entry AS c USING (number)",
     "entry_term": "JOIN crowd_entry AS c ON c.number = t.entry_number",
     "posting": "JOIN crowd_entry AS c ON c.number = t.entry_number",
     "embedding": "JOIN crowd_entry AS c ON c.number = t.entry_number",
     "claim": "JOIN crowd_session AS c ON c.session_id = t.source ->> 'session_id'",
-    "fact": "CROSS JOIN (SELECT 0 AS place) AS c",
+    # A fact goes with the session of its first claim, or with every agent where a person decided it.
+    "fact": """
+    LEFT JOIN mnestic.claim AS o
+      ON (o.tenant_id, o.agent_id, o.id) = (t.tenant_id, t.agent_id, t.claims ->> 0)
+    LEFT JOIN crowd_session AS c ON c.session_id = o.source ->> 'session_id'
+    """,
 }
 _COPY = """
 INSERT INTO mnestic.{table} (tenant_id, agent_id, {columns}) OVERRIDING SYSTEM VALUE
 SELECT t.tenant_id, a.agent_id, {selected}
   FROM mnestic.{table} AS t {join}
- CROSS JOIN unnest(%(agents)s::text[], %(shares)s::integer[]) AS a (agent_id, share)
- WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND c.place %% a.share = 0
+ CROSS JOIN unnest(%(agents)s::text[], %(shares)s::integer[])
+       WITH ORDINALITY AS a (agent_id, share, turn)
+ WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s
+   AND (c.place IS NULL OR c.place %% a.share = a.turn %% a.share)
 """
 _COUNTS = (
     """

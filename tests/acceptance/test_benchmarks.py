@@ -18,6 +18,10 @@ SPREADS = (
 )
 
 
+RETRIEVAL_LANES = {
+    *("steady", "mixed_1", "mixed_5", "clients_16", "agents"),
+    *("before_message", "repeated"),
+}
 INGEST_RATES = ("bulk_per_s", "bulk_extract_per_s", "floor_copy_per_s", "embed_per_s")
 
 
@@ -52,18 +56,37 @@ def retrieval_figures(processes: Any, root: Path) -> Any:
     return done.document
 
 
-def test_retrieval_is_told_by_the_size_of_a_memory(retrieval_figures: Any) -> None:
-    figures = retrieval_figures
+def test_each_lane_of_retrieval_is_measured_beside_the_plain_statement(
+    retrieval_figures: Any,
+) -> None:
+    lanes = retrieval_figures["lanes"]
 
-    assert set(figures["retrieve_ms"]) == set(figures["floor_ms"]["numpy"]) == {"40", "400", "4000"}
-    floor = figures["floor_ms"]["select_1"]
-    for taken in (*figures["retrieve_ms"].values(), figures["auto_retrieve_ms"], floor):
-        assert 0 < taken["p50"] <= taken["p95"] <= taken["p99"]
+    assert set(lanes) == RETRIEVAL_LANES
+    for name, sizes in lanes.items():
+        assert set(sizes) == ({"40"} if name == "agents" else {"400"})
+        for found in sizes.values():
+            assert set(found) == {"product", "floor", "ratio"}
+            assert all(ratio > 0 for ratio in found["ratio"].values())
+            for side in (found["product"], found["floor"]):
+                assert 0 < side["p50"] <= side["p95"] <= side["max"]
+                assert side["per_s"] > 0
+                assert side["cpu_ms"] > 0
 
 
-def test_vectors_are_found_and_indexes_are_small(retrieval_figures: Any) -> None:
-    assert retrieval_figures["vector_recall10"] >= 0.98
-    assert 0 < retrieval_figures["index_mb_per_10k"] < 50
+def test_a_new_process_is_measured_from_its_import_on(retrieval_figures: Any) -> None:
+    (found,) = retrieval_figures["first"].values()
+
+    for side in (found["product"], found["floor"]):
+        assert side["connect"] > 0
+        assert len(side["questions"]) == 3
+        assert side["together"] == pytest.approx(sum(side["questions"]), rel=0.01)
+
+
+def test_answers_to_repeated_questions_come_from_the_cache(retrieval_figures: Any) -> None:
+    lanes = retrieval_figures["lanes"]
+
+    assert lanes["repeated"]["400"]["product"]["hit_rate"] >= 0.5
+    assert lanes["steady"]["400"]["product"]["hit_rate"] == 0
 
 
 def test_learning_is_told_beside_a_bare_copy(ingest_figures: Any) -> None:

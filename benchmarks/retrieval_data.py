@@ -1,0 +1,124 @@
+"""The memories that are asked: one agent learns, others get shares of what it knows, and so does the floor.
+
+What is there already is left alone, so that a directory is built once and asked by many runs.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import psycopg
+
+from benchmarks.asking import questions
+from benchmarks.crowd import crowd
+from benchmarks.lanes import Lane, Lanes
+from benchmarks.messages import messages
+from benchmarks.plain_statement import build_plain
+from benchmarks.retrieval_peers import Question
+from mnestic.starter.cli.output import print_progress
+from mnestic.starter.ingesting import start_ingest
+
+TENANT = "crowd"
+_BASE = "base"  # whose memory is made as users make it
+_SEED, _QUESTION_SEED, _ADDED_SEED = 11, 12, 13
+_AT_ONCE = 500  # messages sent in one transaction
+_COUNT = "SELECT count(*) FROM mnestic.entry WHERE tenant_id = %s AND agent_id = %s"
+_SAID = "SELECT speaker, content FROM plain.entry WHERE agent = %s ORDER BY md5(content) LIMIT %s"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Population:
+    """Agents with so many entries each, and many others that have as many as the smallest of them.
+
+    Each is a share of the largest, so that all sizes divide it.
+    """
+
+    sizes: tuple[int, ...] = (1000, 10_000, 100_000)
+    many: int = 300
+
+    @property
+    def shares(self) -> dict[str, int]:
+        """By agent, of how many of the largest one's sessions it has one."""
+        sized = {agent_of(size): max(self.sizes) // size for size in self.sizes}
+        return sized | dict.fromkeys(self.many_agents, max(self.sizes) // min(self.sizes))
+
+    @property
+    def many_agents(self) -> tuple[str, ...]:
+        """The names of the many."""
+        return tuple(f"one-of-many-{number}" for number in range(self.many))
+
+
+def agent_of(size: int) -> str:
+    """The agent with so many entries."""
+    return f"one-of-{size}"
+
+
+async def build(lanes: Lanes, owner: psycopg.AsyncConnection, population: Population) -> None:
+    """Makes what is missing.
+
+    Raises:
+        ValueError: other agents were built there.
+    """
+    largest = max(population.sizes)
+    began = time.monotonic()
+    if await _count(owner, _BASE) < largest:
+        async with lanes.open(TENANT) as lane:
+            await _learn(lane, largest)
+        print_progress(f"{largest} entries learned ({time.monotonic() - began:.0f} s)")
+    began = time.monotonic()
+    if not await _count(owner, agent_of(largest)):
+        await crowd(owner, tenant=TENANT, agent=_BASE, shares=population.shares)
+        print_progress(f"Copied to other agents ({time.monotonic() - began:.0f} s)")
+    lacking = [agent for agent in population.shares if not await _count(owner, agent)]
+    if lacking:
+        raise ValueError(f"{lacking[0]} is not in this directory, which was built for other sizes")
+    began = time.monotonic()
+    there = await (await owner.execute("SELECT to_regclass('plain.entry')")).fetchone()
+    if there == (None,):
+        sized = {agent_of(size): size for size in population.sizes}
+        await build_plain(owner, tenant=TENANT, large=sized, others=population.many_agents)
+        print_progress(f"Copied to the plain table ({time.monotonic() - began:.0f} s)")
+
+
+async def questions_to(
+    owner: psycopg.AsyncConnection, agent: str, *, number: int, seed: int = _QUESTION_SEED
+) -> list[Question]:
+    """Questions to an agent, none of them twice."""
+    said = await (await owner.execute(_SAID, [agent, number])).fetchall()
+    return [(agent, question) for question in questions(said, number=number, seed=seed)]
+
+
+async def questions_in_turn(
+    owner: psycopg.AsyncConnection, agents: Sequence[str]
+) -> list[Question]:
+    """One question to each agent."""
+    return [
+        question
+        for seed, agent in enumerate(agents)
+        for question in await questions_to(owner, agent, number=1, seed=seed)
+    ]
+
+
+def contents(number: int, *, lane: str) -> Iterator[str]:
+    """What is added meanwhile, of each lane something else."""
+    return (f"{said.content} ({lane})" for said in messages(number, seed=_ADDED_SEED))
+
+
+async def _learn(lane: Lane, number: int) -> None:
+    memory = lane.client.memory(_BASE)
+    batch = []
+    for said in messages(number, seed=_SEED):
+        batch.append(said)
+        if len(batch) == _AT_ONCE:
+            await memory.learn(batch)
+            await start_ingest(lane.client, agent_id=_BASE)
+            batch = []
+    await memory.learn(batch)
+    handle = await start_ingest(lane.client, agent_id=_BASE)
+    await handle.result()
+
+
+async def _count(owner: psycopg.AsyncConnection, agent: str) -> int:
+    row = await (await owner.execute(_COUNT, [TENANT, agent])).fetchone()
+    assert row is not None
+    return int(row[0])
