@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ from mnestic.memory.ports import TokenIds
 
 DIMENSIONS = 256
 NAME = f"wordllama-{DIMENSIONS}"
+_WEIGHTS = f"weights/l2_supercat_{DIMENSIONS}.safetensors"  # in WordLlama's package
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _BATCH = 512
 _LONGEST = 20_000  # characters of a text that count; a mean of more says less
 _SHORT = 2000  # characters that are embedded at once, in a tenth of a millisecond
@@ -67,7 +70,7 @@ class TokenVectorEmbedder:
         self, text: str, *, telling: str, is_sure: bool = False
     ) -> NDArray[np.float32] | None:
         """See `mnestic.memory.ports.WordEmbedder`."""
-        shared = _model().shared
+        shared = _shared()
         whole, said = _embed([text[:_LONGEST], telling[:_LONGEST]])
         if not is_sure and shared[0] @ whole < _FOREIGN:
             return None
@@ -86,15 +89,13 @@ def token_vectors(texts: Sequence[str]) -> list[np.ndarray[Any, np.dtype[np.floa
 class _Model(NamedTuple):
     """A tokenizer, and what is known of its tokens, in their order.
 
-    `matrix` has a vector for each, `codes` a random number, and `begins` whether a word begins with it. `shared` is what
-    those of other languages than English have in common.
+    `matrix` has a vector for each, `codes` a random number, and `begins` whether a word begins with it.
     """
 
     tokenizer: Any
     matrix: NDArray[np.float32]
     codes: NDArray[np.uint64]
     begins: NDArray[np.bool_]
-    shared: NDArray[np.float32]
 
 
 def _model() -> _Model:
@@ -105,34 +106,43 @@ def _model() -> _Model:
 
 @cache
 def _loaded() -> _Model:
-    """The model, loaded once, in half a second; what some question needs is worked out then, so that none waits for it later."""
-    import wordllama  # noqa: PLC0415 - a third of a second, which only who embeds pays
+    """The model, loaded once, in a tenth of a second.
 
-    model = wordllama.WordLlama.load(
-        dim=DIMENSIONS, cache_dir=Path(wordllama.__file__).parent, disable_download=True
-    )
-    model.tokenizer.no_padding()
-    model.tokenizer.no_truncation()
-    matrix = model.embedding.astype(np.float32)
-    places = model.tokenizer.get_vocab()
+    The files are read without WordLlama's own code: that imports an HTTP client, which takes three times as long, and
+    configures the logging of the whole process.
+    """
+    from safetensors.numpy import load_file  # noqa: PLC0415 - only who embeds needs them
+    from tokenizers import Tokenizer  # noqa: PLC0415 - likewise
+
+    spec = find_spec("wordllama")
+    assert spec is not None, "wordllama is not installed"
+    assert spec.origin is not None, "wordllama has no files"
+    folder = Path(spec.origin).parent
+    tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    matrix = load_file(folder / _WEIGHTS)["embedding.weight"].astype(np.float32)
+    places = tokenizer.get_vocab()
     tokens = sorted(places, key=places.__getitem__)
     return _Model(
-        model.tokenizer,
+        tokenizer,
         matrix,
         codes=np.random.default_rng(seed=0).integers(2**64, size=len(matrix), dtype=np.uint64),
         begins=np.array([token.startswith(_SPACE) for token in tokens]),
-        shared=_shared(model.tokenizer, matrix),
     )
 
 
-def _shared(tokenizer: Any, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+@cache
+def _shared() -> NDArray[np.float32]:
     """What tokens with letters of other languages than English have in common, the most common first.
 
-    The model has hardly seen them, so that their vectors tell little but that they are foreign.
+    The model has hardly seen them, so that their vectors tell little but that they are foreign. It is worked out once, for
+    the first question that may be in another language, in a tenth of a second.
 
     Returns:
         Shape `(3, 256)`, orthonormal.
     """
+    tokenizer, matrix = _model().tokenizer, _model().matrix
     places = [
         place
         for token, place in tokenizer.get_vocab().items()

@@ -30,7 +30,8 @@ DRIVERS = {
     "requests",
     "rs_bpe",
     "sqlalchemy",
-    "sqlmodel",
+    "safetensors",
+    "tokenizers",
     "wordllama",
     "yaml",
 }

@@ -22,7 +22,7 @@ from mnestic.starter.reach import Reach
 from mnestic.starter.settings import Settings
 
 # Each takes from a tenth of a second to a whole one to import.
-HEAVY = {"temporalio", "openai", "alembic", "opentelemetry", "cryptography", "httpx2"}
+HEAVY = {"temporalio", "openai", "alembic", "opentelemetry", "cryptography", "httpx2", "requests"}
 ASK = """
 import asyncio, json, sys
 

@@ -1,13 +1,20 @@
 """The local embedder."""
 
 import asyncio
+from pathlib import Path
 
 import numpy as np
 import pytest
+import wordllama
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mnestic.activities.clients.token_vectors import DIMENSIONS, NAME, TokenVectorEmbedder
+from mnestic.activities.clients.token_vectors import (
+    DIMENSIONS,
+    NAME,
+    TokenVectorEmbedder,
+    token_vectors,
+)
 
 CAT = "My cat sleeps on the window sill."
 KITTEN = "A kitten is lying by the window."
@@ -18,6 +25,19 @@ def vectors(*texts: str) -> np.ndarray:
     embedded = asyncio.run(TokenVectorEmbedder().embed(texts))
     assert embedded.model == NAME
     return np.array([np.frombuffer(vector, "<f4") for vector in embedded.vectors])
+
+
+def test_the_model_is_the_one_that_wordllama_loads() -> None:
+    folder = Path(wordllama.__file__).parent
+    theirs = wordllama.WordLlama.load(dim=DIMENSIONS, cache_dir=folder, disable_download=True)
+
+    embedder = TokenVectorEmbedder()
+    (tokens,) = embedder.tokenize([TAX])
+    (ours,) = token_vectors([TAX])
+
+    theirs.tokenizer.no_padding()
+    assert list(tokens) == theirs.tokenizer.encode(TAX, add_special_tokens=False).ids
+    assert np.array_equal(ours, theirs.embedding[tokens].astype(np.float32))
 
 
 def test_what_means_the_same_is_nearer_than_what_does_not() -> None:
