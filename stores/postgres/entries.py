@@ -28,7 +28,8 @@ from mnestic.stores.postgres.vectors import Vectors, numbers_of
 
 log = logging.getLogger("mnestic.entries")
 ENTRY, TERM, FACT = table(EntryRow), table(EntryTermRow), table(FactRow)
-_TERMS = {"keyword": "keywords", "tag": "tags", "alias": "aliases", "subject": "subjects"}
+# Not keywords: those are words of the content, by which full text search finds it.
+_TERMS = {"tag": "tags", "alias": "aliases", "subject": "subjects"}
 _RELATED = "related"  # a term that is no name
 _COLUMNS = [
     *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),

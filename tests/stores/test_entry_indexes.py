@@ -66,8 +66,7 @@ TRUE_AND_HELD = {
     "entry_term": (
         """
         SELECT kind, lower(name), number FROM mnestic.entry,
-               LATERAL (SELECT 'keyword', jsonb_array_elements_text(keywords)
-                  UNION SELECT 'tag', jsonb_array_elements_text(tags)
+               LATERAL (SELECT 'tag', jsonb_array_elements_text(tags)
                   UNION SELECT 'alias', jsonb_array_elements_text(aliases)
                   UNION SELECT 'subject', jsonb_array_elements_text(subjects)
                   UNION SELECT 'related', jsonb_array_elements_text(related)) AS _ (kind, name)
