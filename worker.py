@@ -45,6 +45,7 @@ from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
 from mnestic.memory.usage import ModelPrices
 from mnestic.starter.cli.output import exit_code, fail, leave
+from mnestic.starter.extraction_poll import extraction_poll
 from mnestic.starter.learning_wiring import extractor_of, learning_limits
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
 from mnestic.starter.memory_wiring import (
@@ -193,12 +194,14 @@ async def worker_plugin(settings: Settings | None = None) -> AsyncIterator[Mnest
     """
     settings = settings or load_settings()
     keys = payload_keys(settings)
-    async with _open_activities(settings) as activities:
+    async with _open_activities(settings) as (_, activities):
         yield make_plugin(keys, activities=activities, tenant_id=settings.tenant_id)
 
 
 @asynccontextmanager
-async def _open_activities(settings: Settings) -> AsyncIterator[list[Callable[..., Any]]]:
+async def _open_activities(
+    settings: Settings,
+) -> AsyncIterator[tuple[Memory, list[Callable[..., Any]]]]:
     url, _ = find_database(settings)
     memory = open_database(
         url, cache_bytes=settings.cache_bytes, embedder=writing_embedder(settings)
@@ -206,7 +209,7 @@ async def _open_activities(settings: Settings) -> AsyncIterator[list[Callable[..
     try:
         await memory.check()
         async with open_models(settings) as models:
-            yield activities_of(memory, **models)
+            yield memory, activities_of(memory, **models)
     finally:
         counts = memory.cache_counts()
         if counts.is_of_use:
@@ -269,13 +272,16 @@ async def run_worker(settings: Settings) -> None:
     endpoints = find_endpoints(settings)
     told = {"task_queue": settings.task_queue, "build_id": settings.build_id}
     async with AsyncExitStack() as stack:
-        activities = await stack.enter_async_context(_open_activities(settings))
+        memory, activities = await stack.enter_async_context(_open_activities(settings))
         client = await connect_temporal(
             endpoints, plugins=_tracing(settings, stack), runtime=_runtime(settings)
         )
         worker = make_worker(client, settings, activities=activities)
         freeze_heap()
-        async with worker:
+        poll = extraction_poll(
+            memory, client, tenant_id=settings.tenant_id, task_queue=settings.task_queue
+        )
+        async with worker, poll:
             log.info("worker ready", extra=told)
             await stop.wait()
             log.info("worker stopping", extra=told)

@@ -18,9 +18,11 @@ from mnestic.memory.names import INGEST_MESSAGES, MORE, ingest_workflow_id
 
 
 async def start_ingest(
-    temporal: Client, *, tenant_id: str, agent_id: str, task_queue: str
+    temporal: Client, *, tenant_id: str, agent_id: str, task_queue: str, is_more: bool = True
 ) -> WorkflowHandle[Any, Ingested]:
     """Starts an agent's `IngestMessages`, or tells the one that runs; twice does no harm.
+
+    Without `is_more` the one that runs is left alone: there is nothing that it may not have seen.
 
     Raises:
         RPCError: Temporal does not answer.
@@ -31,7 +33,7 @@ async def start_ingest(
         id=ingest_workflow_id(tenant_id, agent_id),
         task_queue=task_queue,
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        start_signal=MORE,
+        start_signal=MORE if is_more else None,
         result_type=Ingested,
     )
 

@@ -153,6 +153,14 @@ class Memory(Protocol):
         """
         ...
 
+    async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
+        """The agents of a tenant that have messages from which nothing was extracted yet.
+
+        Raises:
+            DatabaseUnavailableError: Postgres does not answer.
+        """
+        ...
+
     def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:
         """Counts that entries were told, once each; it neither waits nor fails.
 

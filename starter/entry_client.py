@@ -29,11 +29,14 @@ from mnestic.memory.statistics import MemoryStatistics
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.decisions import decided_at
+from mnestic.starter.extraction_starts import ExtractionStarts
 from mnestic.starter.knowledge_client import KnowledgeClient
 
 
 class EntryClient(KnowledgeClient):
     """One agent's entries. Each call is a transaction of its own, with audit rows."""
+
+    _extraction: ExtractionStarts | None = None  # without Temporal
 
     async def add(
         self,
@@ -48,7 +51,7 @@ class EntryClient(KnowledgeClient):
         expires_at: datetime | None = None,
         **more: Any,
     ) -> Entry:
-        """Adds an entry, which is kept and found when this returns; `start_ingest` has it learned from.
+        """Adds an entry, which is kept and found when this returns; what follows from it is learned soon after.
 
         The same type, content and subjects by the same speaker once more change nothing.
 
@@ -83,7 +86,9 @@ class EntryClient(KnowledgeClient):
         except ValidationError as error:
             raise refused("entry", error) from None
         async with self._transaction(write=True) as transaction:
-            return await add_entry(transaction, draft, owner=self._owner, speaker=self._agent_id)
+            entry = await add_entry(transaction, draft, owner=self._owner, speaker=self._agent_id)
+        self._extract_soon()
+        return entry
 
     async def get_entry(self, entry_id: str) -> Entry:
         """An entry, whatever its status.
@@ -186,6 +191,11 @@ class EntryClient(KnowledgeClient):
                 learning=await transaction.learning.count(),
                 facts=await transaction.facts.count(),
             )
+
+    def _extract_soon(self) -> None:
+        """Has what was added learned from, where Temporal is at hand; else a worker sees it (`extraction_poll.py`)."""
+        if self._extraction is not None:
+            self._extraction.start_soon(self._agent_id)
 
     @property
     def _owner(self) -> str:

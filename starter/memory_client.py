@@ -6,7 +6,9 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.inbox_messages import read_again, retry_parked
+from mnestic.activities.query_models import QueryModels
 from mnestic.activities.receiving import receive
 from mnestic.memory.canonical import check_json
 from mnestic.memory.entries import EntryType
@@ -15,14 +17,44 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.inbox import find_refused
 from mnestic.memory.learning import Incoming, LearningCount, Lesson
 from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Memory
 from mnestic.memory.records import LongTermRecord, RecordRef
 from mnestic.memory.resources import Resource
 from mnestic.memory.working import WorkingMemory
+from mnestic.starter.extraction_starts import ExtractionStarts
 from mnestic.starter.forgetting_client import ForgettingClient
+from mnestic.starter.reach import Reach
 
 
 class MemoryClient(ForgettingClient):
     """One agent's memory. Each call is a transaction of its own, with audit rows."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        tenant_id: str,
+        agent_id: str,
+        models: QueryModels | None = None,
+        auto: AutoRetriever | None = None,
+        reach: Reach | None = None,
+        extraction: ExtractionStarts | None = None,
+    ) -> None:
+        """Prepares the client.
+
+        Args:
+            memory: The memory of all agents.
+            tenant_id: Whose agent it is.
+            agent_id: Which one.
+            models: Those that questions ask; local ones without them.
+            auto: What finds memories and notes for a message; without a vault if there is none.
+            reach: Where `forget` is done; not needed by anything else.
+            extraction: Has what is added learned from; without it a worker sees that by itself.
+        """
+        super().__init__(
+            memory, tenant_id=tenant_id, agent_id=agent_id, models=models, auto=auto, reach=reach
+        )
+        self._extraction = extraction
 
     async def get(self, namespace: str, key: str) -> LongTermRecord:
         """A long-term record.
@@ -121,13 +153,14 @@ class MemoryClient(ForgettingClient):
         """Keeps raw messages, each an entry at once, to be learned from; returns how many were new.
 
         What a tool returned comes as `Incoming` of kind `tool_result`, with its name as the speaker.
-        `start_ingest` (`starter/ingesting.py`) then has them learned.
 
         Raises:
             InvalidInputError: a message cannot be stored; names it. None was kept.
         """
         async with self._transaction(write=True) as transaction:
-            return await receive(transaction, messages, owner=self._owner, entry_type=entry_type)
+            new = await receive(transaction, messages, owner=self._owner, entry_type=entry_type)
+        self._extract_soon()
+        return new
 
     async def count_learning(self) -> LearningCount:
         """How many messages are how far."""

@@ -15,6 +15,7 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.costs import costs_of
+from mnestic.starter.extraction_starts import ExtractionStarts
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.memory_wiring import (
     auto_retriever,
@@ -61,6 +62,7 @@ class MemoryConnection(ChecksTexts):
         self._models = models or local_models()
         self._auto = auto_retriever(settings, self._models)
         self._reach = reach or Reach(settings)
+        self._extraction: ExtractionStarts | None = None  # a worker sees what is added
         self._closing = AsyncExitStack()
         self._closing.push_async_callback(memory.close)
 
@@ -111,6 +113,7 @@ class MemoryConnection(ChecksTexts):
             models=self._models,
             auto=self._auto,
             reach=self._reach,
+            extraction=self._extraction,
         )
 
     def cache_counts(self) -> CacheCounts:

@@ -11,6 +11,7 @@ from temporalio.client import Client
 from mnestic.activities.query_models import QueryModels
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
+from mnestic.starter.extraction_starts import ExtractionStarts
 from mnestic.starter.inbox_client import InboxClient
 from mnestic.starter.job_steering import JobSteering
 from mnestic.starter.memory_connection import MemoryConnection, open_models
@@ -44,6 +45,7 @@ class Connection(JobSteering, MemoryConnection):
         )
         reach = Reach(settings, connected=reached)
         MemoryConnection.__init__(self, memory, settings=settings, models=models, reach=reach)
+        self._extraction = ExtractionStarts(reach, tenant_id=settings.tenant_id)
 
     @classmethod
     async def connect(cls, settings: Settings | None = None) -> Self:
@@ -68,6 +70,12 @@ class Connection(JobSteering, MemoryConnection):
             client = cls(temporal, memory, settings=settings, endpoints=endpoints, models=models)
             client._closing = opened.pop_all()
         return client
+
+    async def close(self) -> None:
+        """Has extraction started of what was added last, and closes the connections to Postgres."""
+        if self._extraction is not None:
+            await self._extraction.close()
+        await super().close()
 
     def inbox(self, agent_id: str) -> InboxClient:
         """The inbox of one agent, which is told what it is to learn from."""

@@ -40,11 +40,14 @@ from mnestic.stores.postgres.schema import (
 from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.signals import PostgresSignalStore
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
+from mnestic.stores.postgres.statements import statement
 from mnestic.stores.postgres.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.unit import Owner, Unit
 from mnestic.stores.postgres.usage import PostgresUsageStore
 from mnestic.stores.postgres.waits import PostgresWaitStore
 from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
+
+_WAITING = statement("list_waiting_agents")
 
 
 class PostgresTransaction:
@@ -192,6 +195,14 @@ class PostgresMemory:
                 await read_together(connection, (), opening=opening(tenant_id, write=True))
                 found: str | None = (await connection.execute(owner.limit(1))).scalar_one_or_none()
         return found
+
+    async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
+        """See the port."""
+        with failures(where=self._where):
+            async with self._engine.begin() as connection:
+                await read_together(connection, (), opening=opening(tenant_id, write=False))
+                found = await connection.execute(_WAITING, {"tenant_id": tenant_id})
+        return tuple(row.agent_id for row in found)
 
     async def check(self) -> None:
         """Connects and compares the schema's version with this code's.
