@@ -6,6 +6,7 @@ by who reads it. English is understood, and what others begin a conversation wit
 
 import re
 from collections.abc import Set as AbstractSet
+from functools import cache
 
 from mnestic.memory.terms import STOP_WORDS, fold, words_of
 
@@ -99,13 +100,12 @@ _SAID = (
 _TO_ANYBODY = f"(?:{_GREETING}|{_WISH}(?: to)?){_KIN} {_ANYBODY}"
 
 
-def _joined(*said: str) -> re.Pattern[str]:
-    """What is said, one after the other, with words that may be marked."""
+@cache
+def _courtesies(*, is_asked: bool) -> re.Pattern[str]:
+    """What is said, one after the other, with words that may be marked; made for the first message, as it takes a while."""
+    said = (_SAID,) if is_asked else (_SAID, _TO_ANYBODY)
     pattern = f"(?:(?:and |but |so )?(?:{'|'.join(said)})(?: |$))+"
     return re.compile(pattern.replace(" ", " [@^.]?"))
-
-
-_COURTESY, _UNASKED = _joined(_SAID), _joined(_SAID, _TO_ANYBODY)
 
 
 def without_faces(text: str) -> str:
@@ -133,8 +133,9 @@ def is_courtesy(text: str, *, names: AbstractSet[str] = frozenset()) -> bool:
         return False
     is_asked = "?" in fold(text)  # who asks means the word itself: "Hello, Berlin?"
     words = _marked(without_faces(text), names, is_asked=is_asked)
-    said = _COURTESY if is_asked else _UNASKED
-    return 0 < len(words) <= _MOST_WORDS and said.fullmatch(" ".join(words)) is not None
+    if not 0 < len(words) <= _MOST_WORDS:
+        return False
+    return _courtesies(is_asked=is_asked).fullmatch(" ".join(words)) is not None
 
 
 def _marked(text: str, names: AbstractSet[str], *, is_asked: bool) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -32,8 +33,6 @@ from mnestic.memory.retrieval_ports import NoteSource
 from mnestic.memory.usage import Budget, ModelPrice, ModelPrices
 from mnestic.starter.embedded.state import read_last_state, read_state
 from mnestic.starter.settings import Settings
-from mnestic.stores.notes.folder import FolderVault
-from mnestic.stores.notes.rest_api import RestVault
 from mnestic.stores.postgres.memory import PostgresMemory
 
 if TYPE_CHECKING:  # half a second, which only who asks a model pays
@@ -138,10 +137,12 @@ def notes_of(settings: Settings) -> NoteSource | None:
         ConfigurationError: they name two, or one that cannot be.
     """
     if settings.obsidian_url is None:
-        return None if settings.obsidian_vault is None else FolderVault(settings.obsidian_vault)
+        return None if settings.obsidian_vault is None else _folder(settings.obsidian_vault)
     if settings.obsidian_vault is not None:
         why = "is set, and MNESTIC_OBSIDIAN_VAULT too; there is one vault, so set one of both"
         raise ConfigurationError(setting="MNESTIC_OBSIDIAN_URL", why=why)
+    from mnestic.stores.notes.rest_api import RestVault  # noqa: PLC0415 - it imports an HTTP client
+
     return RestVault(
         settings.obsidian_url,
         api_key=settings.obsidian_api_key,
@@ -149,6 +150,12 @@ def notes_of(settings: Settings) -> NoteSource | None:
         ca_file=settings.obsidian_ca_file,
         timeout=timedelta(seconds=settings.obsidian_timeout_s),
     )
+
+
+def _folder(vault: Path) -> NoteSource:
+    from mnestic.stores.notes.folder import FolderVault  # noqa: PLC0415 - it imports YAML
+
+    return FolderVault(vault)
 
 
 def auto_retriever(settings: Settings, models: QueryModels) -> AutoRetriever:
