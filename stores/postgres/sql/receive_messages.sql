@@ -26,14 +26,16 @@ begun AS (
     RETURNING number, session_id, source_id, state, kind, entry_type, job_id, workflow_run, corrects, extractor, extracted, reason,
               updated_at
 )
-SELECT begun.*, said.channel, said.speaker, said.content, said.at, said.offset_minutes, said.is_new
-  FROM begun LEFT JOIN LATERAL (
-       SELECT channel, speaker, content, at, offset_minutes, true AS is_new FROM kept
-        WHERE kept.session_id = begun.session_id AND kept.source_id = begun.source_id
-        UNION ALL  -- what was kept before; not what others have kept since this statement began, which is NULL
-       SELECT channel, speaker, content, at, offset_minutes, false FROM mnestic.resource AS r
-        WHERE r.tenant_id = :tenant_id AND r.agent_id = :agent_id
-          AND r.session_id = begun.session_id AND r.source_id = begun.source_id
+-- What is in `begun` and not in `kept` was kept before, or by others since this statement began: then its content is NULL.
+SELECT begun.*, COALESCE(kept.channel, r.channel) AS channel, COALESCE(kept.speaker, r.speaker) AS speaker,
+       COALESCE(kept.content, r.content) AS content, COALESCE(kept.at, r.at) AS at,
+       COALESCE(kept.offset_minutes, r.offset_minutes) AS offset_minutes, kept.content IS NOT NULL AS is_new
+  FROM begun LEFT JOIN kept ON kept.session_id = begun.session_id AND kept.source_id = begun.source_id
+  LEFT JOIN LATERAL (
+       SELECT channel, speaker, content, at, offset_minutes FROM mnestic.resource
+        WHERE kept.content IS NULL  -- else nothing is looked up
+          AND tenant_id = :tenant_id AND agent_id = :agent_id
+          AND session_id = begun.session_id AND source_id = begun.source_id
         OFFSET 0
-  ) AS said ON true
+  ) AS r ON true
  ORDER BY number
