@@ -1,95 +1,45 @@
-"""The floor: activities under the same names that do nothing, and a memory that keeps nothing.
+"""The floor: a bare workflow that waits for an update and runs an activity, as one writes it by hand.
 
-With them a job costs what Temporal and its SDK cost on this machine, and nothing of ours.
+With it a job costs what Temporal and its SDK cost on this machine, and nothing of ours. It stands alone because the
+sandbox of workflows imports this module again for each of them.
 """
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from typing import Any, cast
+import time
+from datetime import timedelta
+from typing import Any
 
-from temporalio import activity
+from temporalio import activity, workflow
 
-from mnestic.activities.endings import EndJobInput, EndJobResult
-from mnestic.activities.memories import RememberInput, RememberResult
-from mnestic.activities.waits import OpenWaitInput, RestoreInput
-from mnestic.memory.plans import Plan
-from mnestic.memory.ports import Memory
-from mnestic.memory.snapshots import SNAPSHOT_SCHEMA_VERSION, SnapshotRef
-from mnestic.memory.waits import Restored, ResumeReceipt
-
-_ID = "00000000-0000-0000-0000-000000000000"
-_SHA256 = "0" * 64
+STAMP = "benchmark.stamp"
 
 
-def floor_activities() -> list[Callable[..., Any]]:
-    """The empty activities that the job of the benchmark needs."""
-    return [_open_wait, _restore, _remember, _end_job]
+@activity.defn(name=STAMP)
+async def stamp() -> int:
+    """The time at which it began, in nanoseconds since the epoch."""
+    return time.time_ns()
 
 
-@activity.defn(name="mnestic.open_wait")
-async def _open_wait(asked: OpenWaitInput) -> SnapshotRef:
-    return SnapshotRef(
-        id=_ID,
-        sha256=_SHA256,
-        size_bytes=1000,
-        schema_version=SNAPSHOT_SCHEMA_VERSION,
-        memory_revision=1,
-        message_count=1,
-        episode_count=0,
-        record_count=0,
-        snapshot_at=asked.opened_at,
-    )
+@workflow.defn(name="BareJob")
+class BareJob:
+    """Waits for an answer, and goes on with it."""
 
+    def __init__(self) -> None:
+        self._answer: dict[str, Any] | None = None
 
-@activity.defn(name="mnestic.restore")
-async def _restore(asked: RestoreInput) -> Restored:
-    request = asked.request
-    if request is None:
-        return Restored()
-    receipt = ResumeReceipt(
-        request_id=request.request_id,
-        job_id=asked.operation.job_id or "",
-        wait_id=asked.wait.wait_id,
-        outcome=request.outcome,
-        snapshot_id=asked.wait.snapshot.id,
-        snapshot_sha256=asked.wait.snapshot.sha256,
-        restored_at=asked.restored_at,
-        drift_count=0,
-    )
-    return Restored(request=request, receipt=receipt)
+    @workflow.run
+    async def run(self) -> int:
+        """Returns when its activity began."""
+        await workflow.wait_condition(lambda: self._answer is not None, timeout=timedelta(days=21))
+        return await workflow.execute_activity(stamp, start_to_close_timeout=timedelta(minutes=5))
 
+    @workflow.update(name="answer")
+    def answer(self, answer: dict[str, Any]) -> None:
+        """Takes the answer."""
+        self._answer = answer
 
-@activity.defn(name="mnestic.remember")
-async def _remember(_asked: RememberInput) -> RememberResult:
-    return RememberResult(memory_version=1)
-
-
-@activity.defn(name="mnestic.end_job")
-async def _end_job(_asked: EndJobInput) -> EndJobResult:
-    return EndJobResult(episode_id=_ID)
-
-
-class _NoPlans:
-    async def put(self, _plan: Plan) -> None:
-        pass
-
-
-class _NoTransaction:
-    plans = _NoPlans()
-
-
-class _NoMemory:
-    @asynccontextmanager
-    async def transaction(self, **_whose: Any) -> AsyncIterator[_NoTransaction]:
-        yield _NoTransaction()
-
-    async def find_agent(self, **_whose: Any) -> None:
-        return None
-
-    async def close(self) -> None:
-        pass
-
-
-def floor_memory() -> Memory:
-    """A memory that takes what a client keeps when it starts a job, and keeps none of it."""
-    return cast("Memory", _NoMemory())
+    @answer.validator
+    def _check(self, answer: dict[str, Any]) -> None:
+        if self._answer is not None:
+            raise ValueError("it was answered before")
+        if set(answer) != {"by", "note"}:
+            raise ValueError("an answer says who gives it, and a note")

@@ -5,17 +5,18 @@ The product runs on one lane and its floor on another, so that both can be measu
 
 import asyncio
 import sys
+import uuid
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import SecretStr
+from temporalio.client import Client, WorkflowHandle
 
-from benchmarks.floor import floor_memory
-from benchmarks.timed_worker import READY, STAMP
-from mnestic.memory.jobs import JobResult
+from benchmarks.floor import STAMP, BareJob
+from benchmarks.timed_worker import READY
 from mnestic.memory.plans import Plan
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.embedded.connection import environment_for_embedded
@@ -33,6 +34,7 @@ CACHED = 1000  # the SDK's default, and so a worker's
 AT_ONCE = 20
 PAYLOAD = {"by": "Ana", "note": "The amount is right, and the supplier has answered."}
 _PARK_LIMIT_S = 1800.0
+_BEGUN = 4  # events of a workflow whose first task is done
 _PLAN = f"""
 name: benchmark
 nodes:
@@ -60,6 +62,23 @@ async def at_once(
             return await work(item)
 
     return await asyncio.gather(*(one(item) for item in items))
+
+
+class Parkable(Protocol):
+    """What is measured: jobs of the product, or the bare workflows that are their floor."""
+
+    @property
+    def worker_pid(self) -> int:
+        """The process that runs them."""
+        ...
+
+    async def park(self, number: int) -> list[str]:
+        """Starts so many and returns their ids once all of them wait."""
+        ...
+
+    async def finish(self, job_id: str) -> int:
+        """Resumes one and waits for its end; returns when its activity began, in ns since the epoch."""
+        ...
 
 
 class Lane:
@@ -90,15 +109,55 @@ class Lane:
 
         return await at_once(range(first, self._started), one)
 
-    async def finish(self, job_id: str) -> JobResult:
-        """Resumes a job and waits for its end."""
+    async def finish(self, job_id: str) -> int:
+        """Resumes a job and waits for its end; returns when its tool began, in ns since the epoch."""
         await self.client.resume_job(job_id, PAYLOAD)
-        return await self.client.wait_for_result(job_id)
+        result = await self.client.wait_for_result(job_id)
+        began: int = result.results["next"]
+        return began
 
     async def _count_waiting(self) -> int:
         tenant = self.client.settings.tenant_id
         query = f"TenantId = '{tenant}' AND JobState = 'waiting'"
         return (await self.client.temporal.count_workflows(query)).count
+
+
+class Floor:
+    """Bare workflows of one task queue, driven by Temporal's own client."""
+
+    def __init__(self, client: Client, *, task_queue: str, worker_pid: int) -> None:
+        self._client, self._task_queue, self.worker_pid = client, task_queue, worker_pid
+
+    async def park(self, number: int) -> list[str]:
+        """Starts so many workflows and returns their ids once they wait.
+
+        Nothing shows that one waits, but that its first task is done. Only the last ones are asked, as each
+        question takes time from the floor; where one before them came later, the floor gets faster.
+        """
+
+        async def start(_: int) -> str:
+            handle = await self._client.start_workflow(
+                BareJob.run, id=f"bare/{uuid.uuid4().hex}", task_queue=self._task_queue
+            )
+            return handle.id
+
+        workflows = await at_once(range(number), start)
+        async with asyncio.timeout(_PARK_LIMIT_S):
+            await at_once(workflows[-AT_ONCE:], self._until_begun)
+        return workflows
+
+    async def finish(self, workflow_id: str) -> int:
+        """Answers a workflow and waits for its end; returns when its activity began, in ns since the epoch."""
+        handle: WorkflowHandle[BareJob, int] = self._client.get_workflow_handle(
+            workflow_id, result_type=int
+        )
+        await handle.execute_update(BareJob.answer, PAYLOAD)
+        return await handle.result()
+
+    async def _until_begun(self, workflow_id: str) -> None:
+        handle: WorkflowHandle[BareJob, int] = self._client.get_workflow_handle(workflow_id)
+        while (await handle.describe()).history_length < _BEGUN:  # noqa: ASYNC110 - Temporal's
+            await asyncio.sleep(0.01)
 
 
 class Lanes:
@@ -121,33 +180,45 @@ class Lanes:
 
     @asynccontextmanager
     async def open(
-        self, name: str, *, floor: bool = False, cached: int = CACHED, extracts: bool = True
+        self, name: str, *, cached: int = CACHED, extracts: bool = True
     ) -> AsyncIterator[Lane]:
         """A lane with a worker process of its own, for as long as a block."""
-        async with self.client(name, floor=floor) as client:
-            words = [f"--cached={cached}", *(["--floor"] if floor else [])]
-            words += [] if extracts else ["--no-extraction"]
-            process = await self._start_worker(client.settings, words)
-            try:
-                yield Lane(client, worker_pid=process.pid)
-            finally:
-                assert process.stdin is not None
-                process.stdin.close()
-                await process.wait()
+        words = [] if extracts else ["--no-extraction"]
+        async with (
+            self.client(name) as client,
+            self._worker(client.settings, f"--cached={cached}", *words) as pid,
+        ):
+            yield Lane(client, worker_pid=pid)
 
     @asynccontextmanager
-    async def client(self, name: str, *, floor: bool = False) -> AsyncIterator[MnesticClient]:
+    async def open_floor(self, name: str, *, cached: int = CACHED) -> AsyncIterator[Floor]:
+        """The floor with a worker process of its own, for as long as a block."""
+        settings = self.settings(f"{name}-floor")
+        async with self._worker(settings, f"--cached={cached}", "--floor") as pid:
+            client = await Client.connect(str(settings.temporal_address))
+            yield Floor(client, task_queue=settings.task_queue, worker_pid=pid)
+
+    @asynccontextmanager
+    async def client(self, name: str) -> AsyncIterator[MnesticClient]:
         """A client of a lane, for a worker that is started otherwise."""
         settings = self.settings(name)
         endpoints = find_endpoints(settings)
-        memory: Any = (
-            floor_memory() if floor else open_memory(endpoints, embedder=writing_embedder(settings))
-        )
+        memory = open_memory(endpoints, embedder=writing_embedder(settings))
         temporal = await connect_temporal(endpoints)
         async with MnesticClient(
             temporal, memory, settings=settings, endpoints=endpoints
         ) as client:
             yield client
+
+    @asynccontextmanager
+    async def _worker(self, settings: Settings, *words: str) -> AsyncIterator[int]:
+        process = await self._start_worker(settings, words)
+        try:
+            yield process.pid
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+            await process.wait()
 
     async def _start_worker(self, settings: Settings, words: Sequence[str]) -> Process:
         process = await asyncio.create_subprocess_exec(

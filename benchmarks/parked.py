@@ -6,7 +6,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.lanes import PAYLOAD, Lane, Lanes
+from benchmarks.lanes import PAYLOAD, Lane, Lanes, Parkable
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.plans import parse_plan
@@ -42,11 +42,10 @@ async def measure_memory(
 ) -> dict[str, Any]:
     """Resident memory of `python worker.py`, idle and with so many jobs parked, in MiB.
 
-    It has the settings of any worker, and so its cache. The floor is a worker whose activities are
-    empty.
+    It has the settings of any worker, and so its cache. The floor is a worker of bare workflows.
     """
-    async with lanes.open("parked-floor", floor=True) as lane:
-        _, floor = await _fill(lane, parked=parked, name="the floor's worker", tell=tell)
+    async with lanes.open_floor("parked") as bare:
+        _, floor = await _fill(bare, parked=parked, name="the floor's worker", tell=tell)
     pid = await runtime.start_worker()
     try:
         async with lanes.client(PARKED) as client:
@@ -58,7 +57,7 @@ async def measure_memory(
 
 
 async def _fill(
-    lane: Lane, *, parked: Sequence[int], name: str, tell: Tell
+    lane: Parkable, *, parked: Sequence[int], name: str, tell: Tell
 ) -> tuple[float, dict[str, float]]:
     idle = await _rss_once_idle(lane.worker_pid)
     tell(f"Memory of {name} without jobs: {idle} MiB")

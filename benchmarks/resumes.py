@@ -4,9 +4,11 @@ import statistics
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from typing import Any
 
+from benchmarks.cpu_time import CpuTime, cpu_time, each, mean
 from benchmarks.figures import ByCache, Spread, spread
-from benchmarks.lanes import CACHED, PAYLOAD, Lane, Lanes, at_once
+from benchmarks.lanes import CACHED, Lanes, Parkable, at_once
 
 WARM_UP = 10
 _SMALL_CACHE = 10  # jobs; all others have been evicted when their turn comes
@@ -29,33 +31,41 @@ async def measure_resumes(lanes: Lanes, *, warm: int, cold: int, tell: Tell) -> 
     }
 
 
-async def measure_throughput(
-    lanes: Lanes, *, jobs: int, rounds: int, tell: Tell
-) -> dict[str, float]:
-    """Jobs per second, from the first start to the last result.
+async def measure_throughput(lanes: Lanes, *, jobs: int, rounds: int, tell: Tell) -> dict[str, Any]:
+    """Jobs per second, from the first start to the last result, and what a job takes of the processor.
 
     All jobs of a round are started, then all are resumed; rounds alternate, and the median counts.
     """
     async with AsyncExitStack() as stack:
         product = await stack.enter_async_context(lanes.open("throughput"))
-        floor = await stack.enter_async_context(lanes.open("throughput-floor", floor=True))
-        rates: dict[Lane, list[float]] = {product: [], floor: []}
-        for lane in rates:
+        floor = await stack.enter_async_context(lanes.open_floor("throughput"))
+        lanes_of: dict[str, Parkable] = {"": product, "floor_": floor}
+        rates: dict[str, list[float]] = {name: [] for name in lanes_of}
+        used: dict[str, list[CpuTime]] = {name: [] for name in lanes_of}
+        for lane in lanes_of.values():
             await _round(lane, WARM_UP)
         for number in range(1, rounds + 1):
-            for lane, found in rates.items():
-                found.append(await _round(lane, jobs))
+            for name, lane in lanes_of.items():
+                before = cpu_time(lanes.state, worker_pid=lane.worker_pid)
+                rates[name].append(await _round(lane, jobs))
+                after = cpu_time(lanes.state, worker_pid=lane.worker_pid)
+                used[name].append(each(before, after, of=jobs))
+            ours, bare = rates[""][-1], rates["floor_"][-1]
             tell(
-                f"Throughput, round {number}: {rates[product][-1]:.1f} jobs a second, "
-                f"floor {rates[floor][-1]:.1f}"
+                f"Throughput, round {number}: {ours:.1f} jobs a second, floor {bare:.1f}: "
+                f"{ours / bare:.2f} of it"
             )
+    shares = [ours / bare for ours, bare in zip(rates[""], rates["floor_"], strict=True)]
     return {
-        "jobs_per_s": round(statistics.median(rates[product]), 1),
-        "floor_jobs_per_s": round(statistics.median(rates[floor]), 1),
+        "jobs_per_s": round(statistics.median(rates[""]), 1),
+        "floor_jobs_per_s": round(statistics.median(rates["floor_"]), 1),
+        "share_of_floor": round(statistics.median(shares), 2),
+        "job_cpu_ms": mean(used[""]),
+        "floor_job_cpu_ms": mean(used["floor_"]),
     }
 
 
-async def _round(lane: Lane, jobs: int) -> float:
+async def _round(lane: Parkable, jobs: int) -> float:
     began = time.perf_counter()
     await at_once(await lane.park(jobs), lane.finish)
     return jobs / (time.perf_counter() - began)
@@ -65,10 +75,10 @@ async def _sampled(
     lanes: Lanes, name: str, *, number: int, cached: int, tell: Tell
 ) -> tuple[Spread, Spread]:
     async with AsyncExitStack() as stack:
-        both = [
+        both: tuple[Parkable, ...] = (
             await stack.enter_async_context(lanes.open(name, cached=cached)),
-            await stack.enter_async_context(lanes.open(f"{name}-floor", floor=True, cached=cached)),
-        ]
+            await stack.enter_async_context(lanes.open_floor(name, cached=cached)),
+        )
         jobs = [await lane.park(WARM_UP + number) for lane in both]
         samples: tuple[list[float], list[float]] = ([], [])
         for pair in zip(*jobs, strict=True):
@@ -82,10 +92,7 @@ async def _sampled(
     return product, floor
 
 
-async def _resume_to_activity(lane: Lane, job_id: str) -> float:
+async def _resume_to_activity(lane: Parkable, job_id: str) -> float:
     """Milliseconds; the clock is the machine's, so that two processes can share it."""
     sent = time.time_ns()
-    await lane.client.resume_job(job_id, PAYLOAD)
-    result = await lane.client.wait_for_result(job_id)
-    began: int = result.results["next"]
-    return (began - sent) / 1e6
+    return (await lane.finish(job_id) - sent) / 1e6

@@ -1,4 +1,4 @@
-"""A worker process of the benchmark: the product's activities or empty ones, and one that tells the time.
+"""A worker process of the benchmark: the product's, or that of the bare workflow which is its floor.
 
 It ends when its standard input does, and so with the benchmark, however that ends.
 """
@@ -6,31 +6,21 @@ It ends when its standard input does, and so with the benchmark, however that en
 import argparse
 import asyncio
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from temporalio import activity
+from temporalio.client import Client
+from temporalio.worker import Worker
 
-from benchmarks.floor import floor_activities
+from benchmarks.floor import BareJob, stamp
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.starter.memory_wiring import writing_embedder
-from mnestic.starter.settings import load_settings
-from mnestic.starter.wiring import (
-    connect_temporal,
-    find_endpoints,
-    open_memory,
-)
+from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
 from mnestic.worker import activities_of, freeze_heap, make_worker
 
 READY = b"ready\n"
-STAMP = "benchmark.stamp"
-
-
-@activity.defn(name=STAMP)
-async def stamp() -> int:
-    """The time at which it began, in nanoseconds since the epoch."""
-    return time.time_ns()
 
 
 class NoClaims:
@@ -45,30 +35,46 @@ class NoClaims:
         return Extraction(claims=((),) * len(turns), model=self.name)
 
 
-async def run(*, floor: bool, cached: int, extracts: bool) -> None:
-    """Runs a worker until standard input ends."""
-    settings = load_settings()
+@asynccontextmanager
+async def product(settings: Settings, *, cached: int, extracts: bool) -> AsyncIterator[None]:
+    """Runs the product's worker for as long as a block."""
     endpoints = find_endpoints(settings)
     memory = open_memory(endpoints, embedder=writing_embedder(settings))
-    activities = (
-        floor_activities()
-        if floor
-        else activities_of(
-            memory,
-            model=LocalChatModel(),
-            summariser=LocalSummariser(),
-            extractor=None if extracts else NoClaims(),
-        )
+    activities = activities_of(
+        memory,
+        model=LocalChatModel(),
+        summariser=LocalSummariser(),
+        extractor=None if extracts else NoClaims(),
     )
     client = await connect_temporal(endpoints)
     async with make_worker(
         client, settings, activities=[*activities, stamp], max_cached_workflows=cached
     ):
         freeze_heap()  # as a worker does
+        yield
+    await memory.close()
+
+
+@asynccontextmanager
+async def floor(settings: Settings, *, cached: int) -> AsyncIterator[None]:
+    """Runs a worker of the bare workflow for as long as a block."""
+    client = await Client.connect(str(settings.temporal_address))
+    async with Worker(
+        client,
+        task_queue=settings.task_queue,
+        workflows=[BareJob],
+        activities=[stamp],
+        max_cached_workflows=cached,
+    ):
+        yield
+
+
+async def run(worker: AbstractAsyncContextManager[None]) -> None:
+    """Runs a worker until standard input ends."""
+    async with worker:
         sys.stdout.buffer.write(READY)
         sys.stdout.flush()
         await asyncio.to_thread(sys.stdin.read)
-    await memory.close()
 
 
 def main() -> None:
@@ -78,7 +84,12 @@ def main() -> None:
     parser.add_argument("--no-extraction", action="store_true")
     parser.add_argument("--cached", type=int, required=True)
     options = parser.parse_args()
-    asyncio.run(run(floor=options.floor, cached=options.cached, extracts=not options.no_extraction))
+    settings = load_settings()
+    if options.floor:
+        asyncio.run(run(floor(settings, cached=options.cached)))
+    else:
+        extracts = not options.no_extraction
+        asyncio.run(run(product(settings, cached=options.cached, extracts=extracts)))
 
 
 if __name__ == "__main__":

@@ -116,6 +116,11 @@ def test_rates_and_memory_are_told(figures: Any) -> None:
 
     assert figures["jobs_per_s"] > 0
     assert figures["floor_jobs_per_s"] > 0
+    assert figures["share_of_floor"] > 0
+    for used in (figures["job_cpu_ms"], figures["floor_job_cpu_ms"]):
+        assert set(used) == {"worker", "temporal", "postgres", "client"}
+        assert used["worker"] > 0
+        assert used["temporal"] > 0
     assert figures["worker_idle_rss_mb"] > 0
     assert len(memory) == 2
     assert set(figures["floor_worker_rss_mb"]) == set(memory)
