@@ -49,7 +49,7 @@ class InboxInput(BaseModel):
     last_error: str | None = None
 
 
-@workflow.defn(name=AGENT_INBOX)
+@workflow.defn(name=AGENT_INBOX, sandboxed=False)
 @takes_input(InboxInput)
 class AgentInbox:
     """Waits for signals, keeps them, and rests in between.

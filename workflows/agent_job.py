@@ -49,7 +49,7 @@ _FOR_A_WAIT = 16_384  # bytes: its ids, and a receipt with the reason of an over
 _LONGEST_CAUSE = 2_000  # characters of a failure; it goes into the history and the episode
 
 
-@workflow.defn(name=AGENT_JOB)
+@workflow.defn(name=AGENT_JOB, sandboxed=False)
 @takes_input(JobInput)
 class AgentJob:
     """One agent job. Its memory is in the stores; its history holds ids, references and decisions."""

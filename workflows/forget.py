@@ -26,7 +26,7 @@ _MOST_PASSES = 10  # then somebody goes on writing about the topic, which is not
 _STATISTICS = "statistics"  # runs that began before leave them to Postgres
 
 
-@workflow.defn(name=FORGET_TOPIC)
+@workflow.defn(name=FORGET_TOPIC, sandboxed=False)
 @takes_input(ForgetRequest)
 class ForgetTopic:
     """Goes through all tables until nothing in them speaks of the topic, and leaves a tombstone."""

@@ -26,7 +26,7 @@ _GRACE = timedelta(seconds=10)  # for a step that is under way when a new run is
 _WORKS = 2
 
 
-@workflow.defn(name=INGEST_MESSAGES)
+@workflow.defn(name=INGEST_MESSAGES, sandboxed=False)
 @takes_input(IngestRequest)
 class IngestMessages:
     """Runs until nothing is left; who has received more says so by the signal `more`.

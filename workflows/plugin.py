@@ -53,10 +53,10 @@ class MnesticPlugin(SimplePlugin):
 
 
 def _runner(runner: WorkflowRunner | None) -> WorkflowRunner:
-    """Lets this package pass the sandbox, since its modules hold no state that a job could change.
+    """Lets this package pass the sandbox of your workflows: its modules hold no state that one could change.
 
-    A job then starts quickly, and all jobs of a worker run the code that the worker began with, also
-    when its files are replaced under it.
+    They then start quickly, and all of a worker run the code that the worker began with, also when its files
+    are replaced under it. Our own workflows need no sandbox: nothing but this package is in them.
     """
     if not isinstance(runner, SandboxedWorkflowRunner):
         assert runner is not None
