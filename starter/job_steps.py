@@ -115,9 +115,11 @@ class Steps:
         self._put(activity, "step", state="cancelled", duration_s=_since(activity, event))
 
     def marked(self, event: HistoryEvent, marker: MarkerRecordedEventAttributes) -> None:
-        """A local activity is over; what it was asked is not written down."""
+        """A local activity is over; what it was asked is not written down, but for its id."""
         data = fields_of(value_of(marker.details["data"].payloads))
-        activity = self._begin(event, str(data.get("activity_type")), {}, activity_id="")
+        name = str(data.get("activity_type"))
+        asked = _asked_locally(name, str(data.get("activity_id")))
+        activity = self._begin(event, name, asked, activity_id="")
         activity.attempts = data.get("attempt") or 1
         if marker.HasField("failure"):
             self._broke(activity, marker.failure)
@@ -229,6 +231,13 @@ def _is_no_step(activity: _Activity) -> bool:
     """Whether nothing is told of it: its ledger row does, or the job only looked at its own history."""
     kept = activity.name == "mnestic.keep_result" and activity.tool is None
     return kept or activity.name == "mnestic.find_arrival"
+
+
+def _asked_locally(name: str, activity_id: str) -> dict[str, Any]:
+    """What a local activity was asked, as far as it is known: to keep a tool's call, by the operation's key."""
+    if name != "mnestic.remember":
+        return {}
+    return {"operation": {"key": activity_id}, "tool_call": {"id": activity_id}}
 
 
 def _wait(wait_id: str | None, snapshot: Mapping[str, Any]) -> dict[str, Any]:

@@ -45,7 +45,13 @@ from mnestic.memory.waits import (
 from mnestic.memory.working import ToolCall, check_variable
 from mnestic.memory.writes import MemoryWrite
 from mnestic.workflows.agent_knowledge import AgentKnowledge
-from mnestic.workflows.calls import WITH_MODEL, run_activity, run_to_the_end
+from mnestic.workflows.calls import (
+    WITH_MODEL,
+    keeps_calls_soon,
+    run_activity,
+    run_soon,
+    run_to_the_end,
+)
 from mnestic.workflows.controls import JobControls
 from mnestic.workflows.operation_keys import OperationKeys
 from mnestic.workflows.refusals import Refusals
@@ -173,6 +179,7 @@ class AgentMemory(AgentKnowledge):
         write: MemoryWrite,
         *,
         tool_call: ToolCall | None = None,
+        tool: Operation | None = None,
         learn: bool = True,
         templates: bool = False,
         results: Mapping[str, Any] | None = None,
@@ -181,14 +188,16 @@ class AgentMemory(AgentKnowledge):
         """Keeps records, an episode and changes of working memory, all or nothing.
 
         What is kept as a message, but none of the system, and the result of a `tool_call` is learned
-        from, unless `learn` is off. With `templates`, `${memory...}` in the values is filled in from
+        from, unless `learn` is off. A call is kept at once, inside the workflow task, if the operation as
+        which the `tool` was called is given too. With `templates`, `${memory...}` in the values is filled in from
         working memory, and `${memory.results...}` from `results`; leave it off for text that somebody
         else wrote.
         """
         await self.until_unpaused()
+        of_call = self._keys.of_call(tool) if tool is not None and keeps_calls_soon() else None
         asked = RememberInput(
             scope=self._scope,
-            operation=self._keys.next("remember"),
+            operation=of_call or self._keys.next("remember"),
             write=write,
             templates=templates,
             learn=learn and (write.message is not None or tool_call is not None),
@@ -196,6 +205,8 @@ class AgentMemory(AgentKnowledge):
             results=dict(results or {}),
             sealed_tail=self._waits.sealed_tail,
         )
+        if of_call is not None:
+            return await run_soon(MemoryActivities.remember, asked, activity_id=of_call.key)
         if write.episode is None:
             return await run_activity(MemoryActivities.remember, asked, retry=retry)
         return await run_activity(MemoryActivities.remember, asked, timeout=WITH_MODEL, retry=retry)

@@ -24,6 +24,9 @@ WITH_MODEL = timedelta(minutes=2)
 # A local activity keeps the workflow task open, so it gives up long before Temporal would (10 s).
 _SOON = timedelta(seconds=5)
 _LOCAL = "local-waits"
+_LOCAL_CALLS = (
+    "local-tool-calls"  # the patch: runs before it keep a tool's call by an ordinary activity
+)
 LARGEST_INPUT = 2_000_000
 """Bytes of what is sent to an activity or a new run, just below Temporal's 2 MiB."""
 
@@ -48,8 +51,13 @@ def check_sendable(value: Any, *, what: str) -> None:
 
 
 def is_of_this_version() -> bool:
-    """Whether this run was begun by this version's code; runs of 0.1.0 go on in their own way."""
-    return workflow.patched(_LOCAL)
+    """Whether this run was begun by 0.2.0 or later; runs of 0.1.0 go on in their own way."""
+    return keeps_calls_soon() or workflow.patched(_LOCAL)
+
+
+def keeps_calls_soon() -> bool:
+    """Whether this run keeps the calls of tools inside the workflow task."""
+    return workflow.patched(_LOCAL_CALLS)
 
 
 async def run_activity(
@@ -96,17 +104,20 @@ async def run_to_the_end(
     )
 
 
-async def run_soon(method: Method[Asked, Result], asked: Asked) -> Result:
+async def run_soon(
+    method: Method[Asked, Result], asked: Asked, *, activity_id: str | None = None
+) -> Result:
     """Runs an activity inside the workflow task, and as an ordinary one if that takes too long.
 
     What it did is lost to the workflow when its worker dies before the task ends, and another
     attempt may then ask for something else; so only for activities whose first commit stands,
-    whoever asks.
+    whoever asks. An `activity_id` is all that the history has of what it was asked.
     """
     if not is_of_this_version():
         return await run_activity(method, asked)
     try:
-        return await _settled(run_local(method, asked, give_up_after=_SOON))
+        local = run_local(method, asked, give_up_after=_SOON, activity_id=activity_id)
+        return await _settled(local)
     except ActivityError as error:
         cause = error.cause
         if isinstance(cause, ApplicationError) and cause.non_retryable:
@@ -119,6 +130,7 @@ async def run_local(
     asked: Asked,
     *,
     give_up_after: timedelta | None = None,
+    activity_id: str | None = None,
     cancellation: workflow.ActivityCancellationType = workflow.ActivityCancellationType.TRY_CANCEL,
 ) -> Result:
     """Runs an activity inside the workflow task; what it is asked is not written to the history.
@@ -130,6 +142,7 @@ async def run_local(
         return await workflow.execute_local_activity_method(
             method,
             asked,
+            activity_id=activity_id,
             schedule_to_close_timeout=give_up_after,
             # Beside the other it would end an attempt first, which is then tried again, and again.
             start_to_close_timeout=_TIMEOUT if give_up_after is None else None,

@@ -29,6 +29,13 @@ class OperationKeys:
         self.step += 1
         return self._operation(wait_operation_key(wait, name), name)
 
+    def of_call(self, tool: Operation) -> Operation:
+        """The call of a tool that is kept once, under a key of the operation that the tool was called as.
+
+        That one was counted before the call, and so is the same for each attempt to keep it.
+        """
+        return self._operation(f"{tool.key}/kept", "remember")
+
     def of_extension(self, wait: str, until: datetime) -> Operation:
         """A deadline that a wait gets once."""
         key = f"{wait_operation_key(wait, EXTEND_WAIT)}/{until.isoformat()}"

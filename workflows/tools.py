@@ -69,7 +69,7 @@ class ToolCaller:
         call = ToolCall(
             id=operation.key, activity=node.activity, arguments=arguments, result=result
         )
-        await self._memory.remember(MemoryWrite(), tool_call=call, learn=node.learn)
+        await self._memory.remember(MemoryWrite(), tool_call=call, tool=operation, learn=node.learn)
         return result
 
     def _held_to_the_job(self, node: ToolNode, arguments: Any, *, operation: Operation) -> Any:

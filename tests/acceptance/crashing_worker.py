@@ -42,12 +42,14 @@ AFTER_COMMIT = {
     "after_snapshot_commit": "mnestic.open_wait",
     "after_restore_commit": "mnestic.restore",
     "after_remember_commit_before_completion": "mnestic.remember",
+    "after_call_commit": "mnestic.remember",
     "after_purge_commit": "mnestic.purge_topic",
     "after_tool_commit": "mnestic.read_session",
 }
 BEFORE_TASK_COMPLETION = {
     "after_open_before_wait": "mnestic.open_wait",
     "after_restore_before_task_completion": "mnestic.restore",
+    "after_call_before_task_completion": "mnestic.remember",
 }
 POINTS = {
     *BEFORE_COMMIT,

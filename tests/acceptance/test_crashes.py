@@ -116,12 +116,19 @@ KILLED = (  # first those that wait a minute, for an activity's time to be up
     Crash(point="after_restore_commit", passing=1, times=2),
     Crash(point="after_restore_before_task_completion"),
     Crash(point="after_tool_commit"),
+    Crash(point="after_call_commit", passing=3),
+    Crash(point="after_call_before_task_completion"),
     Crash(point="before_continue_as_new", passing=1, poke=2),
     Crash(point="before_continue_as_new", passing=1, poke=0),
     Crash(point="after_the_new_run_began", passing=1, poke=2),
     Crash(point="after_the_new_run_began", passing=1, poke=0),
 )
-TOLD = ("before_remember_commit", "after_tool_commit")  # only once a request has its receipt
+TOLD = (  # only once a request has its receipt
+    "before_remember_commit",
+    "after_tool_commit",
+    "after_call_commit",
+    "after_call_before_task_completion",
+)
 CRASHES = tuple(
     replace(crash, way=way)
     for crash in KILLED

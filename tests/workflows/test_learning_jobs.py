@@ -157,7 +157,7 @@ nodes:
 
     message, result = await entries(client)
     assert (message.source_id, message.parent) == ("j1/0/1/remember", None)
-    assert (result.source_id, result.parent) == ("j1/0/3/remember#tool", message.id)
+    assert (result.source_id, result.parent) == ("j1/0/2/tool/kept#tool", message.id)
     assert (result.speaker, result.content) == ("look_up", '{"facts": []}')
 
 

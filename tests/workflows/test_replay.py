@@ -35,6 +35,6 @@ def test_every_way_a_wait_ends_is_recorded_and_what_learns_and_forgets() -> None
         "extended",
         "paused",
     }
-    assert kinds >= {"kept", "late", "sealed-tail"}
+    assert kinds >= {"kept", "late", "sealed-tail", "kept-calls"}
     assert kinds >= {"learning", "ingest", "inbox-continued", "inbox-cancelled"}
     assert kinds >= {"forget", "forget-cancelled", "forget-statistics"}
