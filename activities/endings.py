@@ -1,7 +1,5 @@
 """The end of a job: an episode of it, whatever way it ended."""
 
-from contextlib import suppress
-
 from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
@@ -105,8 +103,7 @@ async def _readable(transaction: Transaction, asked: EndJobInput) -> WorkingMemo
 async def _end(transaction: Transaction, asked: EndJobInput, summary: str) -> EndJobResult:
     job_id = asked.operation.job_id or ""
     # An attempt to open a wait holds the session too: it comes before, or finds that the job is over.
-    with suppress(StoredValueError):
-        await transaction.working.load(asked.scope.session_id, lock=True)
+    await transaction.working.find_ref(asked.scope.session_id, lock=True)
     episode = Episode(
         id=asked.new_id("episode"),
         agent_id=asked.scope.agent_id,

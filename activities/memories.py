@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -180,7 +179,7 @@ class MemoryActivities:
         state = await transaction.working.load(asked.scope.session_id, lock=True)
         write = _filled(asked, state, await self._values(transaction, asked, asked.write))
         refs = await _write_records(transaction, asked, write)
-        changed = _changed(asked, write, state=state, now=await transaction.now())
+        changed = await _changed(transaction, asked, write, state=state)
         if not changed.is_as(state):
             changed = await transaction.working.save(asked.scope.session_id, changed)
         if asked.learn:
@@ -363,12 +362,13 @@ async def _write_records(
     return tuple(record.ref for record in written)
 
 
-def _changed(
-    asked: RememberInput, write: MemoryWrite, *, state: WorkingMemory, now: datetime
+async def _changed(
+    transaction: Transaction, asked: RememberInput, write: MemoryWrite, *, state: WorkingMemory
 ) -> WorkingMemory:
     changed = state
     if write.message is not None:
         fields = write.message.model_dump()
+        now = await transaction.now()
         message = Message(id=asked.new_id("message"), at=now, **fields)
         changed = changed.with_messages([message])
     if write.variables:

@@ -57,7 +57,7 @@ async def _reads(
     transaction: Transaction, query: RecallQuery, job_id: str | None
 ) -> tuple[ReadRecord, ...]:
     """The job's read set, of which the query needs what is pinned, or all of it for a namespace."""
-    if job_id is None:
+    if job_id is None or not query.records:
         return ()
     needs_all = any(selection.keys is None for selection in query.records)
     return await transaction.records.list_reads(job_id, pinned=not needs_all)

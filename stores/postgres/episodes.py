@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import bindparam, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json
@@ -10,10 +10,19 @@ from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import AlreadyExistsError, InvalidInputError
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.tables import EpisodeRow, table
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit import Unit, is_owned
 
 EPISODE = table(EpisodeRow)
 Page = tuple[tuple[Episode, ...], str | None]
+
+# Built once: building a statement takes as long as running a small one.
+_APPEND = insert(EPISODE).on_conflict_do_nothing()
+_LIST = (
+    select(*EPISODE.c)
+    .where(is_owned(EPISODE))
+    .order_by(EPISODE.c.created_at.desc(), EPISODE.c.id.desc())
+    .limit(bindparam("at_most"))
+)
 
 
 class PostgresEpisodeStore:
@@ -28,14 +37,9 @@ class PostgresEpisodeStore:
             raise InvalidInputError(
                 what=f"episode {episode.id}", why=f"is of another agent, {episode.agent_id}"
             )
-        values = episode.model_dump()
+        values = {**self._unit.owner, **episode.model_dump()}
         check_json([episode.summary, episode.payload], what=f"episode {episode.id}")
-        statement = (
-            insert(EPISODE)
-            .values(tenant_id=self._unit.tenant_id, **values)
-            .on_conflict_do_nothing()
-        )
-        if not await self._unit.run(statement):
+        if not await self._unit.run(_APPEND, values):
             raise AlreadyExistsError(what="episode", name=episode.id)
         self._unit.wrote("episode.append", episode.id)
         return episode
@@ -58,14 +62,14 @@ class PostgresEpisodeStore:
         return await self._page(condition, target=f"job {job_id}", limit=limit, cursor=cursor)
 
     async def _page(self, condition: Any, *, target: str, limit: int, cursor: str | None) -> Page:
-        statement = select(*EPISODE.c).where(self._unit.owned(EPISODE))
+        statement = _LIST
         if condition is not None:
             statement = statement.where(condition)
         if cursor is not None:
             before = decode_time_cursor(cursor)
             statement = statement.where(tuple_(EPISODE.c.created_at, EPISODE.c.id) < before)
-        statement = statement.order_by(EPISODE.c.created_at.desc(), EPISODE.c.id.desc())
-        rows = await self._unit.rows(statement.limit(check_limit(limit) + 1))
+        values = {**self._unit.here, "at_most": check_limit(limit) + 1}
+        rows = await self._unit.rows(statement, values)
         self._unit.read("episode.list", target)
         episodes = tuple(Episode.model_validate(row, from_attributes=True) for row in rows[:limit])
         if len(rows) <= limit:

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import bindparam, func, select, tuple_, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import bindparam, select, text, tuple_, update
 
 from mnestic.memory.errors import IdempotencyConflictError
 from mnestic.memory.operations import LedgerEntry, Operation
@@ -13,9 +12,19 @@ from mnestic.stores.postgres.tables import OperationRow, table
 from mnestic.stores.postgres.unit import Unit
 
 OPERATION = table(OperationRow)
+
+# The first statements of their transactions: what begins one goes with them in one round trip.
+_ENTER = text("""
+INSERT INTO mnestic.operation (tenant_id, key, name, agent_id, job_id, request_hash, created_at)
+VALUES (:tenant_id, :key, :name, :agent_id, :job_id, :request_hash, now())
+ON CONFLICT DO NOTHING
+RETURNING key
+""")
+_FIND = text("""
+SELECT request_hash, agent_id, result FROM mnestic.operation
+ WHERE tenant_id = :tenant_id AND key = :key
+""")
 _IS = (OPERATION.c.tenant_id == bindparam("in_tenant")) & (OPERATION.c.key == bindparam("of_key"))
-_ENTER = insert(OPERATION).values(created_at=func.now()).on_conflict_do_nothing()
-_FIND = select(OPERATION.c.request_hash, OPERATION.c.agent_id, OPERATION.c.result).where(_IS)
 _COMPLETE = update(OPERATION).where(_IS)
 
 
@@ -27,16 +36,14 @@ class PostgresLedger:
 
     async def replay(self, operation: Operation, request_hash: str) -> Mapping[str, Any] | None:
         """See `mnestic.memory.ports.Transaction.replay`."""
-        entered = await self._unit.run(
-            _ENTER,
-            {
-                **self._unit.owner,
-                "key": operation.key,
-                "name": operation.name,
-                "job_id": operation.job_id,
-                "request_hash": request_hash,
-            },
-        )
+        values = {
+            **self._unit.owner,
+            "key": operation.key,
+            "name": operation.name,
+            "job_id": operation.job_id,
+            "request_hash": request_hash,
+        }
+        (entered,) = await self._unit.rows_of((_ENTER, values))
         if entered:
             self._unit.operation_key = operation.key
             return None
@@ -49,9 +56,11 @@ class PostgresLedger:
         self, operation: Operation, request_hash: str
     ) -> Mapping[str, Any] | None:
         """See `mnestic.memory.ports.Transaction.find_result`."""
-        row = await self._unit.row(_FIND, self._is(operation))
-        if row is None:
+        of_key = {"tenant_id": self._unit.tenant_id, "key": operation.key}
+        (rows,) = await self._unit.rows_of((_FIND, of_key))
+        if not rows:
             return None
+        (row,) = rows
         if row.request_hash != request_hash or row.agent_id != self._unit.agent_id:
             raise IdempotencyConflictError(key=operation.key)
         self._unit.read("operation.replay", operation.key)

@@ -57,6 +57,7 @@ _READS = (
     .where(is_owned(READ), READ.c.job_id == bindparam("of_job"))
     .order_by(READ.c.namespace, READ.c.key)
 )
+_REMOVE_READS = delete(READ).where(is_owned(READ), READ.c.job_id == bindparam("of_job"))
 _TOP: ColumnElement[Any] = literal_column("'{}'")  # the path to a JSON value itself
 _LOCK_READS = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
@@ -217,8 +218,7 @@ class PostgresRecordStore:
 
     async def remove_reads(self, job_id: str) -> None:
         """See the port."""
-        statement = delete(READ).where(self._unit.owned(READ), READ.c.job_id == job_id)
-        if await self._unit.run(statement):
+        if await self._unit.run(_REMOVE_READS, {**self._unit.here, "of_job": job_id}):
             self._unit.wrote("reads.remove", job_id)
 
     async def _found(

@@ -53,6 +53,11 @@ _CLOSE = (
     )
     .returning(*WAIT.c)
 )
+_CANCEL_OPEN = (
+    update(WAIT)
+    .where(is_owned(WAIT), WAIT.c.job_id == bindparam("of_job"), WAIT.c.state == "waiting")
+    .values(state="cancelled", closed_at=func.now())
+)
 _RECEIPT = select(WAIT.c.receipt).where(
     is_owned(WAIT),
     WAIT.c.job_id == bindparam("of_job"),
@@ -122,12 +127,7 @@ class PostgresWaitStore:
 
     async def cancel_open(self, job_id: str) -> int:
         """See the port."""
-        statement = (
-            update(WAIT)
-            .where(self._unit.owned(WAIT), WAIT.c.job_id == job_id, WAIT.c.state == "waiting")
-            .values(state="cancelled", closed_at=func.now())
-        )
-        ended = await self._unit.run(statement)
+        ended = await self._unit.run(_CANCEL_OPEN, {**self._unit.here, "of_job": job_id})
         if ended:
             self._unit.wrote("wait.cancelled", job_id)
         return ended
