@@ -5,6 +5,7 @@ UV_VERSION := 0.13.9
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 MNESTIC := $(BIN)/mnestic
+PEERS := .venv/peers
 
 # What runs through PgBouncer as well.
 POOLED := tests/security/test_pooler.py tests/workflows/test_agent_job.py tests/workflows/test_resumes.py \
@@ -14,7 +15,7 @@ POOLED := tests/security/test_pooler.py tests/workflows/test_agent_job.py tests/
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test check acceptance pooler properties bench bench-ingest bench-retrieval up format lock clean
+.PHONY: help demo test check acceptance pooler properties bench bench-ingest bench-retrieval bench-working up format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +44,9 @@ bench-ingest: $(INSTALLED) ## Measure learning, beside a bare COPY (ARGS="--json
 bench-retrieval: $(INSTALLED) ## Measure retrieval, beside a plain statement (ARGS="--json", "--quick")
 	@$(BIN)/python benchmarks/retrieval.py $(ARGS)
 
+bench-working: $(PEERS)/.installed ## Measure working memory beside LangGraph (ARGS="--json", "--runs 1")
+	@PYTHONPATH=. $(PEERS)/bin/python benchmarks/working_memory.py $(ARGS)
+
 check: $(INSTALLED) ## Check style, types and the direction of imports, then run the acceptance tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -57,9 +61,11 @@ format: $(INSTALLED) ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock: $(INSTALLED) ## Write requirements.lock anew
+lock: $(INSTALLED) ## Write requirements.lock and benchmarks/peers.lock anew
 	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --group dev \
 		--no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --group peers -c requirements.lock \
+		--no-emit-index-url --no-annotate --no-header -o benchmarks/peers.lock
 
 clean: ## Remove what was installed here
 	rm -rf .venv dist
@@ -73,4 +79,12 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@test -x $(BIN)/uv || $(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+# What the product is measured beside, with the product itself: nothing of it is in the environment of the tests.
+$(PEERS)/.installed: benchmarks/peers.lock $(INSTALLED)
+	@echo "Installing into $(PEERS) …" >&2
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(PEERS)
+	@$(BIN)/uv pip install --quiet --python $(PEERS)/bin/python --require-hashes -r requirements.lock -r benchmarks/peers.lock
+	@$(BIN)/uv pip install --quiet --python $(PEERS)/bin/python --no-deps --no-build-isolation -e .
 	@touch $@

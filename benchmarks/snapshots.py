@@ -4,21 +4,19 @@ The activities run in this process, without Temporal: their time is Postgres' an
 """
 
 import hashlib
-import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime, timedelta
-from importlib.resources import files
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
 import psycopg
 from temporalio.testing import ActivityEnvironment
 
+from benchmarks.conversations import NOON, with_conversation
 from benchmarks.figures import Spread, spread
 from benchmarks.lanes import Lanes
 from mnestic.activities.waits import OpenWaitInput, RestoreInput, WaitActivities
-from mnestic.memory.canonical import canonical_json
 from mnestic.memory.episodes import Episode
 from mnestic.memory.names import wait_id, wait_operation_key
 from mnestic.memory.operations import Operation
@@ -26,7 +24,7 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
 from mnestic.memory.snapshots import EPISODIC_TAIL, SnapshotRef
 from mnestic.memory.waits import RESUMED, OpenWait, ResumeRequest, ResumptionContext
-from mnestic.memory.working import Message, ToolCall, WorkingMemory
+from mnestic.memory.working import WorkingMemory
 from mnestic.starter.wiring import find_endpoints, open_memory
 from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.worker import freeze_heap
@@ -41,7 +39,6 @@ NAMES = (
 _WARM_UP = 3
 _RECORDS = 10
 _SESSION = "session"
-_NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _INSERT = """
     INSERT INTO mnestic.memory_snapshot
         (tenant_id, id, agent_id, job_id, schema_version, sha256, body, memory_revision, created_at)
@@ -126,7 +123,7 @@ class _Bench:
         async with self._transaction() as transaction:
             state = await transaction.working.load(_SESSION, lock=True)
             room = size_bytes - self.ref.size_bytes
-            await transaction.working.save(_SESSION, _filled(state, room))
+            await transaction.working.save(_SESSION, with_conversation(state, room))
 
     async def open(self) -> None:
         """Opens the next wait."""
@@ -140,8 +137,8 @@ class _Bench:
             context=ResumptionContext(cursor_node="approval", plan_decision_id="0" * 64),
             outcomes=(RESUMED,),
             ask="May the order go out?",
-            opened_at=_NOON,
-            deadline=_NOON + timedelta(days=21),
+            opened_at=NOON,
+            deadline=NOON + timedelta(days=21),
         )
         self.ref = await self._environment.run(self._activities.open_wait, asked)
 
@@ -152,7 +149,7 @@ class _Bench:
             key="approval",
             outcomes=(RESUMED,),
             policy="rebase",
-            deadline=_NOON + timedelta(days=21),
+            deadline=NOON + timedelta(days=21),
             snapshot=self.ref,
         )
         asked = RestoreInput(
@@ -160,7 +157,7 @@ class _Bench:
             operation=self._operation("restore"),
             wait=wait,
             request=ResumeRequest(request_id=self._wait, payload={"by": "Ana"}),
-            restored_at=_NOON + timedelta(days=1),
+            restored_at=NOON + timedelta(days=1),
         )
         await self._environment.run(self._activities.restore, asked)
 
@@ -216,37 +213,5 @@ def _episode(scope: Scope, index: int) -> Episode:
         session_id=_SESSION,
         summary="Mara asked for the map of the Scheldt, and Jonas promised to bring it by Thursday.",
         payload={"outcome": "completed", "waits": index},
-        created_at=_NOON - timedelta(days=index + 1),
+        created_at=NOON - timedelta(days=index + 1),
     )
-
-
-def _filled(state: WorkingMemory, room: int) -> WorkingMemory:
-    """Appends what was said in the bundled conversation, again and again, until there is no room."""
-    text = files("mnestic.starter").joinpath("samples/conversation.jsonl").read_text("utf-8")
-    said = [json.loads(line) for line in text.splitlines()]
-    messages: list[Message] = []
-    calls: list[ToolCall] = []
-    for index in count():
-        turn = said[index % len(said)]
-        message = Message(
-            id=f"job/0/{index}",
-            role="user" if index % 2 else "assistant",
-            content=f"{index}: {turn['content']}",
-            at=_NOON + timedelta(seconds=index),
-            speaker=turn["role"],
-            channel="conversation",
-        )
-        call = ToolCall(
-            id=f"job/0/{index}/tool",
-            activity="lookup",
-            arguments={"turn": index},
-            result={"found": [index, index + 1], "words": turn["content"].split()[:5]},
-        )
-        messages.append(message)
-        room -= len(canonical_json(message.model_dump(mode="json"))) + 1
-        if index % 10 == 0:
-            calls.append(call)
-            room -= len(canonical_json(call.model_dump(mode="json"))) + 1
-        if room <= 0:
-            break
-    return state.model_copy(update={"messages": tuple(messages), "tool_calls": tuple(calls)})
