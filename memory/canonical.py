@@ -7,6 +7,8 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
@@ -59,6 +61,33 @@ def check_json(value: Any, *, what: str) -> None:
     _check(value, what, depth=0)
 
 
+def storable_json(value: Any, *, what: str, depth: int = 0) -> bytes:
+    """The canonical form of a value that JSON, UTF-8 and Postgres can keep.
+
+    Writing the value finds most of what cannot be kept. The value is walked only if something seems wrong, to name
+    the place.
+
+    Args:
+        value: The value.
+        what: What it is, for the error.
+        depth: How many lists and objects it lies in.
+
+    Raises:
+        InvalidInputError: names the place inside the value and what is wrong there.
+    """
+    with suppress(TypeError, ValueError, RecursionError):  # the walk has better words for them
+        content = canonical_json(value)
+        if not may_hold_nul(content) and _is_regular(value, depth=depth):
+            return content
+    _check(value, what, depth=depth)
+    return canonical_json(value)
+
+
+def may_hold_nul(content: bytes) -> bool:
+    """Whether a NUL character may be in a JSON text; otherwise the text speaks of its escape."""
+    return b"\\u0000" in content
+
+
 def check_size(value: Any, *, what: str, limit_bytes: int) -> None:
     """Refuses a value that is not storable or whose canonical form is over the limit.
 
@@ -66,10 +95,24 @@ def check_size(value: Any, *, what: str, limit_bytes: int) -> None:
         InvalidInputError: the value cannot be stored.
         PayloadTooLargeError: it is too large; says both sizes.
     """
-    check_json(value, what=what)
-    size = len(canonical_json(value))
+    size = len(storable_json(value, what=what))
     if size > limit_bytes:
         raise PayloadTooLargeError(what=what, size_bytes=size, limit_bytes=limit_bytes)
+
+
+def _is_regular(value: Any, *, depth: int) -> bool:
+    """Whether all keys are text, no integer is too long, and nothing is nested too deep: `json` lets these pass."""
+    level = [value]
+    while level and depth <= DEEPEST:
+        objects = [each for each in level if isinstance(each, dict)]
+        arrays = [each for each in level if isinstance(each, (list, tuple))]
+        if any(isinstance(each, int) and each.bit_length() > _LONGEST_INTEGER for each in level):
+            return False
+        if not all(isinstance(key, str) for key in chain.from_iterable(objects)):
+            return False
+        level = [*chain(*(each.values() for each in objects)), *chain(*arrays)]
+        depth += 1
+    return not level
 
 
 def _check(value: Any, path: str, *, depth: int) -> None:

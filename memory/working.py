@@ -4,12 +4,20 @@ It stands alone because a job, a client and a restore all change working memory 
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic_core import PydanticSerializationError
 
-from mnestic.memory.canonical import canonical_json, check_json, sha256_hex
+from mnestic.memory.canonical import (
+    canonical_object,
+    check_json,
+    may_hold_nul,
+    sha256_hex,
+    storable_json,
+)
 from mnestic.memory.errors import InvalidInputError
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -18,22 +26,28 @@ TOLD_DRIFT = "drift"
 
 
 class Message(BaseModel):
-    """One message of a session. `speaker` names who said it when the role alone does not."""
+    """One message of a session. `speaker` names who said it when the role alone does not.
+
+    Its fields are in the order of their names, so that pydantic writes messages in canonical form.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    at: AwareDatetime
+    channel: str | None = None
+    content: str
     id: str
     role: Role
-    content: str
-    at: AwareDatetime
     speaker: str | None = None
-    channel: str | None = None
+
+
+_MESSAGES = TypeAdapter(tuple[Message, ...])
 
 
 class ToolCall(BaseModel):
     """One call of a tool: what was asked, and what came back."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="constants")
 
     id: str
     activity: str
@@ -65,9 +79,12 @@ class WorkingDocument:
 
 
 class WorkingMemory(BaseModel):
-    """A session's state. `version` counts its writes; 0 means that nothing was written."""
+    """A session's state. `version` counts its writes; 0 means that nothing was written.
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    A number that JSON does not have is dumped as it is, to be refused; pydantic's default is to make it null.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="constants")
 
     version: int = 0
     messages: tuple[Message, ...] = ()
@@ -83,14 +100,24 @@ class WorkingMemory(BaseModel):
         Raises:
             InvalidInputError: something in it cannot be stored.
         """
-        said = self.model_dump(mode="json", exclude={"version", "last_checkpoint"})
-        check_json(said, what="working memory")
+        members = {
+            name: storable_json(value, what=f"working memory.{name}", depth=1)
+            for name, value in self._rest().items()
+        }
         return WorkingDocument(
             version=self.version,
             last_checkpoint=self.last_checkpoint,
             message_count=len(self.messages),
-            body=canonical_json(said),
+            body=canonical_object(members | {"messages": _messages_json(self.messages)}),
         )
+
+    def _rest(self) -> dict[str, Any]:
+        """All of the document but the messages, as JSON values."""
+        apart = {"version", "last_checkpoint", "messages"}
+        with suppress(PydanticSerializationError):  # an object of some other type
+            return self.model_dump(mode="json", exclude=apart)
+        check_json(self.model_dump(exclude=apart), what="working memory")
+        return self.model_dump(mode="json", exclude=apart)
 
     def is_as(self, other: "WorkingMemory") -> bool:
         """Whether both are stored alike; `==` would hold true, 1 and 1.0 for the same."""
@@ -122,6 +149,16 @@ class WorkingMemory(BaseModel):
     def with_checkpoint(self, snapshot_id: str) -> "WorkingMemory":
         """Names the snapshot that was taken last."""
         return self.model_copy(update={"last_checkpoint": snapshot_id})
+
+
+def _messages_json(messages: tuple[Message, ...]) -> bytes:
+    """Messages in canonical form, as pydantic writes them: most of a session, and nothing but text."""
+    with suppress(PydanticSerializationError):  # half of a surrogate pair
+        content = _MESSAGES.dump_json(messages)
+        if not may_hold_nul(content):
+            return content
+    check_json(_MESSAGES.dump_python(messages, mode="json"), what="working memory.messages")
+    return _MESSAGES.dump_json(messages)
 
 
 def check_variable(name: str) -> str:

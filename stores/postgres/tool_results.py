@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from mnestic.memory.canonical import canonical_json, check_json, sha256_hex
+from mnestic.memory.canonical import sha256_hex, storable_json
 from mnestic.memory.errors import AlreadyExistsError, NotFoundError, StoredValueError
 from mnestic.memory.tool_results import ToolResultRef
 from mnestic.stores.postgres.tables import ToolResultRow, table
@@ -23,8 +23,7 @@ class PostgresToolResultStore:
 
     async def put(self, result_id: str, result: Any, *, job_id: str, node: str) -> ToolResultRef:
         """See the port."""
-        check_json(result, what="result")
-        body = canonical_json(result)
+        body = storable_json(result, what="result")
         ref = ToolResultRef(ref=result_id, sha256=sha256_hex(body), size_bytes=len(body))
         statement = insert(RESULT).values(
             **self._unit.owner,

@@ -1,11 +1,19 @@
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.canonical import canonical_json, check_json, check_size, is_blank, sha256_hex
+from mnestic.memory.canonical import (
+    canonical_json,
+    check_json,
+    check_size,
+    is_blank,
+    sha256_hex,
+    storable_json,
+)
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -21,6 +29,38 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4),
     max_leaves=20,
 )
+any_text = st.text(max_size=4) | st.sampled_from(["a\0", "\\u0000", "\ud800"])
+# What callers may hand over: most of it JSON, some of it not.
+anything = st.recursive(
+    scalars
+    | any_text
+    | st.floats()
+    | st.binary(max_size=2)
+    | st.integers(1000, 5000).map(lambda digits: 10**digits),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner)
+        | st.dictionaries(any_text | st.integers() | st.none(), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+def refusal(check: Callable[..., object], value: Any, **more: int) -> str | None:
+    """What an error says of the value, or None."""
+    try:
+        check(value, what="value", **more)
+    except InvalidInputError as error:
+        return str(error)
+    return None
+
+
+def nested(levels: int) -> Any:
+    """A list in a list, and so on, around a number."""
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 def reordered(value: Any) -> Any:
@@ -45,6 +85,37 @@ def test_a_value_comes_back_from_its_bytes(value: Any) -> None:
 
     assert json.loads(content) == value
     assert canonical_json(json.loads(content)) == content
+
+
+@given(anything)
+def test_what_is_written_is_refused_as_what_is_walked(value: Any) -> None:
+    walked = refusal(check_json, value)
+
+    assert refusal(storable_json, value) == walked
+    if walked is None:
+        assert storable_json(value, what="value") == canonical_json(value)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 5])
+def test_levels_around_a_value_count(depth: int) -> None:
+    allowed, refused = nested(64 - depth), nested(65 - depth)
+
+    assert refusal(storable_json, allowed, depth=depth) is None
+    assert "deeper than 64 levels" in str(refusal(storable_json, refused, depth=depth))
+
+
+def test_a_value_that_holds_itself_is_refused() -> None:
+    value: list[Any] = []
+    value.append(value)
+
+    with pytest.raises(InvalidInputError, match="64 levels"):
+        storable_json(value, what="value")
+
+
+def test_text_about_the_escape_of_nul_is_no_nul() -> None:
+    content = storable_json({"a": "\\u0000"}, what="value")
+
+    assert json.loads(content) == {"a": "\\u0000"}
 
 
 @given(values, values)
