@@ -4,48 +4,55 @@ The state is a column of type json and not jsonb: it stays as it was written, in
 that a snapshot takes it over byte by byte.
 """
 
+from collections.abc import Sequence
 from typing import Any
-
-from sqlalchemy import Row, Select, Text, bindparam, cast, func, literal, select, update
-from sqlalchemy.dialects.postgresql import JSON, insert
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import StaleVersionError, StoredValueError
 from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
 from mnestic.stores.postgres.stored import read_stored_json
 from mnestic.stores.postgres.tables import WorkingMemoryRow, table
-from mnestic.stores.postgres.unit import Unit, is_owned
+from mnestic.stores.postgres.unit import Unit
 
 WORKING = table(WorkingMemoryRow)
-_TEXT = cast(WORKING.c.state, Text)
-_STATE = (
-    _TEXT.label("state"),
-    WORKING.c.version,
-    WORKING.c.last_checkpoint,
-    WORKING.c.message_count,
-)
-_SHA256 = func.encode(func.sha256(func.convert_to(_TEXT, "UTF8")), "hex").label("sha256")
 
-# Built once: building a statement takes as long as running a small one.
-_IS = is_owned(WORKING) & (WORKING.c.session_id == bindparam("of_session"))
-_LOAD = select(*_STATE).where(_IS)
-_FIND_REF = select(WORKING.c.version, _SHA256).where(_IS)
-_CHECKPOINT = (
-    update(WORKING)
-    .where(_IS)
-    .values(version=WORKING.c.version + 1, last_checkpoint=bindparam("at"), updated_at=func.now())
-    .returning(*_STATE)
-)
-_SAVE = (
-    update(WORKING)
-    .where(_IS, WORKING.c.version == bindparam("at_version"))
-    .values(
-        state=cast(bindparam("new_state", type_=Text), JSON),
-        version=bindparam("at_version") + 1,
-        last_checkpoint=bindparam("at"),
-        updated_at=func.now(),
-    )
-)
+# As psycopg takes them, since they travel together with the beginning of their transaction.
+_LOAD = """
+SELECT CAST(state AS text) AS state, version, last_checkpoint, message_count
+  FROM mnestic.working_memory
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s"""
+_FIND_REF = """
+SELECT version, encode(sha256(convert_to(CAST(state AS text), 'UTF8')), 'hex') AS sha256
+  FROM mnestic.working_memory
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s"""
+_LOAD_LOCKED, _FIND_REF_LOCKED = _LOAD + " FOR UPDATE", _FIND_REF + " FOR UPDATE"
+# A row at version 0, for a lock or a checkpoint of a session that nobody wrote.
+_INSERT_EMPTY = """
+INSERT INTO mnestic.working_memory (tenant_id, agent_id, session_id, version, state, updated_at)
+VALUES (%(tenant_id)s, %(agent_id)s, %(session_id)s, 0, CAST(%(empty)s AS json), now())
+    ON CONFLICT (tenant_id, agent_id, session_id) DO NOTHING
+RETURNING version"""
+_CHECKPOINT = """
+UPDATE mnestic.working_memory
+   SET version = version + 1, last_checkpoint = %(snapshot_id)s, updated_at = now()
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
+RETURNING CAST(state AS text) AS state, version, last_checkpoint, message_count"""
+_SAVE = """
+UPDATE mnestic.working_memory
+   SET state = CAST(%(state)s AS json), version = version + 1, last_checkpoint = %(last_checkpoint)s,
+       updated_at = now()
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
+   AND version = %(version)s
+RETURNING version"""
+_SAVE_FIRST = """
+INSERT INTO mnestic.working_memory AS w
+       (tenant_id, agent_id, session_id, version, state, last_checkpoint, updated_at)
+VALUES (%(tenant_id)s, %(agent_id)s, %(session_id)s, 1, CAST(%(state)s AS json), %(last_checkpoint)s, now())
+    ON CONFLICT (tenant_id, agent_id, session_id) DO UPDATE
+   SET state = excluded.state, version = 1, last_checkpoint = excluded.last_checkpoint,
+       updated_at = now()
+ WHERE w.version = 0
+RETURNING version"""
 
 
 class PostgresWorkingMemoryStore:
@@ -56,12 +63,12 @@ class PostgresWorkingMemoryStore:
 
     async def load(self, session_id: str, *, lock: bool = False) -> WorkingMemory:
         """See the port."""
-        row = await self._select(_LOAD, session_id, lock=lock)
+        row = await self._select(_LOAD_LOCKED if lock else _LOAD, session_id, lock=lock)
         return WorkingMemory() if row is None else _state(row, session_id)
 
     async def find_ref(self, session_id: str, *, lock: bool = False) -> WorkingRef:
         """See the port."""
-        row = await self._select(_FIND_REF, session_id, lock=lock)
+        row = await self._select(_FIND_REF_LOCKED if lock else _FIND_REF, session_id, lock=lock)
         if row is None:
             return WorkingMemory().document().ref
         return WorkingRef(version=row.version, sha256=row.sha256)
@@ -73,12 +80,8 @@ class PostgresWorkingMemoryStore:
 
     async def checkpoint(self, session_id: str, snapshot_id: str) -> WorkingDocument:
         """See the port."""
-        values = {**self._named(session_id), "at": snapshot_id}
-        row = await self._unit.row(_CHECKPOINT, values)
-        if row is None:
-            await self._unit.run(self._insert(session_id))
-            row = await self._unit.row(_CHECKPOINT, values)
-            assert row is not None
+        values = self._named(session_id) | {"snapshot_id": snapshot_id}
+        (row,) = await self._rows(_CHECKPOINT, values, or_empty=True)
         self._unit.read("working.load", session_id)
         self._unit.wrote("working.save", session_id)
         if row.message_count is None:
@@ -87,18 +90,16 @@ class PostgresWorkingMemoryStore:
 
     async def save(self, session_id: str, state: WorkingMemory) -> WorkingMemory:
         """See the port."""
-        document = state.document().body.decode()
         check_json(state.last_checkpoint, what="working memory.last_checkpoint")
-        saved = state.model_copy(update={"version": state.version + 1})
-        if state.version == 0:
-            await self._unit.run(self._insert(session_id))
         values = {
             **self._named(session_id),
-            "at_version": state.version,
-            "new_state": document,
-            "at": state.last_checkpoint,
+            "state": state.document().body.decode(),
+            "version": state.version,
+            "last_checkpoint": state.last_checkpoint,
         }
-        if not await self._unit.run(_SAVE, values):
+        statement = _SAVE if state.version else _SAVE_FIRST
+        (saved,) = await self._unit.rows_of((statement, values))
+        if not saved:
             stored = await self.load(session_id)
             raise StaleVersionError(
                 what=_what(session_id),
@@ -107,46 +108,35 @@ class PostgresWorkingMemoryStore:
                 stored=stored,
             )
         self._unit.wrote("working.save", session_id)
-        return saved
+        return state.model_copy(update={"version": state.version + 1})
 
-    def _insert(self, session_id: str) -> Any:
-        """A row at version 0, for a lock and for the first write; none if there is one."""
-        values = {
-            **self._unit.owner,
-            "session_id": session_id,
-            "version": 0,
-            "state": _json(WorkingMemory()),
-            "updated_at": func.now(),
-        }
-        return insert(WORKING).values(values).on_conflict_do_nothing()
-
-    async def _select(
-        self, statement: Select[Any], session_id: str, *, lock: bool
-    ) -> Row[Any] | None:
-        """The row; one that is to be locked is made first if there is none."""
-        asked = statement.with_for_update() if lock else statement
-        row = await self._unit.row(asked, self._named(session_id))
-        if row is None and lock:
-            await self._unit.run(self._insert(session_id))
-            row = await self._unit.row(asked, self._named(session_id))
+    async def _select(self, statement: str, session_id: str, *, lock: bool) -> Any:
+        """The row, or None; one that is to be locked is made first if there is none."""
+        rows = await self._rows(statement, self._named(session_id), or_empty=lock)
         self._unit.read("working.load", session_id)
-        return row
+        return next(iter(rows), None)
 
-    def _named(self, session_id: str) -> dict[str, str]:
-        return {**self._unit.here, "of_session": session_id}
+    async def _rows(
+        self, statement: str, values: dict[str, Any], *, or_empty: bool
+    ) -> Sequence[Any]:
+        """The rows of a statement; if there are none, those of an empty session, which is inserted first."""
+        (rows,) = await self._unit.rows_of((statement, values))
+        if not rows and or_empty:
+            empty = values | {"empty": WorkingMemory().document().body.decode()}
+            _, rows = await self._unit.rows_of((_INSERT_EMPTY, empty), (statement, values))
+        return rows
+
+    def _named(self, session_id: str) -> dict[str, Any]:
+        return {**self._unit.owner, "session_id": session_id}
 
 
-def _json(state: WorkingMemory) -> Any:
-    return cast(literal(state.document().body.decode(), Text), JSON)
-
-
-def _state(row: Row[Any], session_id: str) -> WorkingMemory:
+def _state(row: Any, session_id: str) -> WorkingMemory:
     kept = {"version": row.version, "last_checkpoint": row.last_checkpoint}
     found = read_stored_json(WorkingMemory, row.state, what=_what(session_id))
     return found.model_copy(update=kept)
 
 
-def _document(row: Row[Any]) -> WorkingDocument:
+def _document(row: Any) -> WorkingDocument:
     return WorkingDocument(
         version=row.version,
         last_checkpoint=row.last_checkpoint,

@@ -1,22 +1,68 @@
 """Working memory, in every implementation of `Memory`."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 from psycopg.rows import TupleRow
+from sqlalchemy import event
 
 from mnestic.memory.canonical import sha256_hex
 from mnestic.memory.errors import InvalidInputError, StaleVersionError, StoredValueError
 from mnestic.memory.ports import Transaction
 from mnestic.memory.working import Message, ToolCall, WorkingMemory
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+
+
+@pytest.fixture
+def round_trips(memory: PostgresMemory, tmp_path: Path) -> Iterator[Callable[[], list[int]]]:
+    """How many statements each round trip to Postgres had since the last call, as libpq traces them."""
+    with (tmp_path / "trace").open("w+") as trace:
+
+        def follow(connection: Any, *_: object) -> None:
+            connection.driver_connection.pgconn.trace(trace.fileno())
+
+        def read() -> list[int]:
+            trace.seek(0)
+            sent = [line.split("\t")[3].split()[0] for line in trace if "\tF\t" in line]
+            trace.truncate(0)
+            ends = [index for index, message in enumerate(sent) if message == "Sync"]
+            trips = zip([0, *ends], ends, strict=False)
+            counts = [sent[begin:end].count("Execute") for begin, end in trips]
+            return [number for number in counts if number]
+
+        event.listen(memory._engine.sync_engine, "checkout", follow)
+        yield read
+
+
+async def test_a_session_is_saved_and_loaded_in_two_round_trips(
+    begin: Begin, round_trips: Callable[[], list[int]]
+) -> None:
+    taken = {}
+    async with begin() as transaction:
+        first = await transaction.working.save("s1", WorkingMemory().with_note("a"))
+    taken["first save"] = round_trips()
+    async with begin() as transaction:
+        await transaction.working.save("s1", first.with_note("b"))
+    taken["save"] = round_trips()
+    async with begin(write=False) as transaction:
+        await transaction.working.load("s1")
+    taken["load"] = round_trips()
+    async with begin() as transaction:
+        await transaction.working.checkpoint("s1", "snapshot-1")
+    taken["checkpoint"] = round_trips()
+
+    # A transaction begins by two statements, and ends by the revision of what it wrote, the audit row, and the commit.
+    assert taken == {"first save": [3, 3], "save": [3, 3], "load": [3, 2], "checkpoint": [3, 3]}
 
 
 async def test_a_session_that_nobody_wrote_is_empty_at_version_zero(begin: Begin) -> None:
