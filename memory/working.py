@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from mnestic.memory.canonical import (
@@ -76,6 +76,24 @@ class WorkingDocument:
     def ref(self) -> WorkingRef:
         """Which state it is."""
         return WorkingRef(version=self.version, sha256=sha256_hex(self.body))
+
+
+class _Uncounted(BaseModel):
+    """A message of which nothing is read."""
+
+
+class _Messages(BaseModel):
+    """What has to be read of a state to count its messages."""
+
+    messages: tuple[_Uncounted, ...]
+
+
+def count_messages(body: str) -> int | None:
+    """How many messages a document has, which is not read for that; None if it is no state."""
+    try:
+        return len(_Messages.model_validate_json(body).messages)
+    except ValidationError:
+        return None
 
 
 class WorkingMemory(BaseModel):

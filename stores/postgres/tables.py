@@ -11,11 +11,9 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
-    Computed,
     DateTime,
     Identity,
     Index,
-    Integer,
     LargeBinary,
     Numeric,
     SmallInteger,
@@ -58,10 +56,7 @@ def maybe_instant() -> Any:
 
 
 class WorkingMemoryRow(Table, table=True):
-    """A session's state as one document in canonical form, rewritten at each version but a checkpoint's.
-
-    `message_count` is null where the document is no state.
-    """
+    """A session's state as one document in canonical form, rewritten at each version but a checkpoint's."""
 
     __tablename__ = "working_memory"
 
@@ -71,10 +66,6 @@ class WorkingMemoryRow(Table, table=True):
     state: dict[str, Any] = Field(sa_type=JSON)
     updated_at: datetime = instant()
     last_checkpoint: str | None = maybe_words()
-    message_count: int | None = Field(
-        default=None,
-        sa_column=Column(Integer, Computed("json_array_length((state -> 'messages'::text))")),
-    )
 
 
 class RecordRow(Table, table=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import StaleVersionError, StoredValueError
-from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
+from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef, count_messages
 from mnestic.stores.postgres.stored import read_stored_json
 from mnestic.stores.postgres.tables import WorkingMemoryRow, table
 from mnestic.stores.postgres.unit import Unit
@@ -18,7 +18,7 @@ WORKING = table(WorkingMemoryRow)
 
 # As psycopg takes them, since they travel together with the beginning of their transaction.
 _LOAD = """
-SELECT CAST(state AS text) AS state, version, last_checkpoint, message_count
+SELECT CAST(state AS text) AS state, version, last_checkpoint
   FROM mnestic.working_memory
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s"""
 _FIND_REF = """
@@ -36,7 +36,7 @@ _CHECKPOINT = """
 UPDATE mnestic.working_memory
    SET version = version + 1, last_checkpoint = %(snapshot_id)s, updated_at = now()
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
-RETURNING CAST(state AS text) AS state, version, last_checkpoint, message_count"""
+RETURNING CAST(state AS text) AS state, version, last_checkpoint"""
 _SAVE = """
 UPDATE mnestic.working_memory
    SET state = CAST(%(state)s AS json), version = version + 1, last_checkpoint = %(last_checkpoint)s,
@@ -76,7 +76,9 @@ class PostgresWorkingMemoryStore:
     async def load_document(self, session_id: str) -> WorkingDocument:
         """See the port."""
         row = await self._select(_LOAD, session_id, lock=False)
-        return WorkingMemory().document() if row is None else _document(row)
+        if row is None:
+            return WorkingMemory().document()
+        return _document(row, message_count=count_messages(row.state) or 0)
 
     async def checkpoint(self, session_id: str, snapshot_id: str) -> WorkingDocument:
         """See the port."""
@@ -84,9 +86,10 @@ class PostgresWorkingMemoryStore:
         (row,) = await self._rows(_CHECKPOINT, values, or_empty=True)
         self._unit.read("working.load", session_id)
         self._unit.wrote("working.save", session_id)
-        if row.message_count is None:
+        message_count = count_messages(row.state)
+        if message_count is None:
             raise StoredValueError(what=_what(session_id), why="it holds no messages")
-        return _document(row)
+        return _document(row, message_count=message_count)
 
     async def save(self, session_id: str, state: WorkingMemory) -> WorkingMemory:
         """See the port."""
@@ -136,11 +139,11 @@ def _state(row: Any, session_id: str) -> WorkingMemory:
     return found.model_copy(update=kept)
 
 
-def _document(row: Any) -> WorkingDocument:
+def _document(row: Any, *, message_count: int) -> WorkingDocument:
     return WorkingDocument(
         version=row.version,
         last_checkpoint=row.last_checkpoint,
-        message_count=row.message_count or 0,
+        message_count=message_count,
         body=row.state.encode(),
     )
 

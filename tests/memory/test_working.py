@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.working import Message, ToolCall, WorkingMemory
+from mnestic.memory.working import Message, ToolCall, WorkingMemory, count_messages
 
 HELLO = Message(id="m1", role="user", content="hello", at=datetime(2026, 1, 1, tzinfo=UTC))
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -55,6 +55,18 @@ def test_a_document_is_the_canonical_form_of_its_state(state: WorkingMemory) -> 
     assert content == canonical_json(values)
     assert canonical_json(json.loads(content)) == content
     assert WorkingMemory.model_validate_json(content).document().body == content
+
+
+@given(states)
+def test_messages_are_counted_in_a_document(state: WorkingMemory) -> None:
+    counted = count_messages(state.document().body.decode())
+
+    assert counted == len(state.messages)
+
+
+@pytest.mark.parametrize("body", ["[]", "{}", "1", "{", '{"messages":null}', '{"messages":[1]}'])
+def test_of_what_is_no_state_nothing_is_counted(body: str) -> None:
+    assert count_messages(body) is None
 
 
 @pytest.mark.parametrize(
