@@ -18,8 +18,10 @@ from temporalio.api.enums.v1 import EventType, TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 
+from mnestic.memory.learning import LearningCount
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client import MnesticClient
+from mnestic.starter.memory_connection import MemoryConnection
 from mnestic.starter.plans import parse_plan, read_plan
 from mnestic.starter.settings import Settings
 
@@ -250,3 +252,22 @@ async def test_a_worker_refuses_ports_that_others_have(
     assert done.code == 2, done.err
     assert address in done.errors[0]
     assert "Traceback" not in done.err
+
+
+async def test_a_worker_learns_from_what_was_added_without_temporal(
+    settings: Settings, environment: dict[str, str], processes: Any, root: Path
+) -> None:
+    async with await MemoryConnection.connect(settings) as connection:
+        memory = connection.memory("ada")
+        await memory.add("I live in Ghent.", speaker="Mara")
+        worker = processes.start(sys.executable, root / "worker.py", env=environment)
+        async with asyncio.timeout(LIMIT_S):
+            while await memory.count_learning() != LearningCount(learned=1):
+                assert worker.process.poll() is None, worker.err
+                await asyncio.sleep(0.05)
+        facts, _ = await memory.list_facts()
+        await asyncio.to_thread(worker.stop)
+
+    assert [(fact.subject, fact.object) for fact in facts] == [("Mara", "Ghent")]
+    assert worker.code == 0, worker.err
+    assert "Traceback" not in worker.err
