@@ -100,8 +100,9 @@ async def questions_in_turn(
 
 
 def contents(number: int, *, lane: str) -> Iterator[str]:
-    """What is added meanwhile, of each lane something else."""
-    return (f"{said.content} ({lane})" for said in messages(number, seed=_ADDED_SEED))
+    """Texts to add meanwhile, none of them twice, in whatever lane: the same one once more is no write."""
+    for place, said in enumerate(messages(number, seed=_ADDED_SEED)):
+        yield f"{said.content} ({lane}, {place})"
 
 
 async def _learn(lane: Lane, number: int) -> None:
