@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.dates import Period
-from mnestic.memory.replacements import Told
 from mnestic.memory.retrieval import Mode
-from mnestic.memory.revisions import Change
 
 Made = TypeVar("Made")
 Tie = Literal["beside", "near", "related"]
@@ -118,14 +116,6 @@ class CandidateText(Protocol):
 
     def terms(self) -> tuple[str, ...]:
         """The words that it begins with, each once."""
-        ...
-
-    def changes(self) -> Sequence[Change]:
-        """What it says to be another than before."""
-        ...
-
-    def told(self) -> Told:
-        """What it tells, by its clauses."""
         ...
 
 

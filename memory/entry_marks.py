@@ -6,8 +6,8 @@ They stand apart from the entries because they are stored beside them and follow
 from collections.abc import Collection
 from enum import IntFlag
 
+from mnestic.memory.change_words import is_revision
 from mnestic.memory.entries import TimeMention
-from mnestic.memory.revisions import is_revision
 from mnestic.memory.time_mentions import tells_when
 
 _QUESTION_MARKS = ("?", "\uff1f")

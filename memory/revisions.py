@@ -1,79 +1,132 @@
-"""Revisions: texts that say that something is another than before, and what they say it of.
+"""Revisions: which of the best candidates say that something is different from before, and of which others.
 
-It stands alone because it is about languages, and only a help: what was learned as a fact is revised by facts.
+It stands alone because it alone compares candidates with each other. A later text with a word of change is lifted to
+what it revises. What it replaces is left out: that says the same with one other time, number or name, as *The bin goes
+out on Thursdays* does beside *The bin goes out on Fridays now*, or is what the later one denies. Replacement is English
+alone. All of this only helps: what was learned as a fact is revised by facts.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from mnestic.memory.date_words import MONTHS, WEEKDAYS
+import numpy as np
+
+from mnestic.memory.candidates import Asked, Candidates, Values
+from mnestic.memory.change_words import CHANGES, ENDING, GOES_ON, IS_NEW, OF_CHANGE, may_change
 from mnestic.memory.sentences import split_sentences
+from mnestic.memory.statements import Clause, Kind, Statements
 from mnestic.memory.terms import terms_of
 
+_COMPARED = 60  # the best candidates, of which some may revise others
+_COMMON = 0.5  # of the words of the question, from where what has them may revise what has them too
+_ALIKE = 0.5  # of the best score, from where one candidate may replace another
 _BEGINNING = 1000  # characters that are looked at
-_NEW = "new neu neue neuen neuer neues neuem nuevo nueva nuevos nuevas nouveau nouvelle nouveaux nouvelles"
-_WORDS = f"""
-    now nowadays anymore instead correction changed changes moved switched switches migrated replaced
-    replaces update updated renamed upgraded raised increased reduced lowered extended postponed rescheduled
-    quit stopped {_NEW}
-    jetzt nun geändert umgezogen stattdessen verschoben ersetzt
-    ahora cambió cambié cambiado mudó mudé mudado
-    maintenant désormais changé déménagé remplacé
-"""
-_PHRASES = (
-    *("no longer", "any longer", "any more", "from now on", "as of", "goes up", "goes down", "went up", "went down", "gone up", "gone down"),
-    *("took over", "takes over", "handed over", "gave up", "given up", "nicht mehr", "ab sofort", "ya no"),
-)  # fmt: skip
-_IS_NEW = frozenset(_NEW.split())
-OF_CHANGE = frozenset([*_WORDS.split(), *(word for phrase in _PHRASES for word in phrase.split())])
-_ENDING = frozenset({"longer", "anymore", "stopped", "postponed", "mehr", "quit"})
-FROM_ON = (  # "from June on"
-    rf"from (?:then|today|tomorrow|(?:next|this) [a-z]+|(?:\d+ )?(?:{'|'.join([*MONTHS, *WEEKDAYS])})(?: \d+)?|\d{{4}})"
-    r" on(?:wards?)?"
-)
-_ANY = "|".join([*_PHRASES, *_WORDS.split(), FROM_ON])
-_MAY_CHANGE = re.compile(rf"\b(?:{_ANY})\b")  # in lower case, which takes a quarter of the time
-_CHANGES = re.compile(
-    rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{_ANY})\b", re.IGNORECASE
-)  # of a name such as New York, "new" says nothing
-# Where a sentence goes on to tell more of what it has told.
-_MORE = re.compile(
-    r",?\s+(?:and\s+)?(?:she|he|it|they|who|whose|which|because|elle|ella|sie|er)\b"
-    r"|,\s+an?\b|\s+and\s+(?:has|had|have|is|was|will|can)\b",
-    re.IGNORECASE,
-)
+# Words in common, or a name, where the later text may leave a word of the earlier one out, as "home" of a home match.
+_ENOUGH = 3
+_LEAST = 2  # words that a denial shares with what it denies
+_MORE = 3  # words and names from where another sentence says something else
 
 Change = Sequence[Sequence[str]]  # the terms of its clauses, from where its sentence begins
 
 
-def is_revision(text: str) -> bool:
-    """Whether a text has a word by which something is told to be another than before."""
-    said = text[:_BEGINNING]
-    return _may_change(said) and _CHANGES.search(said) is not None
+def revise(
+    candidates: Candidates, asked: Asked, *, words: Values, learned: Values, total: Values
+) -> tuple[Values, Values]:
+    """How much those that revise others are lifted to them, which came earlier with the same words; and what is replaced.
+
+    Of the same score the later one comes first. A question revises nothing; where a time is asked about, what was so
+    then may be meant; and what was learned as the answer is revised by what was learned alone.
+
+    Args:
+        candidates: What was found.
+        asked: The question.
+        words: The scores of their words.
+        learned: The scores of what was learned from them.
+        total: Their whole scores.
+    """
+    rows = candidates.rows
+    lifted, replaced = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
+    best = candidates.ordered(total)[:_COMPARED]
+    best = best[(words[best] > 0) & ~rows["asks"][best]]
+    revising = best[rows["revises"][best]]
+    if not asked.weights or asked.period is not None or not len(revising):
+        return lifted, replaced
+    weights, bits = np.array(asked.weights), np.arange(len(asked.weights))
+    new, old = rows[revising][:, None], rows[best]
+    both = new["lexemes"] & old["lexemes"]
+    is_used = np.bitwise_or.reduce(rows["lexemes"]) >> bits & 1  # no word parts that none has
+    common = (both[..., None] >> bits & 1) @ weights
+    may_revise = (both != 0) & (common >= _COMMON * (weights @ is_used))
+    may_revise &= (new["at"] > old["at"]) & (new["concern"] == old["concern"])
+    may_revise &= learned[best] <= learned[revising, None]
+    above = np.maximum(0, total[best] - total[revising, None]) * may_revise
+    compared = _Comparison(candidates, asked)
+    for place, row in zip(revising.tolist(), above, strict=True):
+        most_first = np.argsort(-row, kind="stable")[: np.count_nonzero(row)].tolist()
+        lifted[place] = next(
+            (row[one] for one in most_first if compared.revises(place, int(best[one]))), 0.0
+        )
+    if not asked.tells_past:
+        scores_well = total >= _ALIKE * total[best[0]]
+        pairs = may_revise & (both == old["lexemes"])
+        pairs &= scores_well[revising][:, None] & scores_well[best]
+        for one in np.flatnonzero(pairs.any(axis=1)).tolist():
+            others = best[pairs[one] & ~replaced[best]].tolist()
+            replaced[compared.replaced(others, by=int(revising[one]))] = True
+    return lifted, replaced
 
 
-def _may_change(said: str) -> bool:
-    return _MAY_CHANGE.search(said.lower()) is not None
+class _Comparison:
+    """Candidates of one question as they are compared with each other, by their places."""
 
+    def __init__(self, candidates: Candidates, asked: Asked) -> None:
+        self._asked, self._rows, self._texts = asked, candidates.rows, candidates.texts
+        self._clauses: dict[int, Statements] = {}
 
-def changes_of(text: str) -> tuple[Change, ...]:
-    """What a text says with a word of change: each sentence that has one, by its clauses, and the sentence after it."""
-    return tuple(_changes(split_sentences(text[:_BEGINNING])))
+    def revises(self, new: int, old: int) -> bool:
+        """Whether a later text says what has changed of what an earlier one is about."""
+        terms = [self._texts[place].terms() for place in (new, old)]
+        if self._asked.asks_when and ENDING.isdisjoint(terms[0]):
+            new_tells, old_tells = (
+                bool(self._rows["names_time"][place]) or has_figure(self._texts[place].terms())
+                for place in (new, old)
+            )
+            if old_tells and not new_tells:
+                return False
+        lexemes = [int(self._rows["lexemes"][place]) for place in (new, old)]
+        lacking = (lexemes[1] & ~lexemes[0]).bit_count()
+        changes = changes_of(self._texts[new].content) if lacking else ()
+        return is_of_same(*terms, lacking=lacking, changes=changes)
 
+    def replaced(self, others: Sequence[int], *, by: int) -> list[int]:
+        """Which of some earlier texts a later one replaces."""
+        later, new = self._texts[by], self._statements(by)
+        if not new.may_replace:
+            return []
+        if new.begins_later and any(start > self._asked.asked_at for start, _ in later.times):
+            return []  # it is not so yet
+        return [place for place in others if self._replaces(by, place)]
 
-def _changes(sentences: Sequence[str]) -> Iterator[Change]:
-    # Long gaps would take long to look at.
-    spaced = [" ".join(sentence.split()) for sentence in sentences]
-    for place, sentence in enumerate(spaced):
-        if _may_change(sentence) and (match := _CHANGES.search(sentence)):
-            clause, *more = _MORE.split(sentence[match.end() :])
-            clauses = (sentence[: match.end()] + clause, *more, *spaced[place + 1 : place + 2])
-            yield tuple(map(terms_of, clauses))
+    def _replaces(self, new: int, old: int) -> bool:
+        about, others = (self._about(place) for place in (new, old))
+        if about and others and about.isdisjoint(others):
+            return False
+        by_same = self._texts[new].speaker == self._texts[old].speaker != ""
+        return replaces(self._statements(new), self._statements(old), by_same=by_same)
+
+    def _about(self, place: int) -> frozenset[str]:
+        """Whom a text is about beside who says it; *Mara's sister* is of Mara."""
+        text = self._texts[place]
+        return frozenset(key.partition("'s ")[0] for key in text.subjects - {text.speaker})
+
+    def _statements(self, place: int) -> Statements:
+        if place not in self._clauses:
+            self._clauses[place] = Statements(self._texts[place].content)
+        return self._clauses[place]
 
 
 def is_of_same(
-    new: Sequence[str], old: Sequence[str], *, lacking: int, changes: Sequence[Change] = ()
+    new: Sequence[str], old: Sequence[str], *, lacking: int, changes: Iterable[Change] = ()
 ) -> bool:
     """Whether a later text, which has a word of change, says it of what an earlier one is about.
 
@@ -88,46 +141,117 @@ def is_of_same(
         changes: What the later one says to have changed, if it lacks any.
     """
     known = frozenset(old)
-    is_new = [place for place, term in enumerate(new) if term in _IS_NEW]
-    if is_new and OF_CHANGE.isdisjoint(frozenset(new) - _IS_NEW):
+    is_new = [place for place, term in enumerate(new) if term in IS_NEW]
+    if is_new and OF_CHANGE.isdisjoint(frozenset(new) - IS_NEW):
         following = {new[place + 1] for place in is_new if place + 1 < len(new)}
         if following.isdisjoint(known):
             return False
     if not lacking:
         return True
     of_known = [change for change in changes if not known.isdisjoint(chain(*change))]
-    added = min(len(_added(change, known)) for change in (*of_known, (new,)))
+    added = min(len(_put_in_place(change, known)) for change in (*of_known, (new,)))
     return added <= len(known - frozenset(new)) - lacking
 
 
-def is_instead(changes: Iterable[Change], old: Sequence[str]) -> bool:
-    """Whether a change puts something in the place of all that an earlier text says and it does not.
+def changes_of(text: str) -> Iterator[Change]:
+    """What a text says with a word of change: each sentence that has one, by its clauses, and the sentence after it."""
+    # Long gaps would take long to look at.
+    spaced = [" ".join(sentence.split()) for sentence in split_sentences(text[:_BEGINNING])]
+    for place, sentence in enumerate(spaced):
+        if may_change(sentence) and (match := CHANGES.search(sentence)):
+            clause, *more = GOES_ON.split(sentence[match.end() :])
+            clauses = (sentence[: match.end()] + clause, *more, *spaced[place + 1 : place + 2])
+            yield tuple(map(terms_of, clauses))
 
-    *The director is Birgitta now* does so with *the director is Aurelio*, but not with *the deputy director is Casimir*.
+
+def _put_in_place(change: Change, known: frozenset[str]) -> frozenset[str]:
+    """What a change puts in the place of what is known; a clause after that one only says more of it."""
+    terms: frozenset[str] = frozenset()
+    for clause in change:
+        terms |= frozenset(clause)
+        if terms & known and (added := terms - known - OF_CHANGE):
+            return added
+    return terms - known - OF_CHANGE
+
+
+def has_figure(terms: Sequence[str]) -> bool:
+    """Whether a text has a number, as those do that name a time."""
+    return any(term[0].isdigit() for term in terms)
+
+
+def replaces(new: Statements, old: Statements, *, by_same: bool) -> bool:
+    """Whether a later text says another value in the place of one of an earlier text, or denies it.
+
+    Args:
+        new: The later text.
+        old: The earlier one.
+        by_same: Whether the same person said both, so that *my* is the same one's.
     """
-    known = frozenset(old)
-    for change in changes:
-        said = frozenset(chain(*change))
-        if not known.isdisjoint(said) and len(known - said) <= len(_added(change, known)):
+    if not by_same and (new.is_own or old.is_own):
+        return False
+    added = [(change, kind) for change in new.changes if (kind := _added(change, old.terms))]
+    return any(
+        (
+            any(_is_in_place(change, kind, clause, whole=new.terms) for change, kind in added)
+            or any(_is_denied(clause, by=denial) for denial in new.denials)
+        )
+        and not _says_more(old, clause, new.terms)
+        for clause in (old.clauses if added or new.denials else ())
+    )
+
+
+def _added(change: Clause, before: frozenset[str]) -> Kind | None:
+    """The kind of the one value that a clause has, and no other word, more than what was said before."""
+    added = [word for term, word in change.terms.items() if term not in before]
+    if len({word.kind for word in added}) != 1 or added[0].kind == "word":
+        return None
+    kind = added[0].kind
+    if kind == "time":
+        return kind
+    row, *others = {word.row for word in added}
+    # A name or a number with more words behind it says of what it is, unless somebody takes over.
+    is_last = change.has_taker or row == max(word.row for word in change.terms.values())
+    is_one_of_many = kind == "name" and change.has_many
+    return None if others or is_one_of_many or not is_last else kind
+
+
+def _is_in_place(change: Clause, kind: Kind, old: Clause, *, whole: frozenset[str]) -> bool:
+    """Whether a clause says the same with another value of a kind, and has no other value that is gone."""
+    if kind not in {word.kind for word in old.terms.values()}:
+        return False
+    if kind == "time" and change.times != old.times:
+        return False
+    if kind == "name" and not change.has_taker and not _stands_alike(change, old):
+        return False
+    gone = old.left(whole)
+    common = [word.kind for term, word in old.terms.items() if term in change.terms]
+    words = common.count("word")
+    is_sure = "name" in common or words >= _ENOUGH
+    return words > 0 and gone.count("word") <= int(is_sure) and {*gone} <= {kind, "word"}
+
+
+def _is_denied(old: Clause, *, by: Clause) -> bool:
+    """Whether a clause is what another says to be so no more: that has no other words, and hardly fewer."""
+    if old.denies or len(by.terms) < _LEAST or not by.terms.keys() <= old.terms.keys():
+        return False
+    left = old.left(by.terms)
+    return not left or (left == ["word"] and len(by.terms) >= _ENOUGH)
+
+
+def _stands_alike(change: Clause, old: Clause) -> bool:
+    """Whether the last name follows the same preposition as one of the other's, or what it changed to: *is Petra* and *is in Rome* do not."""
+    *_, last = (word.preposition for word in change.terms.values() if word.kind == "name")
+    others = {word.preposition for word in old.terms.values() if word.kind == "name"}
+    return last in others or "to" in {last, *others}
+
+
+def _says_more(old: Statements, said: Clause, whole: frozenset[str]) -> bool:
+    """Whether the rest of a text says something else: whom a clause names, or what other sentences say."""
+    for clause in old.clauses:
+        left = clause.left(whole)
+        if clause.sentence == said.sentence:
+            if clause is not said and not clause.denies and {"name", "word"} <= {*left}:
+                return True
+        elif left.count("word") + left.count("name") >= _MORE:
             return True
     return False
-
-
-def _added(change: Change, known: frozenset[str]) -> frozenset[str]:
-    """What a change puts in the place of what is known; a clause after the one that tells it only tells more of it."""
-    told: frozenset[str] = frozenset()
-    for clause in change:
-        told |= frozenset(clause)
-        if told & known and (added := told - known - OF_CHANGE):
-            return added
-    return told - known - OF_CHANGE
-
-
-def is_end(terms: Iterable[str]) -> bool:
-    """Whether a text tells that something is so no longer, and no other time."""
-    return not _ENDING.isdisjoint(terms)
-
-
-def has_figure(terms: Iterable[str]) -> bool:
-    """Whether a text tells a number, as those do that tell a time."""
-    return any(term[0].isdigit() for term in terms)

@@ -25,7 +25,7 @@ from mnestic.memory.candidates import (
 from mnestic.memory.date_words import WEEKDAYS
 from mnestic.memory.dates import Period
 from mnestic.memory.retrieval import RetrievalPolicy
-from mnestic.memory.revising import revise
+from mnestic.memory.revisions import revise
 
 # How often a word counts before it is said enough. Source: BM25, Robertson and Zaragoza, 2009; `b`, how much
 # the length counts, is in `stores/postgres/kept_words.py`.

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from pydantic_core import from_json
 
 from mnestic.memory.candidates import CONCERNS, PACKED, ROW, Candidates
+from mnestic.memory.change_words import is_revision
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Entry
-from mnestic.memory.replacements import Told
-from mnestic.memory.revisions import Change, changes_of, is_revision
 from mnestic.memory.search import Search
 from mnestic.memory.terms import terms_of
 from mnestic.memory.time_mentions import tells_when
@@ -44,10 +43,9 @@ STORED_COLUMN = (
 )
 SMALL = 4000  # characters of a content that is worth keeping
 _BEGINNING = 1000  # characters that are compared word by word
-_PREPARED = 300  # characters of a content whose changes are worked out ahead; 1,000 take 5 ms
-# Of a line of some twenty words, beside its content, and for each character of one that tells of changes; of an entry that
-# is made of it, beside twice what is stored, and for each time that it names; by tracemalloc.
-_ROW_BYTES, _CHANGE_BYTES = 1500, 30
+# Of a line of some twenty words, beside its content; of an entry that is made of it, beside twice what is stored, and
+# for each time that it names; by tracemalloc.
+_ROW_BYTES = 1500
 _ENTRY_BYTES, _TIME_BYTES = 3000, 600
 # Of a row, all that depends on the question: from `is_said` on.
 _OPEN_QUESTION = (False, False, 0, 0, 0.0, 0, 0.0, 0.0, 0.0)
@@ -91,8 +89,6 @@ class EntryLine:
     accesses: tuple[int, datetime] | None = None
     _folded: str | None = None
     _terms: tuple[str, ...] | None = None
-    _changes: tuple[Change, ...] | None = None
-    _told: Told | None = None
 
     @property
     def is_small(self) -> bool:
@@ -103,9 +99,8 @@ class EntryLine:
     def bytes(self) -> int:
         """About how much memory it takes, once its words have been looked at."""
         length = len(self.content)
-        changes = _CHANGE_BYTES * length * self.revises
         texts = 2 * sys.getsizeof(self.content) + 2 * min(length, _BEGINNING)
-        return _ROW_BYTES + texts + changes + (sys.getsizeof(self.stored) if self.stored else 0)
+        return _ROW_BYTES + texts + (sys.getsizeof(self.stored) if self.stored else 0)
 
     @property
     def entry_bytes(self) -> int:
@@ -138,18 +133,6 @@ class EntryLine:
             self._terms = tuple(map(_shared, terms))
         return self._terms
 
-    def changes(self) -> tuple[Change, ...]:
-        """What it says to be another than before."""
-        if self._changes is None:
-            self._changes = changes_of(self.content)
-        return self._changes
-
-    def told(self) -> Told:
-        """What it tells, by its clauses."""
-        if self._told is None:
-            self._told = Told(self.content)
-        return self._told
-
     def entry(self, made: Entry | None = None) -> Entry:
         """The entry, of which all is known; the one that was made before, unless it has been counted as told since."""
         assert self.stored is not None
@@ -164,9 +147,6 @@ class EntryLine:
     def prepare(self) -> None:
         """Works out ahead what questions ask of most lines like it."""
         self.terms()
-        if self.revises and len(self.content) <= _PREPARED:
-            self.changes()
-            self.told().prepare()
 
 
 def entry_of(stored: str, **others: str | None) -> Entry:

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from mnestic.memory.candidates import CONCERNS, ROW, Candidates, Concern
-from mnestic.memory.replacements import Told
-from mnestic.memory.revisions import Change
 
 
 @dataclass(kw_only=True)
@@ -44,12 +42,6 @@ class Sample:
 
     def terms(self) -> tuple[str, ...]:
         return self.said
-
-    def changes(self) -> tuple[Change, ...]:
-        return ((self.said,),)
-
-    def told(self) -> Told:
-        return Told(self.content)
 
 
 def candidates(samples: Iterable[Sample]) -> Candidates:
