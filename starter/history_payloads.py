@@ -13,8 +13,8 @@ from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import HistoryEvent
 
 from mnestic.memory.names import EXTEND_WAIT, OVERRIDE, PAUSE, POKE, RESUME, UNPAUSE
+from mnestic.starter.short_texts import short
 
-_LONGEST = 200  # characters of a cause or a reason
 _OURS = frozenset({RESUME, OVERRIDE, EXTEND_WAIT, PAUSE, UNPAUSE, POKE})
 _TOLD = ("request_id", "wait_id", "outcome", "until", "reason", "by", "policy")
 
@@ -52,12 +52,6 @@ def cause_of(failure: Failure) -> str:
     kind = failure.application_failure_info.type
     message = failure.message or failure.WhichOneof("failure_info") or ""
     return short(f"{kind}: {message}" if kind else message)
-
-
-def short(text: str) -> str:
-    """One printable line."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def request_of(name: str, value: Any) -> dict[str, Any]:

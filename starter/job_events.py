@@ -19,12 +19,12 @@ from mnestic.starter.history_payloads import (
     cause_of,
     fields_of,
     request_of,
-    short,
     summary_of,
     value_of,
 )
 from mnestic.starter.job_steps import Attempts, Steps
 from mnestic.starter.plan_walk import PlanWalk
+from mnestic.starter.short_texts import short
 
 WAIT_DEADLINE = "WaitDeadline"  # the search attribute
 _LOCAL_ACTIVITY = "core_local_activity"

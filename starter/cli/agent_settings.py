@@ -7,7 +7,7 @@ import typer
 
 from mnestic.memory.agent_settings import AgentSettings, check_names
 from mnestic.memory.errors import InvalidInputError
-from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.output import AsJson, parse_value, print_json, print_table, run
 
 app = typer.Typer(help="What is set for an agent at run time.", no_args_is_help=True)
@@ -30,8 +30,8 @@ def get(
     check_names(names or ())
 
     async def work() -> None:
-        async with await connect_client() as client:
-            found = await client.memory(agent).settings()
+        async with await connect_memory() as connection:
+            found = await connection.memory(agent).settings()
         _print_settings(found, names=names or (), as_json=as_json)
 
     run(work())
@@ -51,8 +51,8 @@ def set_(
     told = value if name in _TEXTS else parse_value(value, what=f"setting {name}")
 
     async def work() -> None:
-        async with await connect_client() as client:
-            memory = client.memory(agent)
+        async with await connect_memory() as connection:
+            memory = connection.memory(agent)
             if value == _DEFAULT:
                 changed = await memory.reset_settings(name)
             else:
@@ -78,8 +78,8 @@ def reset(
     check_names(chosen)
 
     async def work() -> None:
-        async with await connect_client() as client:
-            changed = await client.memory(agent).reset_settings(*chosen)
+        async with await connect_memory() as connection:
+            changed = await connection.memory(agent).reset_settings(*chosen)
         _print_settings(changed, names=chosen, as_json=as_json)
 
     run(work())

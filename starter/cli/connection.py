@@ -1,4 +1,4 @@
-"""The commands' way to a client."""
+"""The commands' ways to a client."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ from mnestic.starter.cli.overrides import command_settings
 
 if TYPE_CHECKING:
     from mnestic.starter.client import MnesticClient
+    from mnestic.starter.memory_connection import MemoryConnection
 
 
 async def connect_client() -> "MnesticClient":
@@ -17,3 +18,14 @@ async def connect_client() -> "MnesticClient":
     from mnestic.starter.client import MnesticClient
 
     return await MnesticClient.connect(command_settings())
+
+
+async def connect_memory() -> "MemoryConnection":
+    """Connects to memory alone, in half the time; the caller closes it.
+
+    Raises:
+        MnesticError: a setting is wrong, or the database does not answer.
+    """
+    from mnestic.starter.memory_connection import MemoryConnection
+
+    return await MemoryConnection.connect(command_settings())

@@ -11,11 +11,9 @@ from mnestic.memory.facts import Fact
 from mnestic.memory.learning import Lesson
 from mnestic.memory.moments import Moment
 from mnestic.memory.statistics import MemoryStatistics
-from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.connection import connect_client, connect_memory
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
-from mnestic.starter.ingesting import start_ingest
-from mnestic.starter.learning_status import find_delay
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 EntryId = Annotated[str, typer.Argument(help="The entry's id, as `memory list` tells it.")]
@@ -61,6 +59,8 @@ def add(
     text = read_text(content)
 
     async def work() -> None:
+        from mnestic.starter.ingesting import start_ingest
+
         async with await connect_client() as client:
             entry = await client.memory(agent).add(
                 text,
@@ -81,8 +81,8 @@ def show(entry_id: EntryId, agent: Agent, as_json: AsJson = False) -> None:
     """Show an entry: what it says, how it is found, what was learned from it."""
 
     async def work() -> None:
-        async with await connect_client() as client:
-            memory = client.memory(agent)
+        async with await connect_memory() as connection:
+            memory = connection.memory(agent)
             entry = await memory.get_entry(entry_id)
             children, _ = await memory.list_entries(EntryQuery(parent=entry_id), limit=1000)
             lesson = await memory.find_lesson(entry)
@@ -132,8 +132,8 @@ def list_(
     query = parse_as(EntryQuery, asked, what="entries")
 
     async def work() -> None:
-        async with await connect_client() as client:
-            found, following = await client.memory(agent).list_entries(
+        async with await connect_memory() as connection:
+            found, following = await connection.memory(agent).list_entries(
                 query, limit=limit, cursor=cursor
             )
         if as_json:
@@ -189,6 +189,8 @@ def change(
         raise InvalidInputError(what=f"entry {entry_id}", why=why)
 
     async def work() -> None:
+        from mnestic.starter.ingesting import start_ingest
+
         async with await connect_client() as client:
             entry = await client.memory(agent).change_entry(entry_id, **changes)
             if content is not None:
@@ -212,8 +214,8 @@ def remove(
     """Remove an entry; its raw message stays, and is not learned from."""
 
     async def work() -> None:
-        async with await connect_client() as client:
-            changes = await client.memory(agent).remove_entry(entry_id, facts=facts)
+        async with await connect_memory() as connection:
+            changes = await connection.memory(agent).remove_entry(entry_id, facts=facts)
         if as_json:
             told = [change.model_dump(mode="json") for change in changes]
             print_json({"removed": entry_id, "changes": told})
@@ -227,6 +229,8 @@ def stats(agent: Agent, as_json: AsJson = False) -> None:
     """Tell an agent's memory in numbers."""
 
     async def work() -> None:
+        from mnestic.starter.learning_status import find_delay
+
         async with await connect_client() as client:
             found = await client.memory(agent).stats()
             delay = await find_delay(client, agent_id=agent)

@@ -20,7 +20,6 @@ from mnestic.starter.cli.output import (
     print_progress,
     run,
 )
-from mnestic.starter.learning_status import wait_for_learning
 
 _MOST_SHOWN = 20  # of each kind; --json has all
 _LONGEST_LINE = 120  # characters
@@ -46,6 +45,8 @@ def forget(
         raise InvalidInputError(what="--yes", why=why)
 
     async def work() -> TopicForgotten:
+        from mnestic.starter.learning_status import wait_for_learning
+
         async with await connect_client() as client:
             memory = client.memory(agent)
             shown = await memory.preview_forget(topic)

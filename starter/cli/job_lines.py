@@ -7,7 +7,7 @@ from typing import Any
 from mnestic.memory.names import EXTEND_WAIT
 from mnestic.memory.timeline import Happening, TimelineEntry
 from mnestic.starter.cli.output import counted
-from mnestic.starter.history_payloads import short
+from mnestic.starter.short_texts import short
 
 Detail = Mapping[str, Any]
 _SHORT_HASH = 12  # hexadecimal digits

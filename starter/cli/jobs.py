@@ -27,7 +27,6 @@ from mnestic.starter.cli.output import (
     run,
 )
 from mnestic.starter.cli.overrides import overrides
-from mnestic.starter.plans import read_plan
 
 if TYPE_CHECKING:
     from mnestic.starter.client import MnesticClient
@@ -54,6 +53,8 @@ def start(
     as_json: AsJson = False,
 ) -> None:
     """Start a job."""
+    from mnestic.starter.plans import read_plan
+
     parsed = read_plan(plan)
     given = _inputs(inputs or [])
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import (
@@ -35,11 +35,11 @@ from mnestic.starter.cli.output import (
     print_refusal,
     run,
 )
-from mnestic.starter.client import MnesticClient
 from mnestic.starter.conversations import read_conversation
-from mnestic.starter.ingesting import receive_conversation, start_ingest
-from mnestic.starter.learning_status import wait_for_learning
-from mnestic.starter.memory_client import MemoryClient
+
+if TYPE_CHECKING:
+    from mnestic.starter.client import MnesticClient
+    from mnestic.starter.memory_client import MemoryClient
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 
@@ -88,6 +88,8 @@ def ingest(
     unread = len(refused)
 
     async def work() -> None:
+        from mnestic.starter.ingesting import receive_conversation
+
         received = 0
         async with await connect_client() as client:
             with _progress() as progress:
@@ -157,8 +159,11 @@ def _opened(file: Path) -> Iterator[Path]:
         yield Path(kept.name)
 
 
-async def _learn(client: MnesticClient, agent_id: str) -> LearningHeldError | None:
+async def _learn(client: "MnesticClient", agent_id: str) -> LearningHeldError | None:
     """Has messages learned from; returns why some have to wait for a person, if any do."""
+    from mnestic.starter.ingesting import start_ingest
+    from mnestic.starter.learning_status import wait_for_learning
+
     try:
         handle = await start_ingest(client, agent_id=agent_id)
         await wait_for_learning(client, handle, tell=print_delay)
@@ -168,7 +173,9 @@ async def _learn(client: MnesticClient, agent_id: str) -> LearningHeldError | No
 
 
 @asynccontextmanager
-async def _shown(progress: Progress, memory: MemoryClient, *, waiting: int) -> AsyncIterator[None]:
+async def _shown(
+    progress: Progress, memory: "MemoryClient", *, waiting: int
+) -> AsyncIterator[None]:
     """Shows how learning goes on while it does, if anybody looks and there is anything to learn."""
     if progress.disable or not waiting:
         yield
@@ -183,13 +190,13 @@ async def _shown(progress: Progress, memory: MemoryClient, *, waiting: int) -> A
         await _count(progress, bar, memory)
 
 
-async def _watch(progress: Progress, bar: TaskID, memory: MemoryClient) -> None:
+async def _watch(progress: Progress, bar: TaskID, memory: "MemoryClient") -> None:
     while True:
         await _count(progress, bar, memory)
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-async def _count(progress: Progress, bar: TaskID, memory: MemoryClient) -> None:
+async def _count(progress: Progress, bar: TaskID, memory: "MemoryClient") -> None:
     """What others send meanwhile is learned from as well, and may be more than there was."""
     with suppress(UnavailableError):  # nothing to show for now; who waits for learning tells why
         still = (await memory.count_learning()).waiting

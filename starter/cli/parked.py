@@ -1,13 +1,13 @@
 """`mnestic memory parked`: messages that could not be learned from, and what becomes of them."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.learning import Lesson
-from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.connection import connect_client, connect_memory
 from mnestic.starter.cli.output import (
     AsJson,
     counted,
@@ -17,10 +17,10 @@ from mnestic.starter.cli.output import (
     print_table,
     run,
 )
-from mnestic.starter.ingesting import start_ingest
-from mnestic.starter.learning_status import find_delay, wait_for_learning
-from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.pages import every
+
+if TYPE_CHECKING:
+    from mnestic.starter.memory_client import MemoryClient
 
 app = typer.Typer(help="Messages that could not be learned from.", no_args_is_help=True)
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
@@ -34,6 +34,8 @@ def list_(agent: Agent, as_json: AsJson = False) -> None:
     """List parked messages with their reasons, and how many wait, and why."""
 
     async def work() -> None:
+        from mnestic.starter.learning_status import find_delay
+
         async with await connect_client() as client:
             found = await _parked(client.memory(agent), None)
             waiting = (await client.memory(agent).count_learning()).waiting
@@ -56,6 +58,9 @@ def retry(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
     """Learn from parked messages again."""
 
     async def work() -> None:
+        from mnestic.starter.ingesting import start_ingest
+        from mnestic.starter.learning_status import wait_for_learning
+
         async with await connect_client() as client:
             memory = client.memory(agent)
             number = await memory.retry_parked(await _parked(memory, names))
@@ -75,8 +80,8 @@ def drop(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
     """Give parked messages up; the raw messages stay."""
 
     async def work() -> None:
-        async with await connect_client() as client:
-            memory = client.memory(agent)
+        async with await connect_memory() as connection:
+            memory = connection.memory(agent)
             number = await memory.drop_parked(await _parked(memory, names))
         if as_json:
             print_json({"dropped": number})
@@ -86,7 +91,7 @@ def drop(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
     run(work())
 
 
-async def _parked(memory: MemoryClient, names: Sequence[str] | None) -> tuple[Lesson, ...]:
+async def _parked(memory: "MemoryClient", names: Sequence[str] | None) -> tuple[Lesson, ...]:
     """The parked messages of these names, or all.
 
     Raises:

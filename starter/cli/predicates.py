@@ -7,7 +7,7 @@ import typer
 from mnestic.memory.claims import Cardinality
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.predicates import Category
-from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
 
 app = typer.Typer(help="What holds for predicates, in a tenant.", no_args_is_help=True)
@@ -18,8 +18,8 @@ def list_(as_json: AsJson = False) -> None:
     """List the predicates that are known, and whether the tenant has changed them."""
 
     async def work() -> None:
-        async with await connect_client() as client:
-            found = await client.predicates().list()
+        async with await connect_memory() as connection:
+            found = await connection.predicates().list()
         if as_json:
             listed = [{**one.model_dump(mode="json"), "is_default": not own} for one, own in found]
             print_json({"predicates": listed})
@@ -52,8 +52,8 @@ def set_(
     kind: Category | None = parse_as(Category, category, what="--category")
 
     async def work() -> None:
-        async with await connect_client() as client:
-            said, changed = await client.predicates().set(name, cardinality=size, category=kind)
+        async with await connect_memory() as connection:
+            said, changed = await connection.predicates().set(name, cardinality=size, category=kind)
         if as_json:
             print_json({"predicate": said.model_dump(mode="json"), "facts_changed": changed})
         else:

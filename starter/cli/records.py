@@ -6,7 +6,7 @@ import typer
 
 from mnestic.memory.durations import Duration
 from mnestic.memory.records import LongTermRecord
-from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.output import (
     AsJson,
     out,
@@ -29,8 +29,8 @@ def get(namespace: Namespace, key: Key, agent: Agent, as_json: AsJson = False) -
     """Show a record."""
 
     async def work() -> None:
-        async with await connect_client() as client:
-            _print_record(await client.memory(agent).get(namespace, key), as_json=as_json)
+        async with await connect_memory() as connection:
+            _print_record(await connection.memory(agent).get(namespace, key), as_json=as_json)
 
     run(work())
 
@@ -54,8 +54,8 @@ def set_(
     lifetime, told = parse_as(Duration, ttl, what="--ttl"), parse_value(value, what="value")
 
     async def work() -> None:
-        async with await connect_client() as client:
-            record = await client.memory(agent).set(
+        async with await connect_memory() as connection:
+            record = await connection.memory(agent).set(
                 namespace,
                 key,
                 told,
@@ -79,8 +79,8 @@ def list_(
     """List records in the order of namespace and key."""
 
     async def work() -> None:
-        async with await connect_client() as client:
-            found, following = await client.memory(agent).list_records(
+        async with await connect_memory() as connection:
+            found, following = await connection.memory(agent).list_records(
                 namespace, limit=limit, cursor=cursor
             )
         if as_json:
@@ -108,8 +108,8 @@ def delete(
     """Delete a record."""
 
     async def work() -> None:
-        async with await connect_client() as client:
-            gone = await client.memory(agent).delete(
+        async with await connect_memory() as connection:
+            gone = await connection.memory(agent).delete(
                 namespace, key, expected_version=expected_version
             )
         if as_json:

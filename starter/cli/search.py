@@ -7,7 +7,7 @@ import typer
 
 from mnestic.memory.moments import Moment
 from mnestic.memory.retrieval import PRESETS, PresetName, Retrieval, RetrievalPolicy
-from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.entries import Agent
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
 
@@ -68,8 +68,8 @@ def search(
     policy = _policy(preset)
 
     async def work() -> None:
-        async with await connect_client() as client:
-            found = await client.memory(agent).retrieve(query, policy=policy, **asked)
+        async with await connect_memory() as connection:
+            found = await connection.memory(agent).retrieve(query, policy=policy, **asked)
         if as_json:
             print_json(found.model_dump(mode="json"))
         else:

@@ -13,7 +13,6 @@ from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.jobs import JobId, print_receipt, when
 from mnestic.starter.cli.moments import parse_moment
 from mnestic.starter.cli.output import AsJson, out, parse_as, parse_json, print_json, run
-from mnestic.starter.plans import read_plan
 
 if TYPE_CHECKING:
     from mnestic.starter.client import MnesticClient
@@ -152,6 +151,8 @@ def fork(
     as_json: AsJson = False,
 ) -> None:
     """Start a job at a wait of another, with the memory of that time; the other is left alone."""
+    from mnestic.starter.plans import read_plan
+
     parsed = read_plan(plan) if plan else None
 
     async def work() -> None:

@@ -1,0 +1,9 @@
+"""A text of somebody else as one short line that is fit for a terminal."""
+
+_LONGEST = 200  # characters of a cause or a reason
+
+
+def short(text: str) -> str:
+    """One printable line."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
