@@ -23,7 +23,7 @@ from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.candidates import Asked
 from mnestic.memory.claims import name_key
 from mnestic.memory.persons import persons_of
-from mnestic.memory.ports import TokenCounter, Transaction, WordEmbedder
+from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.questions import (
     COMMON_SLIPS,
@@ -37,10 +37,11 @@ from mnestic.memory.questions import (
 from mnestic.memory.relatives import Relative, relatives_in
 from mnestic.memory.retrieval import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval_ports import SearchStore
-from mnestic.memory.search import Fresh, Known, Search, Vocabulary
+from mnestic.memory.search import Known, Search, Suggestions, Terms, Vocabulary
 from mnestic.memory.slips import may_be_another
+from mnestic.memory.vocabulary import unknown_lexemes, vocabulary_of
 
-_FRESH = 1000  # entries without a vector that are embedded with the question
+_FRESH_FOR_S = 600  # seconds in which the same question has the same answer; how recent something is counts a little
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +56,16 @@ class Asking:
     policy: RetrievalPolicy | None
     words: WordEmbedder | None
 
-    @property
-    def may_be_kept(self) -> bool:
-        """Whether it may be asked again: a moment comes once."""
-        return self.query.asked_at is None
-
-    @property
-    def key(self) -> str:
-        """All that an answer depends on, beside the agent's memory and the time."""
-        query = self.query.model_dump_json(exclude={"excluded"})
+    def key(self, known: Known) -> str:
+        """All that an answer depends on, beside the revision of the agent's memory."""
+        query = self.query.model_dump_json(exclude={"excluded", "asked_at"})
         policy = self.policy and self.policy.model_dump_json()
         of_times = repr((self.question.period, self.question.earlier))  # such as of last week
+        lately = int(self.asked_at.timestamp() // _FRESH_FOR_S)
         excluded = sorted(self.query.excluded)
-        return json.dumps(
-            [query, excluded, policy, self.model, self.count_tokens is None, of_times]
-        )
+        ends_at = known.ends_at and known.ends_at.isoformat()
+        of_asker = [self.model, self.count_tokens is None]
+        return json.dumps([query, excluded, policy, of_asker, of_times, lately, ends_at])
 
     def may_be_misspelt(self, word: str) -> bool:
         """Whether a word is not among the common ones."""
@@ -113,15 +109,6 @@ class Asking:
         return self.count_tokens is not None and self.count_tokens(f" {word}") == 1
 
 
-@dataclass(frozen=True, slots=True)
-class Meanings:
-    """The vector of a question, and the cosines of entries that have no vector in the store yet."""
-
-    model: str
-    vector: bytes
-    fresh: Mapping[int, float]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadQuestion:
     """A question as the agent's memory understands it; `called` are the words of names in it.
@@ -142,13 +129,12 @@ class ReadQuestion:
     text: str
     foreign: NDArray[np.float32] | None
     is_by_words: bool
-    fresh: Fresh
     known: Known
     policy: RetrievalPolicy
     words: WordEmbedder | None
 
-    def search(self, meanings: Meanings | None) -> Search:
-        """What sources are asked."""
+    def search(self, model: str, vector: bytes | None) -> Search:
+        """What sources are asked, with what the question means."""
         return Search(
             query=self.query,
             vocabulary=self.vocabulary,
@@ -160,15 +146,12 @@ class ReadQuestion:
             predicates=self.predicates,
             respects=self.respects,
             period=self.asked.period,
-            pool=self.policy.pool,
-            model=meanings.model if meanings else "",
-            vector=meanings.vector if meanings else None,
-            vectors=self.known.entries - self.known.bare,
-            fresh=frozenset(one.number for one in self.fresh.entries)
-            if self.fresh.is_settled
-            else None,
+            policy=self.policy,
+            model=model,
+            vector=vector,
+            vectors=self.known.vectors,
+            is_by_words=self.is_by_words,
             now=self.known.now,
-            knowledge=self.known.knowledge,
         )
 
     @property
@@ -183,7 +166,7 @@ class ReadQuestion:
         return max(self.query.limit, read)
 
     @property
-    def may_be_kept(self) -> bool:
+    def is_cacheable(self) -> bool:
         """Whether it is memory alone that answers."""
         return self.rerank != "remote"
 
@@ -193,14 +176,35 @@ class ReadQuestion:
         return bool(self.asked.weights or self.names or self.asked.period)
 
 
-async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
-    """Reads a question with what the agent's memory knows of it."""
-    query, search = asking.query, transaction.search
-    question, keys, known, mended = await _recognise(search, asking)
+async def resolve_terms(store: SearchStore, asking: Asking) -> Known:
+    """What the agent's memory knows of all that a question may name."""
+    return await store.resolve(_terms(asking.question, asking))
+
+
+async def read_asked(store: SearchStore, asking: Asking, known: Known) -> ReadQuestion:
+    """Reads a question with what the agent's memory knows of it; words that are misspelt are looked for first."""
+    strange = _strange_names(asking, known)
+    unknown = _unknown_lexemes(asking, known)
+    suggested = Suggestions()
+    if known.entries and (strange or unknown):
+        suggested = await store.suggest(strange, unknown)
+    if suggested.names:
+        words = tuple(
+            word._replace(text=suggested.names.get(word.text, word.text))
+            for word in asking.question.words
+        )
+        asking = replace(asking, question=asking.question._replace(words=words))
+        known = await resolve_terms(store, asking)
+    return _read(asking, known, suggested)
+
+
+def _read(asking: Asking, known: Known, suggested: Suggestions) -> ReadQuestion:
+    query, question = asking.query, asking.question
+    keys = possible_names(question.words)
     named = without_names(question.words, known.names)  # whom it is about is no word of it
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
     related = [one for one in relatives_in(question.words) if _is_known_by(one, known)]
-    believed = await _believed(search, related, known) if related else names
+    believed = _believed(related, known) if related else names
     others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
     tags = (keys - others | asked_tags(named.words)) & known.tags
     telling = telling_words(named.words)
@@ -210,18 +214,13 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
     of_facts = (*(word for word in telling if word not in by), *doing(named.words))
     if related and asked_predicates(of_facts, number=1).keys() <= {*NAMING}:  # who that is
         by, believed, of_facts = set(), believed | names, (*telling, *doing(named.words))
-    slips = [word for word in telling if is_foreign or asking.may_be_misspelt(word)]
-    quiet = set(named.words).difference(telling)
-    vocabulary = await search.look_up(named.words, known, slips=slips, quiet=quiet)
+    slips, quiet = _slips_and_quiet(named.words, asking, known)
+    vocabulary = vocabulary_of(named.words, known, slips=slips, quiet=quiet, suggested=suggested)
     weights = vocabulary.weights
     number = max(1, len(weights) - len(by))
     silent = [name for name in named.names if not weights or not known.names[name].speaks]
     of_names = {part for name in silent for part in name.split()}
     called = [word.text for word in question.words if name_key(word.text) in of_names]
-    period = question.period
-    if period is not None and question.earlier:
-        period = await search.find_period((period, *question.earlier), known) or period
-    by_meaning = query.mode != "text" and weights
     text, foreign = " ".join(named.words), None
     if asking.words is not None and not is_english_asked:
         said = " ".join(word for word in named.words if word not in vocabulary.silent)
@@ -232,18 +231,18 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
             asked_at=asking.asked_at,
             weights=weights,
             names=tuple(sorted(believed or names)),
-            period=period,
+            period=known.period or question.period,
             is_question=question.is_question,
             asks_when=question.asks_when,
-            is_in_doubt=asking.is_in_doubt(mended, vocabulary.misspelt)
+            is_in_doubt=asking.is_in_doubt(suggested.names, vocabulary.misspelt)
             or (bool(related) and not believed and not any(_is_known(word, known) for word in by))
             or (not (is_foreign or names) and asking.is_of_stranger(known, vocabulary.misspelt)),
             tells_past=query.statuses != ("active",)
             or asks_of_past([word.text for word in question.words]),
             mode=query.mode,
         ),
-        vocabulary=replace(vocabulary, misspelt={**mended, **vocabulary.misspelt}),
-        called=await search.look_up(called, known),
+        vocabulary=replace(vocabulary, misspelt={**suggested.names, **vocabulary.misspelt}),
+        called=vocabulary_of(called, known),
         names=names | believed,
         believed=believed,
         persons=persons_of(named, known.names) if named.is_between else (),
@@ -253,64 +252,70 @@ async def read_asked(transaction: Transaction, asking: Asking) -> ReadQuestion:
         text=text,
         foreign=foreign,
         is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
-        fresh=await search.list_fresh(asking.model, known, limit=_FRESH) if by_meaning else Fresh(),
         known=known,
         policy=asking.policy or settings_of(known.settings).policy,
         words=None if foreign is not None else asking.words,
     )
 
 
-async def _recognise(
-    search: SearchStore, asking: Asking
-) -> tuple[Question, frozenset[str], Known, Mapping[str, str]]:
-    """A question with its names as they are known, what may name something, what is known of it, and which names were misspelt."""
-    question = asking.question
-    keys, known = await _known(search, question, asking)
-    is_english_asked = is_english({word.text for word in question.words})
-    strange = [
+def _terms(question: Question, asking: Asking) -> Terms:
+    """All that a question may name: names, words, tags, times and somebody's relatives."""
+    words = frozenset(word.text for word in question.words)
+    keys, relatives = possible_names(question.words), [*relatives_in(question.words)]
+    periods = (question.period, *question.earlier) if question.period and question.earlier else ()
+    return Terms(
+        keys=keys.union(*(one.keys for one in relatives)),
+        words=words,
+        tags=keys | asked_tags(words),
+        periods=periods,
+        owners=frozenset().union(*(one.owners for one in relatives)),
+        kin=frozenset(one.predicate for one in relatives if one.predicate),
+        model=asking.model,
+    )
+
+
+def _strange_names(asking: Asking, known: Known) -> list[str]:
+    """Words that may be names, and are known neither as these nor as words."""
+    words = asking.question.words
+    is_english_asked = is_english({word.text for word in words})
+    return [
         word.text
-        for word in question.words
+        for word in words
         if word.may_name
         and (word.text[:1].isupper() or not known.names)
         and name_key(word.text) not in known.names
         and not _is_known(word.text, known)
         and (asking.may_be_misspelt(word.text) or (word.is_capital and is_english_asked))
     ]
-    mended = await search.near_names(strange, known) if strange and known.entries else {}
-    if not mended:
-        return question, keys, known, {}
-    mended_words = tuple(
-        word._replace(text=mended.get(word.text, word.text)) for word in question.words
-    )
-    question = question._replace(words=mended_words)
-    keys, known = await _known(search, question, asking)
-    return question, keys, known, mended
 
 
-async def _known(
-    search: SearchStore, question: Question, asking: Asking
-) -> tuple[frozenset[str], Known]:
-    """The keys of all that may be a name in a question, and what is known of it and of what somebody's relative is called."""
-    keys, words = possible_names(question.words), {word.text for word in question.words}
-    relatives = (one.keys for one in relatives_in(question.words))
-    tags = keys | asked_tags(words)
-    known = await search.recognise(
-        keys.union(*relatives),
-        words,
-        tags=tags,
-        model=asking.model,
-    )
-    return keys, known
+def _unknown_lexemes(asking: Asking, known: Known) -> frozenset[str]:
+    """What nothing is known of among the words of a question that are no names."""
+    words = without_names(asking.question.words, known.names).words
+    slips, quiet = _slips_and_quiet(words, asking, known)
+    return unknown_lexemes(words, known, slips=slips, quiet=quiet)
 
 
-async def _believed(
-    search: SearchStore, related: Sequence[Relative], known: Known
-) -> frozenset[str]:
+def _slips_and_quiet(
+    words: Sequence[str], asking: Asking, known: Known
+) -> tuple[list[str], set[str]]:
+    """The words that may be misspelt, and those that say nothing in English."""
+    telling = telling_words(words)
+    is_foreign = not is_english(words) and LANGUAGE not in known.languages
+    slips = [word for word in telling if is_foreign or asking.may_be_misspelt(word)]
+    return slips, set(words).difference(telling)
+
+
+def _believed(related: Sequence[Relative], known: Known) -> frozenset[str]:
     """By whom facts are asked for, where it is somebody's relative: what they are called by them, or themselves."""
     owners = frozenset().union(*(one.owners for one in related)) & known.names.keys()
     predicates = {one.predicate for one in related if one.predicate}
     keys: frozenset[str] = frozenset().union(*(one.keys for one in related)) & known.names.keys()
-    names = await search.list_related(owners, predicates)
+    names = {
+        name
+        for owner, predicate, name in known.related
+        if owner in owners and predicate in predicates
+    }
     return keys.union(*(one.called(name) for one in related for name in names))
 
 

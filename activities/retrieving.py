@@ -6,61 +6,47 @@ before a message.
 
 import re
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from itertools import islice
 from types import MappingProxyType
 
-from mnestic.activities.asked_questions import Asking, Meanings, ReadQuestion, read_asked
+from mnestic.activities.asked_questions import Asking, ReadQuestion, read_asked, resolve_terms
 from mnestic.activities.late_interaction import late_interaction
-from mnestic.activities.overlap import alongside, meanwhile
-from mnestic.activities.question_meanings import Meant, embed_question, foresee_meaning
+from mnestic.activities.question_meanings import embed_question
 from mnestic.activities.reranking import Rerankers, read_again
-from mnestic.memory.candidates import Candidates, CandidateText, Succession
+from mnestic.memory.candidates import CandidateText
 from mnestic.memory.entries import Entry
 from mnestic.memory.packing import key_of
 from mnestic.memory.persons import set_apart, unheard_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.questions import read_question
-from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest, sure_enough
+from mnestic.memory.ranking import Ranked, rank, sure_enough
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
 from mnestic.memory.retrieval_ports import SearchStore
-from mnestic.memory.search import Hits, Search
+from mnestic.memory.search import Found, Search
 from mnestic.memory.terms import fold
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
-_AtHand = tuple[dict[int, float], Candidates]  # what is nearest in meaning, and what it says
 _NO_LETTERS = re.compile(r"\W+")
 _FEWEST_LASTING = 0.25  # the least share of the best that is taken to last
 _OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What sources have brought; `brought_all`: none of them has more."""
-
-    candidates: Candidates
-    successions: Sequence[Succession]
-    brought_all: bool
-    may_lack_tagged: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Order:
     """Candidates in their order, and what is known of them.
 
-    `sound` are those whose claims have been looked at, `lasting` the share of them of which something holds; `unheard`
-    those that others said where nobody whom the question names is known to have been; `let_through` is how many there
-    were, and `texts` what all say by number.
+    `lasting` is the share of the strongest of which something holds; `unheard` those that others said where nobody
+    whom the question names is known to have been; `let_through` is how many there were, and `texts` what all say by
+    number.
     """
 
     ranked: Sequence[Ranked]
-    sound: AbstractSet[int]
     lasting: float
     unheard: AbstractSet[int]
     let_through: int
@@ -78,8 +64,8 @@ async def retrieve(
 ) -> Retrieval:
     """What is known for a question, the surest first; nothing where nothing is known.
 
-    An entry is found as soon as it is written: those that have no vector yet are embedded with the
-    question. Where the embedder does not answer, the other sources do.
+    An entry is found as soon as it is written. Where the embedder does not answer, the other sources do. What was
+    answered at the same revision of the agent's memory is answered again.
 
     Args:
         begin: Begins a transaction of the agent that reads.
@@ -100,30 +86,29 @@ async def retrieve(
         words=embedder if isinstance(embedder, WordEmbedder) else None,
     )
     async with begin() as transaction:
-        key = asking.key if asking.may_be_kept else None
-        kept = None if key is None else await transaction.search.find_answer(key)
-        if kept is not None:
-            return kept
+        known = await resolve_terms(transaction.search, asking)
+        scope, answers = transaction.cache_scope(known.database), transaction.caches.answers
+        key, vectors = asking.key(known), transaction.caches.vectors
+        if (cached := answers.get(scope, key, revision=known.knowledge)) is not None:
+            return Retrieval.model_validate_json(cached)
+        read = await read_asked(transaction.search, asking, known)
         if embedder.model is None:  # it takes no time, so a transaction may wait for it
-            foresee = partial(foresee_meaning, embedder, transaction.search, asking)
-            read, foreseen = await alongside(read_asked(transaction, asking), foresee)
-            embed = partial(embed_question, embedder, read, foreseen)
-            best, skipped = await _search(transaction, read, embed)
-        else:
-            read = await read_asked(transaction, asking)
+            vector, skipped = await embed_question(embedder, read, cache=vectors, scope=scope)
+            best = await _search(transaction.search, read, read.search(embedder.name, vector))
     if embedder.model is not None:
-        meant = await embed_question(embedder, read)
+        vector, skipped = await embed_question(embedder, read, cache=vectors, scope=scope)
         async with begin() as transaction:
-            best, skipped = await _search(transaction, read, partial(_told_before, meant))
+            best = await _search(transaction.search, read, read.search(embedder.name, vector))
     if read.rerank != "off":  # in no transaction, since somebody may have to be waited for
         by = rerankers.get(read.rerank)
         again, why = await read_again(query.text, *best, by=by, policy=read.policy)
         sure = sure_enough(again, policy=read.policy, min_score=query.min_score)
         best, skipped = (sure[: query.limit], best[1]), {**skipped, **why}
-    told = _answer(read, best, skipped=skipped)
-    if key is not None and read.may_be_kept and not skipped:
-        transaction.search.keep_answer(key, told, read.known)
-    return told
+    retrieval = _answer(read, best, skipped=skipped)
+    if read.is_cacheable and not skipped:
+        answer = retrieval.model_dump_json().encode()
+        answers.put(scope, key, answer, revision=known.knowledge)
+    return retrieval
 
 
 def _answer(read: ReadQuestion, best: _Best, *, skipped: Mapping[str, str]) -> Retrieval:
@@ -140,136 +125,53 @@ def _answer(read: ReadQuestion, best: _Best, *, skipped: Mapping[str, str]) -> R
     return _told(read, found, skipped)
 
 
-async def _told_before(meant: Meant) -> Meant:
-    return meant
-
-
-async def _search(
-    transaction: Transaction, read: ReadQuestion, embed: Callable[[], Awaitable[Meant]]
-) -> tuple[_Best, Mapping[str, str]]:
-    """The best candidates, their entries by number, and why the embedder was skipped, if it was.
+async def _search(store: SearchStore, read: ReadQuestion, search: Search) -> _Best:
+    """The best candidates, and their entries by number.
 
     Sources may bring what the question rules out, as looking at the rest alone takes longer; where that
     leaves too few, they are asked for the rest.
     """
     if not read.is_answerable:
-        return ([], {}), {}
-    store = transaction.search
-
-    async def mean() -> tuple[Search, Meant, _AtHand | None]:
-        meant = await embed()
-        search = read.search(meant[0])
-        return search, meant, _recall_near(store, search)
-
-    # What words bring is looked for before it is known what they mean.
-    hits, (search, (meanings, skipped), at_hand) = await alongside(
-        store.find(read.search(None)), mean
-    )
+        return [], {}
     while True:
-        found = await _find(store, search, meanings, hits=hits, at_hand=at_hand)
-        order = await _ranked(transaction, read, search, found=found)
-        right, entries = await _judged(transaction, read, search, order=order)
-        are_enough = len(right) >= read.wanted or order.let_through >= search.pool
+        found = await store.find_candidates(search)
+        order = _ranked(read, found)
+        right, entries = await _judged(store, read, search, order=order)
+        are_enough = len(right) >= read.wanted or order.let_through >= read.policy.pool
         if are_enough or found.brought_all or search.is_strict:
-            return (right[: read.wanted], entries), skipped
+            return right[: read.wanted], entries
         search = replace(search, is_strict=True)
-        hits, at_hand = await meanwhile(store.find(search), partial(_recall_near, store, search))
 
 
-async def _find(
-    store: SearchStore,
-    search: Search,
-    meanings: Meanings | None,
-    *,
-    hits: Hits,
-    at_hand: _AtHand | None,
-) -> _Found:
-    """What the sources bring; while Postgres looks for some of it, the process works on the rest."""
-    if at_hand is not None:
-        near, told = at_hand
-        looked_for: AbstractSet[int] = near.keys()
-    else:
-        near, told = await meanwhile(
-            store.find_near(search), partial(store.recall, hits.numbers, search)
-        )
-        looked_for = hits.numbers
-    near = {**meanings.fresh, **near} if meanings else near
-    numbers = hits.numbers | near.keys()
-    told = told.joined(store.recall(numbers - looked_for, search))
-    lacking = hits.learned.keys() - {text.entry_id for text in told.texts}
-    told = told.joined(await store.describe(numbers - told.numbers, lacking, search))
-    told.hear(hits.words, near, hits.learned)
-    return _Found(
-        told,
-        successions=hits.successions,
-        brought_all=len(hits.words) < search.pool and len(near) < search.pool,
-        may_lack_tagged=hits.may_lack_tagged,
-    )
-
-
-def _recall_near(store: SearchStore, search: Search) -> _AtHand | None:
-    """What is nearest, by what the process keeps, and what it keeps of that; None where it lacks some vectors."""
-    near = store.recall_near(search)
-    return None if near is None else (near, store.recall(near.keys(), search))
-
-
-async def _ranked(
-    transaction: Transaction, read: ReadQuestion, search: Search, *, found: _Found
-) -> _Order:
+def _ranked(read: ReadQuestion, found: Found) -> _Order:
     """Candidates in their order."""
-    query, asked, store = read.query, read.asked, transaction.search
-    candidates = found.candidates.without(entry_ids=query.excluded)
-    if read.is_by_words:
-        candidates.rows["cosine"] *= candidates.rows["lexemes"] != 0
-    lending = strongest(candidates, asked=asked, policy=read.policy)
-    tied, _ = await meanwhile(store.list_ties(lending, search), partial(_liken, read, candidates))
-    candidates = candidates.without(tied.over)  # what does not hold lends to nothing
-    # Where the best are read once more, that may find that what is not sure answers all the same.
-    min_score = query.min_score if read.rerank == "off" else 0.0
-    more = tied.numbers - candidates.numbers
-    # Of several who are named all that is beside them tells who was there; a tag says something by itself.
-    if not read.persons and not found.may_lack_tagged:
-        more -= lent_in_vain(
-            tied.ties,
-            candidates.among(set(lending)),
-            asked=asked,
-            policy=read.policy,
-            min_score=min_score,
-        )
-    told = store.recall(more, search)
-    told = told.joined(await store.describe(more - told.numbers, (), search))
-    candidates = candidates.joined(told.without(entry_ids=query.excluded))
+    query = read.query
+    # What does not hold lends to nothing.
+    candidates = found.candidates.without(found.superseded, entry_ids=query.excluded)
+    if read.words is not None:
+        by_meaning = query.mode == "semantic"
+        late_interaction(candidates, read.vocabulary, words=read.words, by_meaning=by_meaning)
     set_apart(candidates, number=len(read.persons))
     ranked = rank(
         candidates,
-        asked=asked,
-        ties=tied.ties,
+        asked=read.asked,
+        ties=found.ties,
         policy=read.policy,
         successions=found.successions,
-        min_score=min_score,
+        # Where the best are read once more, that may find that what is not sure answers all the same.
+        min_score=query.min_score if read.rerank == "off" else 0.0,
     )
     return _Order(
         ranked,
-        set(lending),
-        1 - len(tied.over) / max(1, len(lending)),
+        1 - len(found.superseded) / max(1, found.lenders),
         unheard_of(candidates),
-        len(candidates) + len(tied.over),
+        len(candidates) + len(found.superseded),
         dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),
     )
 
 
-def _liken(read: ReadQuestion, candidates: Candidates) -> None:
-    if read.words is not None:
-        by_meaning = read.query.mode == "semantic"
-        late_interaction(candidates, read.vocabulary, words=read.words, by_meaning=by_meaning)
-
-
 async def _judged(
-    transaction: Transaction,
-    read: ReadQuestion,
-    search: Search,
-    *,
-    order: _Order,
+    store: SearchStore, read: ReadQuestion, search: Search, *, order: _Order
 ) -> _Best:
     """The best that answer, looked at until there are enough, and their entries.
 
@@ -288,12 +190,10 @@ async def _judged(
     wanted = (2 * limit + again) / max(order.lasting, _FEWEST_LASTING)
     first, size = 0, max(round(wanted), _until(ranked, doubted, wanted=limit + limit // 4))
     while best := ranked[first : first + size]:
-        judged = await transaction.search.judge(
+        judged = await store.judge(
             [one.number for one in best],
             search,
-            sound=order.sound,
-            apart=[one.number for one in best if one.number in doubted],
-            told=limit - len(right) + again,
+            unheard=[one.number for one in best if one.number in doubted],
         )
         entries |= judged.entries
         right += [one for one in best if one.number not in judged.wrong]
@@ -303,8 +203,7 @@ async def _judged(
         if len(right) >= limit:
             break
         first, size = first + size, 2 * size
-    unread = [one.number for one in right[:limit] if one.number not in entries]
-    return right, entries | await transaction.search.read(unread, search)
+    return right, entries
 
 
 def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:

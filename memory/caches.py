@@ -1,8 +1,25 @@
-"""What the caches of a process hold, and how often that was of use."""
+"""The caches of retrieval: answers to queries and vectors of queries, each bounded by bytes.
+
+They stand apart from retrieval because they live as long as the process. What they hold is true at one revision of an
+agent's memory, in one database; what was cached at another is dropped as soon as the agent is asked again.
+"""
+
+from collections import OrderedDict
+from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
 CACHE_BYTES = 256 * 2**20  # of a process, unless it is told otherwise or has much memory
+_VECTORS = 0.25  # share of them that vectors of queries may take
+_ITEM_BYTES = 300  # of an item beside its key and value
+
+
+class CacheScope(NamedTuple):
+    """Whose memory something was cached of: the database, by its identifier and timeline, tenant and agent."""
+
+    database: str
+    tenant_id: str
+    agent_id: str
 
 
 class CacheCount(BaseModel):
@@ -22,20 +39,98 @@ class CacheCount(BaseModel):
 
 
 class CacheCounts(BaseModel):
-    """Of the caches of entries, of their vectors, of where they are and which words they have, and of answers to questions.
-
-    Vectors are of use where a question finds all of an agent's at once, and so are words, with names, times and claims.
-    """
+    """Of the caches of answers to queries and of vectors of queries."""
 
     model_config = ConfigDict(frozen=True)
 
-    entries: CacheCount
-    vectors: CacheCount
-    words: CacheCount
     answers: CacheCount
+    vectors: CacheCount
 
     @property
     def is_of_use(self) -> bool:
         """Whether anything was looked for."""
-        each = (self.entries, self.vectors, self.words, self.answers)
-        return any(one.hits + one.misses for one in each)
+        return any(one.hits + one.misses for one in (self.answers, self.vectors))
+
+
+class LRUCache:
+    """Bytes by scope and key, each true at a revision; the least recently used go first."""
+
+    def __init__(self, max_bytes: int) -> None:
+        """Prepares it.
+
+        Args:
+            max_bytes: What all items may take together; with 0 nothing is cached.
+        """
+        self._max_bytes, self._bytes = max_bytes, 0
+        self._items: OrderedDict[tuple[CacheScope, str], bytes] = OrderedDict()
+        self._scopes: dict[CacheScope, tuple[int, set[str]]] = {}  # with their revisions and keys
+        self._hits = self._misses = 0
+
+    def get(self, scope: CacheScope, key: str, *, revision: int) -> bytes | None:
+        """What was cached at this revision, or None."""
+        cached_at, _ = self._scopes.get(scope, (revision, None))
+        if cached_at < revision:
+            self._drop(scope)
+        found = self._items.get((scope, key)) if cached_at == revision else None
+        if found is None:
+            self._misses += 1
+            return None
+        self._hits += 1
+        self._items.move_to_end((scope, key))
+        return found
+
+    def put(self, scope: CacheScope, key: str, value: bytes, *, revision: int) -> None:
+        """Caches it, unless what is cached of its scope is newer."""
+        cached_at, _ = self._scopes.get(scope, (revision, None))
+        if cached_at > revision or _size(key, value) > self._max_bytes:
+            return
+        if cached_at < revision:
+            self._drop(scope)
+        self._remove(scope, key)
+        self._scopes.setdefault(scope, (revision, set()))[1].add(key)
+        self._items[scope, key] = value
+        self._bytes += _size(key, value)
+        while self._bytes > self._max_bytes:
+            self._remove(*next(iter(self._items)))
+
+    def counts(self) -> CacheCount:
+        """What is held, and how often that was of use."""
+        return CacheCount(
+            hits=self._hits, misses=self._misses, held=len(self._items), bytes=self._bytes
+        )
+
+    def _drop(self, scope: CacheScope) -> None:
+        _, keys = self._scopes.get(scope, (0, set[str]()))
+        for key in tuple(keys):
+            self._remove(scope, key)
+
+    def _remove(self, scope: CacheScope, key: str) -> None:
+        value = self._items.pop((scope, key), None)
+        if value is None:
+            return
+        self._bytes -= _size(key, value)
+        _, keys = self._scopes[scope]
+        keys.discard(key)
+        if not keys:
+            del self._scopes[scope]
+
+
+def _size(key: str, value: bytes) -> int:
+    return _ITEM_BYTES + len(key) + len(value)
+
+
+class RetrievalCaches(NamedTuple):
+    """The caches of a process."""
+
+    answers: LRUCache
+    vectors: LRUCache
+
+    @classmethod
+    def of(cls, max_bytes: int) -> Self:
+        """Caches that together take so many bytes at most."""
+        of_vectors = int(_VECTORS * max_bytes)
+        return cls(answers=LRUCache(max_bytes - of_vectors), vectors=LRUCache(of_vectors))
+
+    def counts(self) -> CacheCounts:
+        """What they hold, and how often that was of use."""
+        return CacheCounts(answers=self.answers.counts(), vectors=self.vectors.counts())

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.caches import CacheCounts
+from mnestic.memory.caches import CacheCounts, CacheScope, RetrievalCaches
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.forgetting_ports import ForgettingStore
 from mnestic.memory.job_contexts import SealedTail
@@ -73,6 +73,12 @@ class Transaction(Protocol):
     def forgetting(self) -> ForgettingStore: ...  # noqa: D102
     @property
     def tool_results(self) -> ToolResultStore: ...  # noqa: D102
+    @property
+    def caches(self) -> RetrievalCaches: ...  # noqa: D102
+
+    def cache_scope(self, database: str) -> CacheScope:
+        """Under which this agent's is cached, as it is in a database."""
+        ...
 
     async def now(self) -> datetime:
         """The database's time at the beginning of the transaction, aware."""

@@ -47,47 +47,6 @@ class Ranked(NamedTuple):
         return found if self.reranked is None else found | {"rerank": self.reranked}
 
 
-def strongest(candidates: Candidates, *, asked: Asked, policy: RetrievalPolicy) -> list[int]:
-    """The numbers of those that say most by themselves, which lend to others."""
-    says = Weighed(candidates, asked, policy).own
-    order = candidates.ordered(says)[: policy.lending]
-    numbers: list[int] = candidates.rows["number"][order[says[order] > 0]].tolist()
-    return numbers
-
-
-def lent_in_vain(
-    ties: Ties,
-    lenders: Candidates,
-    *,
-    asked: Asked,
-    policy: RetrievalPolicy,
-    min_score: float | None = None,
-) -> frozenset[int]:
-    """The numbers of entries that say too little to be told, if they say nothing but what they are lent.
-
-    Without them the others may score a little more, since none is measured by what is not told.
-
-    Args:
-        ties: By number, what lenders lend to.
-        lenders: Those that say most by themselves.
-        asked: The question.
-        policy: The weights.
-        min_score: As of `rank`.
-    """
-    _, floor = _least(policy, min_score)
-    # Who has spoken tells how much a mention counts; others may be those who have.
-    is_open = bool(asked.names) and not lenders.rows["is_said"].any()
-    if not floor or not len(lenders) or is_open:
-        return frozenset()
-    weighed = Weighed(lenders, asked, policy)
-    most = float(np.sum(list(weighed.says().values()), axis=0).max())
-    if most <= weighed.faint:
-        return frozenset()
-    return frozenset(
-        number for number, given in weighed.gives(ties).items() if given < floor * most - _ROUNDED
-    )
-
-
 def rank(
     candidates: Candidates,
     *,

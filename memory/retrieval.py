@@ -189,6 +189,13 @@ class RetrievalQuery(BaseModel):
         check_order(self.since, self.until)
         return self
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether it asks anything of entries beside its words, so that most may be ruled out."""
+        of_entries = (self.entry_types, self.categories, self.tags, self.subject, self.session_id)
+        given = (*of_entries, self.channel, self.since, self.until, self.as_of)
+        return self.statuses != ("active",) or any(one not in (None, ()) for one in given)
+
 
 class RetrievedEntry(BaseModel):
     """An entry that answers a question.

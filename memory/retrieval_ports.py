@@ -1,165 +1,52 @@
 """The ports of what retrieval keeps and reads. As other stores, those of memory work inside their transaction."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from mnestic.memory.candidates import Candidates
-from mnestic.memory.dates import Period
-from mnestic.memory.entries import Entry
 from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
 from mnestic.memory.notes import FoundNotes, NoteSelection
-from mnestic.memory.retrieval import Retrieval
-from mnestic.memory.search import Fresh, Hits, Judgement, Known, Search, Tied, Vocabulary
-
-Prepare = Callable[[tuple[str, ...]], None]  # is told the words of an entry
+from mnestic.memory.search import Found, Judgement, Known, Search, Suggestions, Terms
 
 
 class SearchStore(Protocol):
-    """Finds entries by number, in few steps; what a question rules out does not come back.
+    """Finds entries for a question, a round trip a method."""
 
-    A source that is asked for everything leaves out what is archived or has expired only when entries
-    are described, so it may bring fewer than it was asked for.
-    """
+    async def resolve(self, terms: Terms) -> Known:
+        """What the agent's memory knows of what a question may name, and how much there is in it."""
+        ...
 
-    async def find_answer(self, question: str) -> Retrieval | None:
-        """What was told for a question before, if it would be told again now.
+    async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:
+        """What words that are misspelt may be meant as.
 
         Args:
-            question: All that the answer depends on, beside the agent's memory and the time.
+            names: Words that may be those of names.
+            lexemes: Lexemes that no entry has.
         """
         ...
 
-    def keep_answer(self, question: str, told: Retrieval, known: Known) -> None:
-        """Keeps what is told for a question, for as long as it is true."""
-        ...
+    async def find_candidates(self, search: Search) -> Found:
+        """The entries that each source brings, and those that are lent enough by these.
 
-    async def recognise(
-        self,
-        keys: Collection[str],
-        words: Collection[str],
-        *,
-        tags: Collection[str] = (),
-        model: str,
-        prepare: Prepare | None = None,
-    ) -> Known:
-        """What the agent's memory knows of a question.
-
-        Args:
-            keys: What could be a name in it.
-            words: Its words, each once.
-            tags: What entries may be found by as by a tag, by key.
-            model: That of the vectors which are asked for.
-            prepare: Is told the words of texts that are read ahead of questions, a few texts at once.
-        """
-        ...
-
-    def recall_names(self, keys: AbstractSet[str]) -> frozenset[str] | None:
-        """Those of some keys that name something, as far as the process has that at hand; None where it has not."""
-        ...
-
-    def foresee_near(self, model: str, vector: bytes) -> None:
-        """Has at hand what `recall_near` most likely will be asked for, where the process has all vectors."""
-        ...
-
-    async def near_names(self, words: Collection[str], known: Known) -> Mapping[str, str]:
-        """The names of which words that are none may be misspellings: word -> the key of the name."""
-        ...
-
-    async def list_related(
-        self, names: Collection[str], predicates: Collection[str]
-    ) -> frozenset[str]:
-        """Who is believed to be to somebody what predicates say, such as whom they are married to; by key.
-
-        Args:
-            names: Those of whose relatives they are, by key.
-            predicates: What they are to them.
-        """
-        ...
-
-    async def look_up(
-        self,
-        words: Sequence[str],
-        known: Known,
-        *,
-        slips: Collection[str] = (),
-        quiet: Collection[str] = (),
-    ) -> Vocabulary:
-        """The words of a question as they are stored in each language of the agent's entries.
-
-        Those that say nothing in the question's language are left out, and in English also `quiet` ones.
-        Those among `slips` that are not known are read as what is, if they begin it or are nearly it.
-        """
-        ...
-
-    async def list_fresh(self, model: str, known: Known, *, limit: int) -> Fresh:
-        """The newest entries that have no vector of a model yet."""
-        ...
-
-    async def find(self, search: Search) -> Hits:
-        """What each source but meaning brings.
-
-        Those with the highest BM25, the newest about each name and with each tag or alias, those that what is
-        believed of the names follows from, with the value of its predicate, and the last of the period.
-        """
-        ...
-
-    def recall_near(self, search: Search) -> dict[int, float] | None:
-        """As `find_near`, where the process has all vectors at hand; None where it has not."""
-        ...
-
-    async def find_near(self, search: Search) -> dict[int, float]:
-        """The entries with the largest cosine, with that; none where meaning is not asked."""
-        ...
-
-    async def find_period(self, periods: Sequence[Period], known: Known) -> Period | None:
-        """The first of these periods that an entry is of."""
-        ...
-
-    def recall(self, numbers: AbstractSet[int], search: Search) -> Candidates:
-        """Those of these entries that the process has at hand, as `describe` tells them."""
-        ...
-
-    async def describe(
-        self, numbers: AbstractSet[int], ids: Collection[str], search: Search
-    ) -> Candidates:
-        """These entries, as far as scores need them; of those that the question rules out the numbers."""
-        ...
-
-    async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:
-        """The entries beside each of these in its conversation, and those related to it.
-
-        And which of these do not hold.
+        Those with the highest BM25 and the largest cosine, the newest about each name and with each tag or alias, those
+        that what is believed of the names follows from, and the last of the period.
         """
         ...
 
     async def judge(
-        self,
-        numbers: Sequence[int],
-        search: Search,
-        *,
-        sound: AbstractSet[int],
-        apart: Sequence[int],
-        told: int,
+        self, numbers: Sequence[int], search: Search, *, unheard: Collection[int] = ()
     ) -> Judgement:
-        """Which of the best do not answer the question, whatever they score; and what the first are.
+        """Which of the best do not answer the question, whatever they score; and the others as entries.
 
         Those do not whose messages claimed something of which nothing holds now, or held at the question's
         moment; those which claim something in the respects that it is about, but of nobody whom it names; and what others
         said in a session in which nobody whom it names spoke or was mentioned.
 
         Args:
-            numbers: The best ones, in their order.
+            numbers: The best ones.
             search: The question.
-            sound: Those of which it is known that something they claimed holds.
-            apart: Those that others said.
-            told: How many answers are told: about so many of the best come back whole.
+            unheard: Those of them of which the last may be true.
         """
-        ...
-
-    async def read(self, numbers: Sequence[int], search: Search) -> dict[int, Entry]:
-        """These entries, by number."""
         ...
 
 

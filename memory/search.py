@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from mnestic.memory.asked_facts import asked_stretch
-from mnestic.memory.candidates import Hit, Succession, Ties
+from mnestic.memory.candidates import Candidates, Succession, Ties
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
 from mnestic.memory.facts import Stretch
-from mnestic.memory.retrieval import RetrievalQuery
+from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +45,6 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class FreshEntry:
-    """An entry that has no vector yet."""
-
-    number: int
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fresh:
-    """The newest entries that have no vector yet; `is_settled`: all that had none when they were counted, and no other."""
-
-    entries: tuple[FreshEntry, ...] = ()
-    is_settled: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class KnownName:
     """A name that is known, with all keys of whom it names; whether they have spoken themselves."""
 
@@ -76,13 +60,43 @@ class KnownLexeme(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a question may name, before the agent's memory has told what it knows of that.
+
+    `keys` could be names, `tags` what entries may be found by as by a tag, both by key; `words` are its words. `periods`
+    are the times that it may be about, the first that an entry is of being the one; `owners` those of whose relatives
+    it may speak, by key, and `kin` the predicates that tell these.
+    """
+
+    keys: frozenset[str]
+    words: frozenset[str]
+    model: str
+    tags: frozenset[str] = frozenset()
+    periods: tuple[Period, ...] = ()
+    owners: frozenset[str] = frozenset()
+    kin: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """What misspelt words may be meant as: names by the word, and lexemes by the lexeme that nothing has.
+
+    Of the lexemes each has how many entries have it.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    lexemes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """What an agent's memory knows of a question, and how much there is in it.
 
     `names` are those that are known, by what the question says; `words` the parts of its words, each as the
     lexeme that it is in each language in which it says something; `tags` what of it some entry has as a tag or as
-    another name; `languages` those of entries. `entries` and `lexemes` are how many there are in all, `bare` how many
-    entries have no vector yet. `knowledge` is how often all of this and the entries have changed, by the time `now`;
+    another name; `related` who is whose relative, as owner, predicate and name; `period` the first of its periods that
+    an entry is of; `languages` those of entries. `entries`, `lexemes` and `vectors` are how many there are in all.
+    `knowledge` is how often all of this and the entries have changed, by the time `now`, in the database `database`;
     `ends_at` when some of it next ends by itself.
     """
 
@@ -90,13 +104,16 @@ class Known:
     words: Mapping[str, Sequence[Mapping[str, KnownLexeme]]]
     tags: frozenset[str]
     settings: Mapping[str, Any]
+    related: frozenset[tuple[str, str, str]] = frozenset()
+    period: Period | None = None
     languages: Collection[str] = ()
     entries: int = 0
     lexemes: int = 0
-    bare: int = 0
+    vectors: int = 0
     now: datetime
     knowledge: int
     ends_at: datetime | None
+    database: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +123,9 @@ class Search:
     `called` are words of names, `names` and `tags` what it names, by key, `believed` those of the names by whom
     facts are asked for (*Marcus's sister*, not *Marcus*); `persons` are the names of each, where
     it asks what is between several; `predicates` what it asks about whom it names, and `respects` those that it
-    has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are, `fresh` the
-    numbers of the entries that had none then and are compared with it by themselves, None where another may have
-    come since; `pool` how many entries a source brings; of those that the question rules out too, unless it is
-    strict. `now` and `knowledge` are those of `Known`.
+    has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are; `policy` says how
+    many entries a source brings, and what they weigh. What the question rules out is looked for too, unless it is strict.
+    `is_by_words`: what has no word of it is not near it. `now` is that of `Known`.
     """
 
     query: RetrievalQuery
@@ -121,14 +137,13 @@ class Search:
     predicates: Mapping[str, float]
     respects: frozenset[str]
     period: Period | None
-    pool: int
+    policy: RetrievalPolicy
     now: datetime
-    knowledge: int
     persons: tuple[frozenset[str], ...] = ()
     model: str = ""
     vector: bytes | None = None
     vectors: int = 0
-    fresh: frozenset[int] | None = None
+    is_by_words: bool = False
     is_strict: bool = False
 
     @property
@@ -142,43 +157,24 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hits:
-    """What sources but meaning have brought: by words, by number; otherwise; and by facts, by id.
+class Found:
+    """What sources have brought: candidates, and what they lend to one another.
 
-    `successions` are by facts too. `may_lack_tagged`: more may have a name or a tag of the question than were brought.
+    `superseded` are the numbers of those that would lend, but nothing that they claimed holds; `lenders` how many there
+    were with them. `successions` are of what was so one after the other. `brought_all`: no source has more.
     """
 
-    words: Mapping[int, Hit]
-    others: frozenset[int]
-    learned: Mapping[str, float]
+    candidates: Candidates
+    ties: Ties
+    superseded: frozenset[int]
+    lenders: int
     successions: Sequence[Succession]
-    may_lack_tagged: bool
-
-    @property
-    def numbers(self) -> frozenset[int]:
-        """Those that are known by number."""
-        return frozenset(self.words) | self.others
-
-
-@dataclass(frozen=True, slots=True)
-class Tied:
-    """What is tied to entries that lend, and how.
-
-    `over` are lenders whose messages claimed something, of which nothing holds any more.
-    """
-
-    ties: Ties = field(default_factory=dict)
-    over: frozenset[int] = frozenset()
-
-    @property
-    def numbers(self) -> frozenset[int]:
-        """The entries that something is lent to."""
-        return frozenset(number for tied in self.ties.values() for number, _ in tied)
+    brought_all: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The numbers of those among the best that do not answer, and some of the others, by number."""
+    """The numbers of those among the best that do not answer, and the others as entries, by number."""
 
     wrong: frozenset[int]
     entries: Mapping[int, Entry]

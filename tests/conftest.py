@@ -28,6 +28,7 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, Engine, event
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.embedded.state import RuntimeState, read_state
@@ -194,6 +195,17 @@ def settings(new_settings: Callable[[Path], Settings], tmp_path: Path) -> Settin
 @pytest.fixture
 async def memory(settings: Settings) -> AsyncIterator[PostgresMemory]:
     """Memory in Postgres, connected as the application."""
+    assert settings.database_url is not None
+    memory = PostgresMemory(
+        settings.database_url.get_secret_value(), pool_size=5, embedder=TokenVectorEmbedder()
+    )
+    yield memory
+    await memory.close()
+
+
+@pytest.fixture
+async def unembedded(settings: Settings) -> AsyncIterator[PostgresMemory]:
+    """The same where a model is asked for vectors, so that entries get theirs later."""
     assert settings.database_url is not None
     memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=5)
     yield memory

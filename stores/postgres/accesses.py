@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import timedelta
-from itertools import repeat
 
 from sqlalchemy import text
 
@@ -26,11 +25,9 @@ _MANY = 1000  # entries that do not wait any longer
 _MINE = "e.tenant_id = :tenant_id AND e.agent_id = :agent_id"
 _TOLD = "unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS told (id, number)"
 _ADD = "UPDATE mnestic.entry AS e SET last_accessed = now(), access_count = e.access_count +"
-_COUNTED = "RETURNING e.id, e.number, e.access_count"
+_COUNTED = "RETURNING e.id"
 # In one row, as a thousand take milliseconds in which nobody is answered.
-_TOLD_TOGETHER = """
-SELECT array_agg(id) AS ids, array_agg(number) AS numbers, array_agg(access_count) AS counts, now() AS last
-  FROM counted"""
+_TOLD_TOGETHER = "SELECT array_agg(id) AS ids FROM counted"
 # None is waited for, so that nobody is locked out. What was locked is found again by its place in the table, with no
 # second look into an index; what somebody has changed in between is at another place, and left for the next time.
 _COUNT_FREE = text(f"""
@@ -159,8 +156,6 @@ async def add_accesses(unit: Unit, counts: Mapping[str, int], *, wait: bool) -> 
     asked = {**unit.owner, "ids": list(counts), "numbers": list(counts.values())}
     (told,) = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, asked)
     if told.ids:
-        accesses = zip(told.counts, repeat(told.last))
-        unit.accesses.update(zip(told.numbers, accesses, strict=True))
         unit.read("entry.access", f"{len(told.ids)} entries")
     if not (left := counts.keys() - (told.ids or ())):
         return frozenset()

@@ -31,7 +31,7 @@ class PostgresSettingStore:
 
     async def read(self) -> dict[str, Any]:
         """See the port."""
-        (rows,) = await self._unit.rows_of((_SETTINGS, self._unit.owner))
+        rows = await self._unit.rows(_SETTINGS, self._unit.owner)
         return {row.name: row.value for row in rows}
 
     async def put(self, name: str, value: Any) -> None:

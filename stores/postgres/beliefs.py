@@ -9,15 +9,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, select, text, tuple_
+from sqlalchemy import Row, and_, select, tuple_
 
 from mnestic.memory.claims import Claim, name_key
 from mnestic.memory.facts import Fact, FactQuery, Stretch
 from mnestic.memory.predicates import Predicate, default_predicate
 from mnestic.memory.resolution import resolve
-from mnestic.stores.postgres.holding import holds
 from mnestic.stores.postgres.knowledge_tables import ClaimRow, FactRow, PredicateRow
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor, read_instant
+from mnestic.stores.postgres.queries import held_values, read_query
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit, among
 
@@ -25,11 +25,7 @@ CLAIM, FACT, PREDICATE = table(ClaimRow), table(FactRow), table(PredicateRow)
 Topic = tuple[str, str]  # a subject's key and a predicate
 Place = tuple[str, str, datetime, str]  # a topic, and a fact of it by time and id
 _TOPICS = 100  # are worked out at a time
-_HELD = """
-SELECT f.* FROM mnestic.fact AS f
- WHERE f.tenant_id = :tenant_id AND f.agent_id = :agent_id AND f.subject_key = :subject AND {condition}
- ORDER BY f.valid_from DESC, f.id LIMIT :limit
-"""
+_HELD = read_query("facts_held")
 
 
 class Beliefs:
@@ -55,10 +51,13 @@ class Beliefs:
 
     async def list_held(self, subject: str, past: Stretch, *, limit: int) -> tuple[Fact, ...]:
         """See `mnestic.memory.ports.FactStore.list_held`."""
-        condition, values = holds(past)
-        values |= {"subject": name_key(subject), "limit": check_limit(limit)}
-        statement = text(_HELD.format(condition=condition))
-        rows = await self._unit.rows(statement, {**self._unit.owner, **values})
+        values = {
+            **self._unit.owner,
+            **held_values(past),
+            "subject": name_key(subject),
+            "limit": check_limit(limit),
+        }
+        (rows,) = await self._unit.rows_of(_HELD.bind(values))
         self._unit.read("fact.list", subject)
         return tuple(map(fact_of, rows))
 

@@ -20,7 +20,7 @@ from mnestic.stores.postgres.accesses import add_accesses
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.knowledge_tables import EntryRow, EntryTermRow, FactRow
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
-from mnestic.stores.postgres.statements import statement
+from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
@@ -35,8 +35,8 @@ _COLUMNS = [
     *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
     *("language", "marks"),
 ]
-_ADD, _COUNT = statement("add_entries"), statement("count_entries")
-_INDEX, _UNINDEX = statement("index_entries"), statement("unindex_entries")
+_ADD, _COUNT = read_query("add_entries"), read_query("count_entries")
+_INDEX, _UNINDEX = read_query("index_entries"), read_query("unindex_entries")
 _CONTENT = ("content", "language")
 _COUNTED = ("access_count", "last_accessed")  # by `count_accesses`, whatever else is written
 _CHANGED = [name for name in _COLUMNS if name not in {"id", *_CONTENT, *_COUNTED}]
@@ -75,7 +75,7 @@ class PostgresEntryStore:
             "model": self._embedder.name if self._embedder else "",
             **numbers_of(vectors),
         }
-        (new,) = await self._unit.rows_of((_ADD, asked))
+        (new,) = await self._unit.rows_of(_ADD.bind(asked))
         by_id = {entry.id: entry for entry in reversed(entries)}  # the first of an id is added
         added = [
             by_id[row.id].model_copy(
@@ -87,7 +87,6 @@ class PostgresEntryStore:
             )
             for row in new
         ]
-        self._unit.added(row.number for row in new)
         for entry in added:
             self._unit.wrote("entry.add", entry.id)
         if added:
@@ -180,7 +179,7 @@ class PostgresEntryStore:
             await self._embed(anew, numbers)
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
-        self._unit.changed(numbers.values())
+        self._unit.changed()
         self._unit.tell(entry_signal("memory.changed", sorted(numbers)))
 
     async def count_accesses(
@@ -203,17 +202,17 @@ class PostgresEntryStore:
         )
         for row in rows:
             self._unit.wrote("entry.remove", row.id)
-        self._unit.changed(numbers)
+        self._unit.changed()
         self._unit.tell(entry_signal("memory.deleted", [row.id for row in rows]))
         return len(numbers)
 
     async def count(self) -> EntryStatistics:
         """See the port."""
-        (counted,) = await self._unit.rows(_COUNT, self._unit.owner)
+        ((counted,),) = await self._unit.rows_of(_COUNT.bind(self._unit.owner))
         tables = await self._unit.rows(_TABLE_BYTES)
         self._unit.read("entry.count", "*")
         bytes_of = {row.name: row.bytes for row in tables}
-        return EntryStatistics(**counted._mapping, table_bytes=bytes_of)  # noqa: SLF001
+        return EntryStatistics(**counted._asdict(), table_bytes=bytes_of)
 
     async def list_unembedded(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
         """See the port."""
@@ -243,7 +242,7 @@ class PostgresEntryStore:
         rows = await self._stored(entry_ids, lock=True)
         numbers = [row.number for row in rows]
         await self._vectors.forget(numbers, empty=True)
-        self._unit.changed(numbers)
+        self._unit.changed()
 
     async def _embed(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
         """Gives entries their vectors, if that needs no server."""
@@ -264,11 +263,11 @@ class PostgresEntryStore:
 
     async def _index(self, numbers: Sequence[int]) -> None:
         """Enters the contents of entries into full text search."""
-        await self._unit.run(_INDEX, {**self._unit.owner, "numbers": sorted(numbers)})
+        await self._unit.rows_of(_INDEX.bind({**self._unit.owner, "numbers": sorted(numbers)}))
 
     async def _unindex(self, numbers: Sequence[int]) -> None:
         """Takes the contents of entries, as they are stored, out of full text search."""
-        await self._unit.run(_UNINDEX, {**self._unit.owner, "numbers": sorted(numbers)})
+        await self._unit.rows_of(_UNINDEX.bind({**self._unit.owner, "numbers": sorted(numbers)}))
 
     async def _name(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
         """Enters entries under the names that they are found by."""

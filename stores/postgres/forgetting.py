@@ -189,7 +189,7 @@ class PostgresForgettingStore:
         self, forgetting_id: str, row: HeldRow, remedy: Remedy, *, name_stays: bool = False
     ) -> None:
         """See the port."""
-        self._unit.changed(None)
+        self._unit.changed()
         await write_remedy(
             self._unit, row, remedy, forgetting_id=forgetting_id, name_stays=name_stays
         )

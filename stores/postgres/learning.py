@@ -10,7 +10,7 @@ from mnestic.memory.resources import Resource
 from mnestic.stores.postgres.bulk import packed, update_rows
 from mnestic.stores.postgres.knowledge_tables import LearningRow
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.statements import statement
+from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import ResourceRow, table
 from mnestic.stores.postgres.unit import Unit, among
@@ -19,7 +19,7 @@ LEARNING, RESOURCE = table(LearningRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
 _BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
 _STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")
-_RECEIVE = statement("receive_messages")
+_RECEIVE = read_query("receive_messages")
 _EXTRACTED = update_rows(
     LEARNING,
     *("state", "extractor", "extracted"),
@@ -49,7 +49,7 @@ class PostgresLearningStore:
             for place, came in enumerate(messages)
         ]
         asked = packed(self._unit.owner, rows, what="messages", name="messages")
-        (begun,) = await self._unit.rows_of((_RECEIVE, asked))
+        (begun,) = await self._unit.rows_of(_RECEIVE.bind(asked))
         if not begun:
             return Begun()
         if new := [row.session_id for row in begun if row.is_new]:

@@ -1,31 +1,35 @@
 """The operation ledger in Postgres: each memory write once, with what it gave."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import bindparam, select, text, tuple_, update
+from sqlalchemy import select, tuple_
 
 from mnestic.memory.errors import IdempotencyConflictError
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
+from mnestic.stores.postgres.queries import NamedQuery
 from mnestic.stores.postgres.tables import OperationRow, table
 from mnestic.stores.postgres.unit import Unit
 
 OPERATION = table(OperationRow)
 
 # The first statements of their transactions: what begins one goes with them in one round trip.
-_ENTER = text("""
+_ENTER = NamedQuery.of("""
 INSERT INTO mnestic.operation (tenant_id, key, name, agent_id, job_id, request_hash, created_at)
-VALUES (:tenant_id, :key, :name, :agent_id, :job_id, :request_hash, now())
+VALUES (%(tenant_id)s, %(key)s, %(name)s, %(agent_id)s, %(job_id)s, %(request_hash)s, now())
 ON CONFLICT DO NOTHING
 RETURNING key
 """)
-_FIND = text("""
+_FIND = NamedQuery.of("""
 SELECT request_hash, agent_id, result FROM mnestic.operation
- WHERE tenant_id = :tenant_id AND key = :key
+ WHERE tenant_id = %(tenant_id)s AND key = %(key)s
 """)
-_IS = (OPERATION.c.tenant_id == bindparam("in_tenant")) & (OPERATION.c.key == bindparam("of_key"))
-_COMPLETE = update(OPERATION).where(_IS)
+_COMPLETE = NamedQuery.of("""
+UPDATE mnestic.operation SET result = CAST(%(result)s AS jsonb)
+ WHERE tenant_id = %(tenant_id)s AND key = %(key)s
+""")
 
 
 class PostgresLedger:
@@ -43,7 +47,7 @@ class PostgresLedger:
             "job_id": operation.job_id,
             "request_hash": request_hash,
         }
-        (entered,) = await self._unit.rows_of((_ENTER, values))
+        (entered,) = await self._unit.rows_of(_ENTER.bind(values))
         if entered:
             self._unit.operation_key = operation.key
             return None
@@ -57,7 +61,7 @@ class PostgresLedger:
     ) -> Mapping[str, Any] | None:
         """See `mnestic.memory.ports.Transaction.find_result`."""
         of_key = {"tenant_id": self._unit.tenant_id, "key": operation.key}
-        (rows,) = await self._unit.rows_of((_FIND, of_key))
+        (rows,) = await self._unit.rows_of(_FIND.bind(of_key))
         if not rows:
             return None
         (row,) = rows
@@ -69,7 +73,8 @@ class PostgresLedger:
 
     async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
         """See `mnestic.memory.ports.Transaction.complete`."""
-        self._unit.at_end(_COMPLETE, {**self._is(operation), "result": dict(result)})
+        values = {**self._unit.owner, "key": operation.key, "result": json.dumps(dict(result))}
+        self._unit.at_end(_COMPLETE.bind(values))
 
     async def list_operations(
         self, job_id: str, *, limit: int, cursor: str | None
@@ -89,6 +94,3 @@ class PostgresLedger:
         if len(rows) <= limit:
             return entries, None
         return entries, encode_cursor(entries[-1].created_at.isoformat(), entries[-1].key)
-
-    def _is(self, operation: Operation) -> dict[str, str]:
-        return {"in_tenant": self._unit.tenant_id, "of_key": operation.key}

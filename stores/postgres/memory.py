@@ -10,26 +10,24 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.addresses import describe_url
-from mnestic.memory.caches import CACHE_BYTES, CacheCounts
+from mnestic.memory.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
 from mnestic.stores.postgres.accesses import AccessCounts
 from mnestic.stores.postgres.agent_settings import PostgresSettingStore
-from mnestic.stores.postgres.connections import drop_closed, read_together
+from mnestic.stores.postgres.connections import drop_closed, run_together
 from mnestic.stores.postgres.entries import PostgresEntryStore
 from mnestic.stores.postgres.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.facts import PostgresFactStore
 from mnestic.stores.postgres.failures import failures
 from mnestic.stores.postgres.forgetting import PostgresForgettingStore
 from mnestic.stores.postgres.injections import PostgresInjectionStore
-from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.kept_vectors import PIECE
 from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.opening import opening
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
-from mnestic.stores.postgres.reading_ahead import ReadingAhead
+from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.records import PostgresRecordStore
 from mnestic.stores.postgres.resources import PostgresResourceStore
 from mnestic.stores.postgres.schema import (
@@ -40,21 +38,20 @@ from mnestic.stores.postgres.schema import (
 from mnestic.stores.postgres.search import PostgresSearchStore
 from mnestic.stores.postgres.signals import PostgresSignalStore
 from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
-from mnestic.stores.postgres.statements import statement
 from mnestic.stores.postgres.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.unit import Owner, Unit
 from mnestic.stores.postgres.usage import PostgresUsageStore
 from mnestic.stores.postgres.waits import PostgresWaitStore
 from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
 
-_WAITING = statement("list_waiting_agents")
+_WAITING = read_query("list_waiting_agents")
 
 
 class PostgresTransaction:
     """Implements `mnestic.memory.ports.Transaction`."""
 
     def __init__(
-        self, unit: Unit, kept: Kept, ahead: ReadingAhead, *, embedder: Embedder | None = None
+        self, unit: Unit, caches: RetrievalCaches, *, embedder: Embedder | None = None
     ) -> None:
         self._unit = unit
         self._ledger = PostgresLedger(unit)
@@ -70,11 +67,16 @@ class PostgresTransaction:
         self.resources = PostgresResourceStore(unit)
         self.plans = PostgresPlanStore(unit)
         self.usage = PostgresUsageStore(unit)
-        self.search = PostgresSearchStore(unit, kept, ahead)
+        self.search = PostgresSearchStore(unit)
+        self.caches = caches
         self.settings = PostgresSettingStore(unit)
         self.injections = PostgresInjectionStore(unit)
         self.forgetting = PostgresForgettingStore(unit)
         self.tool_results = PostgresToolResultStore(unit)
+
+    def cache_scope(self, database: str) -> CacheScope:
+        """See the port."""
+        return CacheScope(database, self._unit.tenant_id, self._unit.agent_id)
 
     async def now(self) -> datetime:
         """See the port."""
@@ -123,7 +125,6 @@ class PostgresMemory:
         embedder: Embedder | None = None,
         pool_size: int = 20,
         cache_bytes: int = CACHE_BYTES,
-        cache_piece: int = PIECE,
     ) -> None:
         """Prepares the pool; the first transaction connects.
 
@@ -132,8 +133,7 @@ class PostgresMemory:
             embedder: One that needs no server: entries get its vectors as they are written. Without one
                 `IngestMessages` asks for them later.
             pool_size: Connections that are kept; as many again may be opened under load.
-            cache_bytes: What entries, vectors and answers may take of this process's memory; 0 keeps none.
-            cache_piece: How many vectors a question that is to keep them reads at once.
+            cache_bytes: What answers and vectors of questions may take of this process's memory; 0 keeps none.
 
         Raises:
             ConfigurationError: the address is malformed.
@@ -145,6 +145,7 @@ class PostgresMemory:
             max_overflow=pool_size,
             pool_timeout=30,
             pool_use_lifo=True,  # the same few connections, which have the statements prepared
+            isolation_level="AUTOCOMMIT",  # transactions begin and end by statements of their own
             connect_args={"connect_timeout": 10},
             json_deserializer=from_json,
             hide_parameters=True,  # they hold memory, and its errors are logged and travel
@@ -153,8 +154,7 @@ class PostgresMemory:
         prepare_unless_pooled(self._engine)
         self._embedder = embedder
         self._accesses = AccessCounts(self._counting)
-        self._kept = Kept(max_bytes=cache_bytes, piece=cache_piece)
-        self._ahead = ReadingAhead(self._engine, self._kept)
+        self._caches = RetrievalCaches.of(cache_bytes)
 
     @asynccontextmanager
     async def transaction(
@@ -166,10 +166,8 @@ class PostgresMemory:
                 unit = Unit(
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
                 )
-                yield PostgresTransaction(unit, self._kept, self._ahead, embedder=self._embedder)
-                if (change := await unit.finish()) is not None:
-                    self._kept.changed(change)
-                self._kept.accessed((tenant_id, agent_id), unit.accesses)
+                yield PostgresTransaction(unit, self._caches, embedder=self._embedder)
+                await unit.finish()
 
     def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:
         """See the port."""
@@ -177,7 +175,7 @@ class PostgresMemory:
 
     def cache_counts(self) -> CacheCounts:
         """See the port."""
-        return self._kept.counts()
+        return self._caches.counts()
 
     def _counting(self, owner: Owner) -> AbstractAsyncContextManager[PostgresTransaction]:
         tenant_id, agent_id = owner
@@ -191,18 +189,20 @@ class PostgresMemory:
             OPERATION.c.tenant_id == tenant_id, OPERATION.c.job_id == job_id
         )
         with failures(where=self._where):
-            async with self._engine.begin() as connection:
-                await read_together(connection, (), opening=opening(tenant_id, write=True))
+            async with self._engine.connect() as connection:
+                await run_together(connection, (), opening=opening(tenant_id, write=False))
                 found: str | None = (await connection.execute(owner.limit(1))).scalar_one_or_none()
         return found
 
     async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
         """See the port."""
         with failures(where=self._where):
-            async with self._engine.begin() as connection:
-                await read_together(connection, (), opening=opening(tenant_id, write=False))
-                found = await connection.execute(_WAITING, {"tenant_id": tenant_id})
-        return tuple(row.agent_id for row in found)
+            async with self._engine.connect() as connection:
+                query = _WAITING.bind({"tenant_id": tenant_id})
+                (rows,) = await run_together(
+                    connection, [query], opening=opening(tenant_id, write=False)
+                )
+        return tuple(row.agent_id for row in rows)
 
     async def check(self) -> None:
         """Connects and compares the schema's version with this code's.
@@ -214,7 +214,7 @@ class PostgresMemory:
         """
         with failures(where=self._where):
             async with self._engine.connect() as connection:
-                await read_together(connection, (), opening=opening("", write=True))
+                await run_together(connection, (), opening=opening("", write=False))
                 check_version(await connection.run_sync(found_version))
 
     async def close(self) -> None:
@@ -222,5 +222,4 @@ class PostgresMemory:
         try:
             await self._accesses.close()
         finally:
-            await self._ahead.close()
             await self._engine.dispose()

@@ -6,33 +6,25 @@ zone: in some of these the offsets of a hundred years ago have seconds, which JS
 """
 
 from psycopg.errors import InsufficientPrivilege, InvalidParameterValue
-from sqlalchemy import TextClause, text
 
 from mnestic.memory.errors import ConfigurationError, InvalidInputError
+from mnestic.stores.postgres.queries import Query
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.sqlstates import Meaning, driver_error, meaning_of, reason_of
 
-_OPEN = """
-SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', :tenant_id, true) AS tenant,
+_BEGIN: Query = ("BEGIN", ())
+_WRITING = """
+SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', $1, true) AS tenant,
        set_config('TimeZone', 'UTC', true) AS zone"""
-_OPEN_WRITING = text(_OPEN)
 # What a reading transaction leaves behind, who read what, is on disk within a second; nobody waits for that.
-_READING = f"{_OPEN}, set_config('synchronous_commit', 'off', true) AS waits"
-_OPEN_READING = text(_READING)
-# What a search asks once it has committed; it keeps its plans from its first statement on.
-_OPEN_AGAIN = text(
-    f"{_READING}, set_config('plan_cache_mode', 'force_generic_plan', true) AS planned"
-)
+_READING = """
+SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', $1, true) AS tenant,
+       set_config('TimeZone', 'UTC', true) AS zone, set_config('synchronous_commit', 'off', true) AS waits"""
 
 
-def opening(tenant_id: str, *, write: bool) -> tuple[TextClause, dict[str, str]]:
-    """What a transaction asks first."""
-    return _OPEN_WRITING if write else _OPEN_READING, {"tenant_id": tenant_id}
-
-
-def opening_again(tenant_id: str) -> tuple[TextClause, dict[str, str]]:
-    """What a transaction asks first that goes on with a search."""
-    return _OPEN_AGAIN, {"tenant_id": tenant_id}
+def opening(tenant_id: str, *, write: bool) -> tuple[Query, Query]:
+    """What a transaction runs first."""
+    return _BEGIN, (_WRITING if write else _READING, [tenant_id])
 
 
 def refusal(error: Exception) -> Exception | None:

@@ -29,14 +29,10 @@ def prepare_unless_pooled(engine: AsyncEngine) -> None:
 
 def _prepare_unless_pooled(connection: Any, _record: Any) -> None:
     driver = connection.driver_connection
-    connection.autocommit = True  # without a transaction, it is one round trip
-    try:
-        cursor = connection.cursor()
-        cursor.execute(_BACKEND_PID)
-        found = cursor.fetchone()
-        cursor.close()
-    finally:
-        connection.autocommit = False
+    cursor = connection.cursor()
+    cursor.execute(_BACKEND_PID)
+    found = cursor.fetchone()
+    cursor.close()
     if tuple(found) != _announced(driver):
         driver.prepare_threshold = None
 

@@ -66,6 +66,7 @@ _FUNCTIONS = {
     "forget_claims": APPLICATION,
     "forget_messages": APPLICATION,
     "forgets": _PUBLIC,
+    "nearest_vectors": _PUBLIC,
     "redact_audit": APPLICATION,
     "redact_channel": APPLICATION,
     "redact_snapshot": APPLICATION,

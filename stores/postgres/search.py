@@ -1,361 +1,314 @@
-"""Search in Postgres: each source brings the entries that say most, by number.
+"""Search in Postgres: what a question's terms are known as, the entries that may answer it, and the best of these.
 
-It reads what the stores of entries and facts write, and writes nothing. Row-level security lets only
-comparisons that cannot leak use an index, so words and names are looked up by equality.
+It reads what the stores of entries and facts write, and writes nothing. Its statements stand in `sql/`.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import text
+import numpy as np
+from pydantic_core import from_json
 
-from mnestic.memory.candidates import Candidates, Tie
-from mnestic.memory.dates import Period
+from mnestic.memory.candidates import Succession, Tie
+from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Entry
-from mnestic.memory.retrieval import Retrieval
-from mnestic.memory.retrieval_ports import Prepare
 from mnestic.memory.search import (
-    Fresh,
-    Hits,
+    Found,
     Judgement,
     Known,
+    KnownLexeme,
+    KnownName,
     Search,
-    Tied,
+    Suggestions,
+    Terms,
     Vocabulary,
 )
-from mnestic.stores.postgres.candidates import COLUMNS, candidates_of, line_of
-from mnestic.stores.postgres.connections import Asked, array_of
-from mnestic.stores.postgres.fresh_entries import COUNT, list_fresh
-from mnestic.stores.postgres.holding import is_over
-from mnestic.stores.postgres.kept import Kept
-from mnestic.stores.postgres.kept_known import Told
-from mnestic.stores.postgres.kept_words import KeptWords
-from mnestic.stores.postgres.known_facts import KnownFacts
-from mnestic.stores.postgres.known_sessions import KnownSessions, spoke_not
-from mnestic.stores.postgres.known_words import MOST_NAMED, KnownWords
-from mnestic.stores.postgres.nearest import Nearest, as_kept
-from mnestic.stores.postgres.reading import Reading
-from mnestic.stores.postgres.reading_ahead import ReadingAhead
-from mnestic.stores.postgres.recognising import known_of, tell
-from mnestic.stores.postgres.search_filters import Filter, statement_of
-from mnestic.stores.postgres.sources import Sources
-from mnestic.stores.postgres.told_entries import ToldEntries
-from mnestic.stores.postgres.unit import NOTHING, Unit
+from mnestic.stores.postgres.candidates import candidates_of
+from mnestic.stores.postgres.queries import Query, held_values, read_query
+from mnestic.stores.postgres.stored import read_stored
+from mnestic.stores.postgres.suggestions import nearest_terms, suggested
+from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.vector_indexes import INDEXED_FROM
 
-_AMONG = """
-t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND t.number = ANY(CAST(:numbers AS bigint[]))"""
-_THESE = """
- FROM mnestic.entry AS e
-WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id
-  AND (e.number = ANY(CAST(:numbers AS bigint[])) OR e.id = ANY(CAST(:ids AS text[])))
-"""
-_LINES = text(f"SELECT {COLUMNS} {_THESE}")
-_OVER = f"SELECT number FROM mnestic.entry AS t WHERE {_AMONG} AND {{is_over}}"  # noqa: S608
-# In a conversation two turns before and after, the nearest first; elsewhere an entry's place says nothing. What is
-# related is looked up one by one (OFFSET 0): where most agents are small, a join would read all entries of a large one.
-_TIES = f"""
-SELECT t.number AS lender,
-       ARRAY(SELECT CASE WHEN e.entry_type = 'interaction' THEN e.number END FROM mnestic.entry AS e
-              WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = t.session_id
-                AND t.entry_type = 'interaction' AND (e.at, e.id) < (t.at, t.id)
-              ORDER BY e.at DESC, e.id DESC LIMIT 2) AS before,
-       ARRAY(SELECT CASE WHEN e.entry_type = 'interaction' THEN e.number END FROM mnestic.entry AS e
-              WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.session_id = t.session_id
-                AND t.entry_type = 'interaction' AND (e.at, e.id) > (t.at, t.id)
-              ORDER BY e.at, e.id LIMIT 2) AS after,
-       ARRAY(SELECT e.number FROM jsonb_array_elements_text(t.related) AS r (id)
-              CROSS JOIN LATERAL (SELECT number FROM mnestic.entry
-                                   WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND id = r.id OFFSET 0) AS e)
-       || ARRAY(SELECT entry_number FROM mnestic.entry_term
-                 WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND kind = 'related' AND term = t.id)
-       AS related,
-       {{is_over}} AS is_over
-  FROM mnestic.entry AS t
- WHERE {_AMONG}
-"""  # noqa: S608
-_SEARCH = ("entry.search", "*")  # of the audit log; the words of a question are nobody's business
-_TRUE_FOR = timedelta(minutes=10)  # of an answer; how recent something is counts a little
-_SPARE = 4  # entries that are read beside those that are told, as some may not answer
-_SIDE: tuple[Tie, ...] = ("beside", "near")
+_RESOLVE, _SUGGEST = read_query("resolve_terms"), read_query("suggest_terms")
+_FIND, _READ = read_query("find_candidates"), read_query("read_winners")
+_UNRELATED = read_query("unrelated_sessions")
+# Plans are kept, since planning these statements takes longer than running them. How many entries of an index of vectors
+# are gone through was chosen by what the whole search finds among 100,000.
+_SETTINGS = """
+SELECT set_config('plan_cache_mode', 'force_generic_plan', true) AS plans, set_config('jit', 'off', true) AS jit,
+       set_config('hnsw.ef_search', $1, true) AS ef_search"""
+_EF_SEARCH = 120
+# A search with filters is planned by itself, so that the index of a session, a channel or a time is used.
+_FILTERED: Query = ("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)", ())
+# What `sql/stored_columns.sql` reads; a test holds both to each other.
+STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
+_AUDITED = ("entry.search", "*")  # the words of a question are nobody's business
+_TIES: Mapping[str, Tie] = {"beside": "beside", "near": "near", "related": "related"}
 
 
 class PostgresSearchStore:
     """Implements `mnestic.memory.ports.SearchStore`."""
 
-    def __init__(self, unit: Unit, kept: Kept, ahead: ReadingAhead) -> None:
-        self._unit, self._kept, self._ahead = unit, kept, ahead
-        self._owner = (unit.tenant_id, unit.agent_id)
-        self._words = KnownWords(unit)
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
         self._is_noted = False
 
-    async def find_answer(self, question: str) -> Retrieval | None:
+    async def resolve(self, terms: Terms) -> Known:
         """See the port."""
-        if self._unit.may_write or not self._kept.answers.has(self._owner, question):
-            return None
-        ((moment,),) = await self._unit.rows_of((COUNT, self._unit.owner))
-        now = moment.now.timestamp()
-        told = self._kept.answers.get(self._owner, question, knowledge=moment.knowledge, now=now)
-        if told is not None:
-            self._unit.read(*_SEARCH)
-        return told
-
-    def keep_answer(self, question: str, told: Retrieval, known: Known) -> None:
-        """See the port."""
-        if self._unit.may_write:
-            return
-        until = known.now + _TRUE_FOR
-        if known.ends_at is not None:
-            until = min(until, known.ends_at)
-        ends = until.timestamp()
-        self._kept.keep_answer(self._owner, question, told, knowledge=known.knowledge, until=ends)
-
-    async def recognise(
-        self,
-        keys: Collection[str],
-        words: Collection[str],
-        *,
-        tags: Collection[str] = (),
-        model: str,
-        prepare: Prepare | None = None,
-    ) -> Known:
-        """See the port."""
-        if not self._is_noted:  # a question is recognised again where one of its names was misspelt
-            self._unit.read(*_SEARCH)
+        if not self._is_noted:  # a question is resolved again where one of its names was misspelt
+            self._unit.read(*_AUDITED)
             self._is_noted = True
-        told = await self._tell({*keys, *tags}, {*words}, model)
-        known = known_of(told, keys, tags)
-        if not self._unit.may_write:
-            reading = self._kept.read_at(self._owner, known.knowledge)
-            reading.keep_told(told)
-            lacks_some = self._kept.ask(self._owner)
-            if lacks_some or reading.unseen or reading.may_read_ahead(known.entries):
-                self._ahead.begin(self._owner, prepare)
-        return known
+        values = {
+            **self._unit.owner,
+            "keys": sorted({*terms.keys, *terms.tags}),
+            "words": sorted(terms.words),
+            "owners": sorted(terms.owners),
+            "kin": sorted(terms.kin),
+            "since": [period.start for period in terms.periods],
+            "until": [period.end for period in terms.periods],
+            "model": terms.model,
+        }
+        settings = (_SETTINGS, [str(_EF_SEARCH)])
+        _, (row,) = await self._unit.rows_of(settings, _RESOLVE.bind(values))
+        return _known(row, terms)
 
-    def recall_names(self, keys: AbstractSet[str]) -> frozenset[str] | None:
+    async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:
         """See the port."""
-        reading = self._kept.at_hand(self._owner)
-        if self._unit.may_write or reading is None or not reading.knows_all:
-            return None
-        return reading.names(keys)
+        values = nearest_terms(names, lexemes)
+        if values is None:
+            return Suggestions()
+        (rows,) = await self._unit.rows_of(_SUGGEST.bind({**self._unit.owner, **values}))
+        return suggested(rows, names)
 
-    def foresee_near(self, model: str, vector: bytes) -> None:
+    async def find_candidates(self, search: Search) -> Found:
         """See the port."""
-        reading = self._kept.at_hand(self._owner)
-        held = None if reading is None else reading.vectors(model)
-        if held is not None and 4 * held.dimensions == len(vector):
-            held.foresee(as_kept(vector))
-
-    async def near_names(self, words: Collection[str], known: Known) -> Mapping[str, str]:
-        """See the port."""
-        return await self._words.near_names(words, kept=self._kept_words(known))
-
-    async def list_related(
-        self, names: Collection[str], predicates: Collection[str]
-    ) -> frozenset[str]:
-        """See the port."""
-        return await KnownFacts(self._unit).related(names, predicates)
-
-    async def look_up(
-        self,
-        words: Sequence[str],
-        known: Known,
-        *,
-        slips: Collection[str] = (),
-        quiet: Collection[str] = (),
-    ) -> Vocabulary:
-        """See the port."""
-        kept = self._kept_words(known)
-        return await self._words.look_up(words, known, slips=slips, quiet=quiet, kept=kept)
-
-    async def list_fresh(self, model: str, known: Known, *, limit: int) -> Fresh:
-        """See the port."""
-        return await list_fresh(self._unit, model, known, limit=limit)
-
-    async def find(self, search: Search) -> Hits:
-        """See the port."""
-        reading = self._reading(search)
-        sources, facts = Sources(self._unit, reading, search), KnownFacts(self._unit)
-        words, called, named = sources.words(), sources.called(), sources.named()
-        timed, said = sources.timed(), sources.said()
-        # Where these are known, hardly anything else is asked.
-        is_last = reading is not None and reading.knows_claims
-        of_words, of_call, of_names, of_time, of_facts = await self._unit.rows_of(
-            words.asking,
-            called.asking,
-            named.asking,
-            timed.asking,
-            said.asking,
-            is_last=is_last,
+        values = {**self._unit.owner, **_sources(search), **_filters(search), **_weights(search)}
+        planning = [_FILTERED] if values["is_filtered"] else []
+        *_, rows = await self._unit.rows_of(*planning, _FIND.bind(values))
+        pool = search.policy.pool
+        return Found(
+            candidates=candidates_of(rows, search),
+            ties={
+                row.number: [(number, _TIES[kind]) for number, kind in row.edges]
+                for row in rows
+                if row.edges
+            },
+            superseded=frozenset(row.number for row in rows if row.is_superseded),
+            lenders=sum(row.is_lender for row in rows),
+            successions=_successions(rows),
+            brought_all=sum(row.bits is not None for row in rows) < pool
+            and sum(row.cosine is not None for row in rows) < pool,
         )
-        by_name, told = named.told(of_names), said.told(of_facts)
-        learned = facts.learned(told, search.predicates)
-        if (ids := sources.holding(learned)) is not None:
-            learned = {one: learned[one] for one in ids}
-        others = frozenset(called.told(of_call)).union(by_name, timed.told(of_time))
-        return Hits(
-            words=words.told(of_words),
-            others=others.union((ids or {}).values()),
-            learned=learned,
-            successions=facts.successions(told),
-            may_lack_tagged=len(by_name) >= MOST_NAMED,
-        )
-
-    def recall_near(self, search: Search) -> dict[int, float] | None:
-        """See the port."""
-        return Nearest(self._unit, self._reading(search)).recall(search)
-
-    async def find_near(self, search: Search) -> dict[int, float]:
-        """See the port."""
-        return await Nearest(self._unit, self._reading(search)).find(search)
-
-    async def find_period(self, periods: Sequence[Period], known: Known) -> Period | None:
-        """See the port."""
-        reading = self._reading(known)
-        places = None if reading is None else reading.places
-        if places is not None and places.is_known:
-            return next(filter(places.has_time, periods), None)
-        return await KnownSessions(self._unit).period(periods)
-
-    def recall(self, numbers: AbstractSet[int], search: Search) -> Candidates:
-        """See the port."""
-        reading = self._reading(search)
-        if not numbers or reading is None or Filter.of(search).is_narrow:
-            return Candidates()
-        return candidates_of(reading.lines(numbers).values(), search)
-
-    async def describe(
-        self, numbers: AbstractSet[int], ids: Collection[str], search: Search
-    ) -> Candidates:
-        """See the port."""
-        if not numbers and not ids:
-            return Candidates()
-        narrow = Filter.of(search)
-        these = {**self._unit.owner, "numbers": array_of(numbers), "ids": sorted(ids)}
-        let_through = f"SELECT e.number {_THESE} {narrow.conditions}"
-        rows, allowed = await self._unit.rows_of(
-            (_LINES, these),
-            (statement_of(let_through), these | narrow.values) if narrow.is_narrow else NOTHING,
-        )
-        lines = [line_of(row) for row in rows]
-        if (reading := self._reading(search)) is not None:
-            reading.keep(lines)
-        held = {row.number for row in allowed} if narrow.is_narrow else None
-        return candidates_of(lines, search, held=held)
-
-    async def list_ties(self, numbers: Sequence[int], search: Search) -> Tied:
-        """See the port."""
-        if not numbers:
-            return Tied()
-        reading = self._reading(search)
-        known = reading.ties(numbers) if reading is not None else {}
-        unknown = [number for number in numbers if number not in known]
-        over, asking = self._over(known, search)
-        rows, gone = await self._unit.rows_of(
-            self._of_what_holds(_TIES, unknown, search) if unknown else NOTHING,
-            asking,
-            is_noted=True,
-        )
-        over.update(row.number for row in gone)
-        over |= {row.lender for row in rows if row.is_over and _asks_what_holds(search)}
-        return Tied({**known, **{row.lender: _ties(row) for row in rows}}, frozenset(over))
 
     async def judge(
-        self,
-        numbers: Sequence[int],
-        search: Search,
-        *,
-        sound: AbstractSet[int],
-        apart: Sequence[int],
-        told: int,
+        self, numbers: Sequence[int], search: Search, *, unheard: Collection[int] = ()
     ) -> Judgement:
         """See the port."""
-        if not numbers:
-            return Judgement(frozenset(), {})
-        reading = self._reading(search)
-        is_apart = reading.apart(apart, search.names) if reading is not None else {}
-        likely = [number for number in numbers if not is_apart.get(number)]
-        over, asking = self._over([number for number in likely if number not in sound], search)
-        likely = [number for number in likely if number not in over]
-        best = ToldEntries(self._unit, reading, likely[: told + _SPARE])
-        facts, known = KnownFacts(self._unit), None
-        if reading is not None:
-            known = reading.of_others(numbers, search.believed, search.respects)
-        asks_others = known is None
-        other, gone, unheard, rows = await self._unit.rows_of(
-            facts.others(numbers, search.believed, search.respects) if asks_others else NOTHING,
-            asking,
-            KnownSessions(self._unit).apart([one for one in apart if one not in is_apart], search),
-            best.asking,
-            is_last=True,
+        values = {
+            **self._unit.owner,
+            **_superseding(search),
+            "numbers": list(numbers),
+            "believed": sorted(search.believed),
+        }
+        queries = [_READ.bind(values)]
+        if unheard and search.names:
+            asked = {**self._unit.owner, **_unrelated(unheard, search)}
+            queries.append(_UNRELATED.bind(asked))
+        rows, *unrelated = await self._unit.rows_of(*queries)
+        wrong = {row.number for row in rows if row.is_superseded or row.is_of_others}
+        for row in (one for found in unrelated for one in found):
+            if search.names.isdisjoint(map(name_key, row.speakers)):
+                wrong.add(row.number)
+        entries = {row.number: _entry(row) for row in rows if row.number not in wrong}
+        return Judgement(frozenset(wrong), entries)
+
+
+def _known(row: Any, terms: Terms) -> Known:
+    """What the row of `resolve_terms.sql` tells."""
+    keys: defaultdict[str, set[str]] = defaultdict(set)
+    aliases: defaultdict[str, set[str]] = defaultdict(set)
+    speaks = set()
+    for asked, key, is_by_alias, speakers in row.names or ():
+        if asked not in terms.keys:
+            continue
+        (aliases if is_by_alias else keys)[asked].add(name_key(key))
+        keys[asked].add(asked)
+        if asked in map(name_key, speakers):
+            speaks.add(asked)
+    for alias, named in aliases.items():
+        if len(named) == 1:  # else it is nobody's own
+            keys[alias] |= named
+    words: defaultdict[str, defaultdict[int, dict[str, KnownLexeme]]]
+    words = defaultdict(lambda: defaultdict(dict))
+    for word, part, language, lexeme, entries in row.words or ():
+        words[word][part][language] = KnownLexeme(lexeme, entries)
+    return Known(
+        names={
+            asked: KnownName(keys=frozenset(found), speaks=asked in speaks)
+            for asked, found in keys.items()
+        },
+        words={word: [*parts.values()] for word, parts in words.items()},
+        tags=terms.tags.intersection(row.tags or ()),
+        related=frozenset(tuple(one) for one in row.related or ()),
+        period=None if row.period is None else terms.periods[row.period - 1],
+        settings=row.settings or {},
+        languages=row.languages or (),
+        entries=row.entries or 0,
+        lexemes=row.lexemes or 0,
+        vectors=row.vectors or 0,
+        now=row.now,
+        knowledge=row.knowledge,
+        ends_at=row.ends_at,
+        database=row.database,
+    )
+
+
+def _sources(search: Search) -> dict[str, Any]:
+    """What each source is asked; those that are not get nothing to look for."""
+    query, by_meaning = search.query, search.query.mode == "semantic"
+    words = _postings(Vocabulary() if by_meaning else search.vocabulary)
+    called = _postings(search.called)
+    asks_more = any(one.is_known for one in search.vocabulary.asked)
+    names = () if asks_more else sorted(search.names)
+    terms = [(kind, name) for kind in ("subject", "alias") for name in names]
+    terms += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(search.tags)]
+    period = search.period
+    asks_facts = bool(search.predicates) and query.mode == "hybrid"
+    return {
+        "lexemes": [lexeme for lexeme, *_ in words],
+        "lexeme_weights": [weight for _, weight, _ in words],
+        "lexeme_bits": [bit for *_, bit in words],
+        "called": [lexeme for lexeme, *_ in called],
+        "called_weights": [weight for _, weight, _ in called],
+        "average_length": search.vocabulary.average_length,
+        "model": search.model,
+        "vector": _literal(search.vector),
+        "is_indexed": search.vectors >= INDEXED_FROM and search.policy.pool <= _EF_SEARCH,
+        "kinds": [kind for kind, _ in terms],
+        "terms": [term for _, term in terms],
+        "period_start": None if period is None else period.start,
+        "period_end": None if period is None else period.end,
+        "names": sorted(search.believed) if asks_facts else [],
+        "predicates": sorted(search.predicates) if asks_facts else [],
+        "is_past_too": query.statuses != ("active",),
+    }
+
+
+def _filters(search: Search) -> dict[str, Any]:
+    """What a question asks of entries beside its words."""
+    query = search.query
+    return {
+        **_superseding(search),
+        "is_filtered": search.is_strict or query.is_filtered,
+        "statuses": list(query.statuses),
+        "is_superseded_too": query.statuses == ("archived",),
+        "is_expired_too": "archived" in query.statuses and query.as_of is None,
+        "as_of": query.as_of,
+        "types": list(query.entry_types) or None,
+        "session_id": query.session_id,
+        "channel": query.channel,
+        "since": query.since,
+        "until": query.until,
+        "tags": [name_key(tag) for tag in query.tags] or None,
+        "subject": None if query.subject is None else name_key(query.subject),
+        "categories": list(query.categories) or None,
+    }
+
+
+def _superseding(search: Search) -> dict[str, Any]:
+    """When what entries claimed has to hold, and whether those of which nothing does are left out."""
+    return {
+        **held_values(search.held),
+        "respects": sorted(search.respects),
+        "is_superseded_out": search.query.statuses == ("active",),
+    }
+
+
+def _weights(search: Search) -> dict[str, Any]:
+    """What sources weigh, for which of what they bring lends to others."""
+    policy, mode = search.policy, search.query.mode
+    return {
+        "pool": policy.pool,
+        "lending": policy.lending,
+        "semantic": policy.semantic * (mode != "text"),
+        "lexical": policy.lexical,
+        "least_cosine": policy.least_cosine,
+        "cosine_range": policy.full_cosine - policy.least_cosine,
+        "full_score": max(1e-9, sum(search.vocabulary.weights) * policy.full_words),
+        "is_by_words": search.is_by_words,
+        "beside": policy.beside,
+        "near": policy.near,
+        "related": policy.related,
+        # Of several who are named all that is beside them tells who was there.
+        "least_share": 0.0
+        if search.persons or search.query.min_score == 0
+        else _LENT * policy.least_share,
+    }
+
+
+_LENT = (
+    0.75  # of the least share of the best that an answer says: less than that is not worth reading
+)
+
+
+def _postings(vocabulary: Vocabulary) -> list[tuple[str, float, int]]:
+    """The known lexemes of words, with what these weigh, and a bit for each word."""
+    return [
+        (lexeme, one.weight, 1 << place)
+        for place, one in enumerate(vocabulary.asked)
+        if one.is_known
+        for lexeme in one.lexemes
+    ]
+
+
+def _successions(rows: Sequence[Any]) -> tuple[Succession, ...]:
+    """The ids of the entries that told each of what was so one after the other, the latest first."""
+    told: defaultdict[tuple[str, str], defaultdict[tuple[int, str], set[str]]]
+    told = defaultdict(lambda: defaultdict(set))
+    for row in rows:
+        for place, subject, predicate, cardinality, fact_id in row.facts or ():
+            if cardinality == "single":
+                told[subject, predicate][place, fact_id].add(row.id)
+    return tuple(
+        tuple(facts[one] for one in sorted(facts)) for facts in told.values() if len(facts) > 1
+    )
+
+
+def _unrelated(numbers: Collection[int], search: Search) -> dict[str, Any]:
+    """What `unrelated_sessions.sql` looks for: names as words, and first their letters.
+
+    Other letters than those of English are folded in more ways than one, and ss may be one of them.
+    """
+    first = sorted({name.partition(" ")[0] for name in search.names})
+    are_plain = all(word.isascii() and "ss" not in word for word in first)
+    words = "|".join(
+        r"\s+".join(
+            "".join(f"\\{c}" if not c.isalnum() else c for c in part) for part in name.split()
         )
-        wrong = over.union(row.number for each in (other, gone) for row in each)
-        wrong |= known or set()
-        wrong |= spoke_not(unheard, search.names)
-        wrong.update(number for number, is_wrong in is_apart.items() if is_wrong)
-        return Judgement(frozenset(wrong), best.entries(rows, but=wrong))
-
-    async def read(self, numbers: Sequence[int], search: Search) -> dict[int, Entry]:
-        """See the port."""
-        told = ToldEntries(self._unit, self._reading(search), numbers)
-        (rows,) = await self._unit.rows_of(told.asking)
-        return told.entries(rows)
-
-    async def _tell(self, names: set[str], words: set[str], model: str) -> Told:
-        """What Postgres tells of names and words; of those of which the process knows that, if nothing has changed."""
-        if self._unit.may_write:
-            return await tell(self._unit, names, words, model=model)
-        kept = self._kept.told(self._owner, names, words)
-        # Where all is kept hardly anything else is asked of Postgres.
-        is_last = self._kept.knows_all(self._owner)
-        told = await tell(
-            self._unit,
-            names - kept.names.keys(),
-            words - kept.words.keys(),
-            model=model,
-            is_last=is_last,
-        )
-        if told.knowledge == kept.knowledge or not (kept.names or kept.words):
-            return told.joined(kept)
-        return await tell(self._unit, names, words, model=model)
-
-    def _reading(self, at: Search | Known) -> Reading | None:
-        """What the process keeps of the agent; nothing where a transaction may see what it wrote itself."""
-        if self._unit.may_write:
-            return None
-        return self._kept.reading(self._owner, at.knowledge)
-
-    def _kept_words(self, known: Known) -> KeptWords | None:
-        reading = self._reading(known)
-        return None if reading is None else reading.words
-
-    def _over(self, numbers: Collection[int], search: Search) -> tuple[set[int], Asked]:
-        """Those of which nothing that was claimed holds, as far as the process knows it, and what asks for the others."""
-        if not _asks_what_holds(search):
-            return set(), NOTHING
-        reading, known = self._reading(search), dict[int, bool]()
-        if reading is not None:
-            now = search.now.timestamp()
-            known = reading.over(numbers, search.respects, held=search.held, now=now)
-        unknown = [number for number in numbers if number not in known]
-        asking = self._of_what_holds(_OVER, unknown, search) if unknown else NOTHING
-        return {number for number, is_over in known.items() if is_over}, asking
-
-    def _of_what_holds(self, statement: str, numbers: Collection[int], search: Search) -> Asked:
-        over, values = is_over("t", respects=search.respects, held=search.held)
-        values |= {**self._unit.owner, "numbers": array_of(numbers)}
-        return statement_of(statement.format(is_over=over)), values
+        for name in sorted(search.names)
+    ).replace("ss", "(?:ss|\u00df)")
+    return {
+        "numbers": list(numbers),
+        "letters": first if are_plain else None,
+        "pattern": rf"(^|\W)({words})($|\W)",
+    }
 
 
-def _asks_what_holds(search: Search) -> bool:
-    """Whether what does not hold any more is left out."""
-    return search.query.statuses == ("active",)
+def _literal(vector: bytes | None) -> str | None:
+    """A vector, float32, as pgvector reads it."""
+    if vector is None:
+        return None
+    return "[" + ",".join(f"{number:.6g}" for number in np.frombuffer(vector, "<f4").tolist()) + "]"
 
 
-def _ties(row: Any) -> list[tuple[int, Tie]]:
-    """What is tied to an entry; a place beside it may be of something that was not said."""
-    sides = [*zip(row.before, _SIDE, strict=False), *zip(row.after, _SIDE, strict=False)]
-    told: list[tuple[int, Tie]] = [(number, tie) for number, tie in sides if number is not None]
-    return told + [(number, "related") for number in row.related]
+def _entry(row: Any) -> Entry:
+    """An entry out of a row of `read_winners.sql`.
+
+    Raises:
+        StoredValueError: somebody else has written what makes no entry.
+    """
+    columns = dict(zip(STORED, from_json(row.stored), strict=True))
+    columns |= {"id": row.id, "session_id": row.session_id, "content": row.content}
+    return read_stored(Entry, columns, what=f"entry {row.id}")

@@ -5,7 +5,6 @@ them while everybody goes on reading and writing; until one is there, all vector
 """
 
 import hashlib
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,6 @@ from mnestic.stores.postgres.sqlstates import unavailable
 
 # Below, looking at all vectors is as fast, and always right. See the README, "Decisions".
 INDEXED_FROM = 5000
-_LEAST_SEARCHED, _MOST_SEARCHED = 120, 1000  # for a hundred to be found; what pgvector allows
 _LINKS, _CONSTRUCTED = 32, 200  # of an entry, and entries that are looked at to choose them
 _KEPT = 0.5  # share of `INDEXED_FROM` below which an index is not worth its place any more
 _PREFIX = "embedding_hnsw_"
@@ -69,21 +67,6 @@ class IndexedVectors:
 
     built: tuple[VectorIndex, ...]
     dropped: int
-
-
-def searched(vectors: int) -> int:
-    """How many entries of a graph of so many are gone through, for the nearest hundred to be right."""
-    return min(_MOST_SEARCHED, max(_LEAST_SEARCHED, round(2 * math.sqrt(vectors))))
-
-
-def indexed_distance(dimensions: int) -> str:
-    """The expression that the indexes order by, to the parameter `vector`."""
-    return f"(vector::halfvec({dimensions})) <#> CAST(:vector AS halfvec({dimensions}))"
-
-
-def of_index(index: VectorIndex) -> str:
-    """The condition of an index, with its values written out: only so does Postgres see that it applies."""
-    return _condition(index).as_string(None)
 
 
 def index_vectors(

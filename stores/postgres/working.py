@@ -10,6 +10,7 @@ from typing import Any
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import StaleVersionError, StoredValueError
 from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef, count_messages
+from mnestic.stores.postgres.queries import NamedQuery
 from mnestic.stores.postgres.stored import read_stored_json
 from mnestic.stores.postgres.tables import WorkingMemoryRow, table
 from mnestic.stores.postgres.unit import Unit
@@ -17,34 +18,35 @@ from mnestic.stores.postgres.unit import Unit
 WORKING = table(WorkingMemoryRow)
 
 # As psycopg takes them, since they travel together with the beginning of their transaction.
-_LOAD = """
+_STATE = """
 SELECT CAST(state AS text) AS state, version, last_checkpoint
   FROM mnestic.working_memory
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s"""
-_FIND_REF = """
+_HASH = """
 SELECT version, encode(sha256(convert_to(CAST(state AS text), 'UTF8')), 'hex') AS sha256
   FROM mnestic.working_memory
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s"""
-_LOAD_LOCKED, _FIND_REF_LOCKED = _LOAD + " FOR UPDATE", _FIND_REF + " FOR UPDATE"
+_LOAD, _LOAD_LOCKED = NamedQuery.of(_STATE), NamedQuery.of(_STATE + " FOR UPDATE")
+_FIND_REF, _FIND_REF_LOCKED = NamedQuery.of(_HASH), NamedQuery.of(_HASH + " FOR UPDATE")
 # A row at version 0, for a lock or a checkpoint of a session that nobody wrote.
-_INSERT_EMPTY = """
+_INSERT_EMPTY = NamedQuery.of("""
 INSERT INTO mnestic.working_memory (tenant_id, agent_id, session_id, version, state, updated_at)
 VALUES (%(tenant_id)s, %(agent_id)s, %(session_id)s, 0, CAST(%(empty)s AS json), now())
     ON CONFLICT (tenant_id, agent_id, session_id) DO NOTHING
-RETURNING version"""
-_CHECKPOINT = """
+RETURNING version""")
+_CHECKPOINT = NamedQuery.of("""
 UPDATE mnestic.working_memory
    SET version = version + 1, last_checkpoint = %(snapshot_id)s, updated_at = now()
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
-RETURNING CAST(state AS text) AS state, version, last_checkpoint"""
-_SAVE = """
+RETURNING CAST(state AS text) AS state, version, last_checkpoint""")
+_SAVE = NamedQuery.of("""
 UPDATE mnestic.working_memory
    SET state = CAST(%(state)s AS json), version = version + 1, last_checkpoint = %(last_checkpoint)s,
        updated_at = now()
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
    AND version = %(version)s
-RETURNING version"""
-_SAVE_FIRST = """
+RETURNING version""")
+_SAVE_FIRST = NamedQuery.of("""
 INSERT INTO mnestic.working_memory AS w
        (tenant_id, agent_id, session_id, version, state, last_checkpoint, updated_at)
 VALUES (%(tenant_id)s, %(agent_id)s, %(session_id)s, 1, CAST(%(state)s AS json), %(last_checkpoint)s, now())
@@ -52,7 +54,7 @@ VALUES (%(tenant_id)s, %(agent_id)s, %(session_id)s, 1, CAST(%(state)s AS json),
    SET state = excluded.state, version = 1, last_checkpoint = excluded.last_checkpoint,
        updated_at = now()
  WHERE w.version = 0
-RETURNING version"""
+RETURNING version""")
 
 
 class PostgresWorkingMemoryStore:
@@ -101,7 +103,7 @@ class PostgresWorkingMemoryStore:
             "last_checkpoint": state.last_checkpoint,
         }
         statement = _SAVE if state.version else _SAVE_FIRST
-        (saved,) = await self._unit.rows_of((statement, values))
+        (saved,) = await self._unit.rows_of(statement.bind(values))
         if not saved:
             stored = await self.load(session_id)
             raise StaleVersionError(
@@ -113,20 +115,20 @@ class PostgresWorkingMemoryStore:
         self._unit.wrote("working.save", session_id)
         return state.model_copy(update={"version": state.version + 1})
 
-    async def _select(self, statement: str, session_id: str, *, lock: bool) -> Any:
+    async def _select(self, statement: NamedQuery, session_id: str, *, lock: bool) -> Any:
         """The row, or None; one that is to be locked is made first if there is none."""
         rows = await self._rows(statement, self._named(session_id), or_empty=lock)
         self._unit.read("working.load", session_id)
         return next(iter(rows), None)
 
     async def _rows(
-        self, statement: str, values: dict[str, Any], *, or_empty: bool
+        self, statement: NamedQuery, values: dict[str, Any], *, or_empty: bool
     ) -> Sequence[Any]:
         """The rows of a statement; if there are none, those of an empty session, which is inserted first."""
-        (rows,) = await self._unit.rows_of((statement, values))
+        (rows,) = await self._unit.rows_of(statement.bind(values))
         if not rows and or_empty:
             empty = values | {"empty": WorkingMemory().document().body.decode()}
-            _, rows = await self._unit.rows_of((_INSERT_EMPTY, empty), (statement, values))
+            _, rows = await self._unit.rows_of(_INSERT_EMPTY.bind(empty), statement.bind(values))
         return rows
 
     def _named(self, session_id: str) -> dict[str, Any]:

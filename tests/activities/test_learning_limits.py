@@ -11,6 +11,7 @@ from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.memory.learning import LearningCount
+from mnestic.memory.ports import Memory
 from mnestic.memory.usage import Budget
 from mnestic.starter.memory_client import MemoryClient
 from tests.activities.learning_models import (
@@ -23,6 +24,12 @@ from tests.activities.learning_models import (
     refused,
     said,
 )
+
+
+@pytest.fixture
+def memory(unembedded: Memory) -> Memory:
+    """Entries get their vectors by learning."""
+    return unembedded
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,17 @@ from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.learning import Learned
 from mnestic.memory.entries import EntryQuery
+from mnestic.memory.ports import Memory
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Answer, Call, Steps, read, refused, said, vectors
 from tests.activities.locks import until_held_up
+
+
+@pytest.fixture
+def memory(unembedded: Memory) -> Memory:
+    """Entries get their vectors by learning."""
+    return unembedded
 
 
 async def test_entries_get_vectors_of_two_models_side_by_side(

@@ -24,12 +24,7 @@ ALLOWED = {
     "memory/courtesies.py": {"_courtesies": "two patterns, once"},
     "memory/packing.py": {"_as_said": "single characters"},
     "memory/quotations.py": {"_unsafe": "a pattern, once"},
-    "stores/postgres/connections.py": {"written": "statements, without their values"},
-    "stores/postgres/nearest.py": {"_of_large": "indexes"},
-    "stores/postgres/search_filters.py": {"statement_of": "statements, without their values"},
 }
-# Those that hold words of people still, until what searches compare is made for each question alone.
-LEAVING = {"stores/postgres/candidates.py"}
 
 
 def caches(source: str) -> Iterator[str]:
@@ -61,7 +56,7 @@ def test_the_process_caches_nothing_that_people_said(room: str) -> None:
     new = {
         path: names
         for path, cached in found.items()
-        if path not in LEAVING and (names := cached - ALLOWED.get(path, {}).keys())
+        if (names := cached - ALLOWED.get(path, {}).keys())
     }
 
     assert not new, (

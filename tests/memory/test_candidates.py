@@ -1,11 +1,11 @@
-"""Candidates as columns: what is taken out, joined and heard of."""
+"""Candidates as columns: what is taken out and joined."""
 
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
-from mnestic.memory.candidates import CONCERNS, PACKED, ROW, Candidates, Hit
+from mnestic.memory.candidates import CONCERNS, ROW, Candidates
 from tests.memory.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -31,7 +31,6 @@ def test_all_may_be_taken_out(numbers: tuple[int, ...]) -> None:
     assert (len(left), list(left.texts)) == (0, [])
     assert left.ruled_out == set(numbers)
     assert len(left.among({1})) == 0
-    left.hear({1: Hit(2.0, 1)}, {}, {"1": 0.5})
 
 
 def test_parts_are_joined_in_their_order() -> None:
@@ -43,22 +42,5 @@ def test_parts_are_joined_in_their_order() -> None:
     assert whole.among({1, 2, 9}).rows["number"].tolist() == [1, 2]
 
 
-def test_each_hears_what_was_said_of_it() -> None:
-    whole = found(1, 2)
-
-    whole.hear({1: Hit(2.5, 0b11)}, {2: 0.4}, {"2": 0.5})
-
-    told = whole.rows[["words", "lexemes", "cosine", "learned"]].tolist()
-    assert told == [(2.5, 3, 0.0, 0.0), (0.0, 0, 0.4, 0.5)]
-
-
 def test_a_row_of_noughts_has_to_do_with_nobody() -> None:
     assert CONCERNS[np.zeros((), ROW)["concern"]] == "open"
-
-
-def test_a_row_is_packed_as_it_is_read() -> None:
-    fields = [1, 2.0, 3.0, 0.25, True, False, True, True, False, True, 4, 5, 6.0, 7, 8.0, 9.0, 10.0]
-
-    (row,) = np.frombuffer(PACKED.pack(*fields), ROW)
-
-    assert list(row.item()) == fields

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mnestic.memory.candidates import Asked, Ties
 from mnestic.memory.dates import Period
-from mnestic.memory.ranking import Ranked, lent_in_vain, rank, strongest
+from mnestic.memory.ranking import Ranked, rank
 from mnestic.memory.retrieval import PRESETS, RetrievalPolicy
 from mnestic.memory.weighing import nearness
 from tests.memory.candidate_samples import Sample, candidates
@@ -316,16 +316,6 @@ def test_a_score_of_nought_lets_everything_through() -> None:
     assert len(ranked(*entries, min_score=0)) == len(entries)
 
 
-def test_those_that_say_nothing_lend_nothing_and_of_equal_ones_the_newest_lends() -> None:
-    found = candidates(
-        [entry(1), entry(2, words=0.5 * FULL), entry(3, words=FULL), entry(4, words=0.5 * FULL)]
-    )
-
-    assert strongest(found, asked=asked(), policy=POLICY) == [3, 4, 2]
-    two = POLICY.model_copy(update={"lending": 2})
-    assert strongest(found, asked=asked(), policy=two) == [3, 4]
-
-
 _CANDIDATES = st.builds(
     entry,
     st.integers(1, 50),
@@ -358,33 +348,6 @@ def test_scores_are_shares_and_fall_whatever_is_found(
         assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
 
-@given(
-    own=st.lists(st.floats(0, 1), min_size=1, max_size=6),
-    tied=st.lists(st.tuples(st.integers(0, 5), st.integers(100, 110)), max_size=20),
-    tie=st.sampled_from(["beside", "near", "related"]),
-)
-def test_what_is_lent_in_vain_would_not_be_told(
-    own: list[float], tied: list[tuple[int, int]], tie: Any
-) -> None:
-    lenders = [entry(number, words=says * FULL) for number, says in enumerate(own)]
-    ties: dict[int, list[tuple[int, Any]]] = {}
-    for lender, number in tied:
-        ties.setdefault(lender, []).append((number, tie))
-
-    vain = lent_in_vain(ties, candidates(lenders), asked=asked(), policy=POLICY)
-    found = ranked(*lenders, *(entry(number) for number in {one for _, one in tied}), ties=ties)
-
-    assert vain.isdisjoint(order(found))
-
-
-def test_nothing_is_lent_in_vain_where_every_score_is_told() -> None:
-    ties: dict[int, list[tuple[int, Any]]] = {1: [(3, "beside")], 2: [(4, "near")]}
-    lenders = [entry(1, words=FULL), entry(2, words=0.3 * FULL)]
-
-    assert lent_in_vain(ties, candidates(lenders), asked=asked(), policy=POLICY) == {4}
-    assert not lent_in_vain(ties, candidates(lenders), asked=asked(), policy=POLICY, min_score=0)
-
-
 def test_what_says_just_the_least_share_is_told_however_that_is_rounded() -> None:
     """Turns two away from the best are lent just the share below which others are left out."""
     assert POLICY.near == POLICY.least_share
@@ -392,5 +355,4 @@ def test_what_says_just_the_least_share_is_told_however_that_is_rounded() -> Non
     for tenth in range(1, 100):
         best = entry(1, words=(0.5 + tenth / 200) * FULL, cosine=tenth / 100, is_turn=True)
         ties: Ties = {1: [(2, "near")]}
-        assert not lent_in_vain(ties, candidates([best]), asked=asked(), policy=policy)
         assert order(ranked(best, entry(2, is_turn=True), ties=ties, policy=policy)) == [1, 2]

@@ -1,29 +1,31 @@
-"""What a process keeps of what it read: it is of use, it is bounded, and it is never stale."""
+"""Answers that are cached: by revision of the agent's memory, for this agent in this database alone, and never stale."""
 
 import asyncio
-import random
-from collections.abc import AsyncIterator
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg import sql
 
-from mnestic.memory.retrieval import Mode, Retrieval
+from mnestic.memory.retrieval import Retrieval
+from mnestic.memory.search import Terms
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.kept_vectors import PIECE
 from mnestic.stores.postgres.memory import PostgresMemory
-from tests.stores.embedding import embed
 
 TEXTS = (
     "The ferry to Texel leaves at nine.",
     "The ferry timetable changes in autumn.",
     "Mara keeps the spare key under the fern.",
     "The boiler was serviced in March.",
-    "The harbour lights are out again.",
-    "Jonas repaired the pump of the boiler.",
 )
 QUESTION = "When does the ferry leave?"
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ASKED: dict[str, Any] = {"asked_at": NOON, "is_access": False}
 
 
 @pytest.fixture
@@ -33,6 +35,7 @@ def here(memory: PostgresMemory, settings: Settings) -> MemoryClient:
 
 @pytest.fixture
 def there(forgetful: PostgresMemory, settings: Settings) -> MemoryClient:
+    """The same agent in another process, which caches nothing."""
     return MemoryClient(forgetful, tenant_id=settings.tenant_id, agent_id="ada")
 
 
@@ -40,131 +43,116 @@ async def fill(client: MemoryClient) -> list[str]:
     return [(await client.add(text)).id for text in TEXTS]
 
 
-async def embed_in(memory: PostgresMemory, tenant: str, *, number: int = 100) -> None:
-    """Has entries get the vectors that they lack, the oldest first."""
-    async with memory.transaction(
-        tenant_id=tenant, agent_id="ada", actor="test", write=True
-    ) as transaction:
-        await embed(transaction, number=number)
-
-
-def told(found: Retrieval) -> list[tuple[str, str, float]]:
+def answer(found: Retrieval) -> list[tuple[str, str, float]]:
     return [(one.entry.id, one.entry.content, one.score) for one in found.found]
 
 
-def texts_of(found: Retrieval) -> list[tuple[str, float]]:
-    return [(one.entry.content, one.score) for one in found.found]
+def hits(memory: PostgresMemory) -> tuple[int, int]:
+    """How many answers were cached, and how many were not."""
+    counts = memory.cache_counts().answers
+    return counts.hits, counts.misses
 
 
-@pytest.mark.parametrize("question", [QUESTION, "What was said of the ferry today?"])
-async def test_a_question_that_is_asked_again_is_answered_from_what_is_kept(
-    here: MemoryClient, memory: PostgresMemory, question: str
-) -> None:
-    await fill(here)
-
-    first = await here.retrieve(question)
-    second = await here.retrieve(question)
-
-    answers = memory.cache_counts().answers
-    assert told(first) == told(second) != []
-    assert (answers.hits, answers.misses, answers.held) == (1, 1, 1)
-    assert answers.bytes > 0
-
-
-async def test_an_entry_that_was_read_is_not_read_again(
+async def test_the_same_question_has_its_cached_answer(
     here: MemoryClient, memory: PostgresMemory
 ) -> None:
     await fill(here)
-    await here.retrieve(QUESTION)
-    before = memory.cache_counts().entries
 
-    await here.retrieve("What about the ferry timetable?")
+    first, second = await here.retrieve(QUESTION, **ASKED), await here.retrieve(QUESTION, **ASKED)
 
-    after = memory.cache_counts().entries
-    assert after.misses == before.misses
-    assert after.hits > before.hits
-
-
-async def test_an_agent_that_is_asked_again_has_its_vectors_kept(
-    here: MemoryClient, there: MemoryClient, memory: PostgresMemory, settings: Settings
-) -> None:
-    ferry, *_ = await fill(here)
-    await embed_in(memory, settings.tenant_id)
-
-    first, *others = [
-        await here.retrieve("boats", mode="semantic", min_score=least)
-        for least in (0.001, 0.002, 0.003)
-    ]
-    asked_thrice = memory.cache_counts().vectors
-    await there.change_entry(ferry, content="Boats to Texel leave at noon.")
-    after = await here.retrieve("boats", mode="semantic")
-
-    for each in others:
-        assert dict(texts_of(each)) == pytest.approx(dict(texts_of(first)), abs=2e-4)
+    assert first == second
     assert first.found
-    assert (asked_thrice.held, asked_thrice.hits) == (len(TEXTS), 1)
-    assert asked_thrice.bytes >= 2 * 256 * len(TEXTS)
-    assert after.found[0].entry.content == "Boats to Texel leave at noon."
+    assert hits(memory) == (1, 1)
+    assert memory.cache_counts().answers.held == 1
 
 
-async def test_what_another_process_changes_is_told_at_once(
-    here: MemoryClient, there: MemoryClient
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"limit": 1},
+        {"mode": "text"},
+        {"min_score": 0.9},
+        {"excluded": frozenset({"e"})},
+        {"asked_at": NOON + timedelta(hours=1)},
+        {"tags": ("pier",)},
+        {"as_of": NOON},
+    ],
+)
+async def test_another_question_has_an_answer_of_its_own(
+    here: MemoryClient, memory: PostgresMemory, other: dict[str, Any]
 ) -> None:
-    ferry, *_ = await fill(here)
-    await here.retrieve(QUESTION)
+    await fill(here)
+    await here.retrieve(QUESTION, **ASKED)
 
-    await there.change_entry(ferry, content="The ferry to Texel leaves at noon.")
+    await here.retrieve(QUESTION, **(ASKED | other))
 
-    assert (await here.retrieve(QUESTION)).found[0].entry.content.endswith("at noon.")
+    assert hits(memory) == (0, 2)
 
 
-async def test_what_this_process_changes_leaves_its_other_entries_kept(
+async def test_auto_retrieval_and_contexts_find_cached_answers(
     here: MemoryClient, memory: PostgresMemory
 ) -> None:
-    ferry, *_ = await fill(here)
-    await here.retrieve(QUESTION)
-    held = memory.cache_counts().entries.held
+    await fill(here)
+    for _ in range(2):
+        await here.auto_retrieve(QUESTION, "chat", asked_at=NOON)
+    by_message = hits(memory)
+    blocks = [await here.context_for_query(QUESTION, asked_at=NOON) for _ in range(2)]
 
-    await here.change_entry(ferry, tags=["pier"])
+    assert by_message == (1, 1)  # what is written of a message is no knowledge
+    assert hits(memory) == (2, 2)
+    assert blocks[0].text == blocks[1].text != ""
 
-    assert memory.cache_counts().entries.held == held - 1 > 0
-    assert (await here.retrieve(QUESTION)).found[0].entry.tags == ("pier",)
 
-
-@pytest.mark.parametrize("change", ["archive", "remove", "add", "settings"])
-async def test_each_kind_of_change_is_told_at_once(
-    here: MemoryClient, there: MemoryClient, change: str
+@pytest.mark.parametrize(
+    "change", ["add", "change", "tag", "archive", "remove", "fact", "settings"]
+)
+async def test_whatever_another_process_writes_the_answer_is_worked_out_anew(
+    here: MemoryClient, there: MemoryClient, memory: PostgresMemory, change: str
 ) -> None:
     ferry, *_ = await fill(here)
-    before = told(await here.retrieve(QUESTION))
+    await here.retrieve(QUESTION, **ASKED)
 
-    if change == "archive":
+    if change == "add":
+        await there.add("When the ferry leaves, the bell rings.")
+    elif change == "change":
+        await there.change_entry(ferry, content="The ferry to Texel leaves at noon.")
+    elif change == "tag":
+        await there.change_entry(ferry, tags=["pier"])
+    elif change == "archive":
         await there.change_entry(ferry, status="archived")
     elif change == "remove":
         await there.remove_entry(ferry)
-    elif change == "add":
-        await there.add("When the ferry leaves, the bell rings.")
+    elif change == "fact":
+        await there.add_fact("Mara", "lives_in", "Ghent")
     else:
         await there.change_settings(retrieval_policy={"min_score": 1.0})
+    after = await here.retrieve(QUESTION, **ASKED)
 
-    after = told(await here.retrieve(QUESTION))
-    assert after != before
-    assert after == told(await there.retrieve(QUESTION))
+    assert hits(memory) == (0, 2)
+    assert after == await there.retrieve(QUESTION, **ASKED)
 
 
-async def test_what_expires_is_not_told_from_what_is_kept(
+async def test_an_answer_ends_with_the_first_entry_or_fact_that_ends_by_time(
     here: MemoryClient, memory: PostgresMemory, settings: Settings
 ) -> None:
+    bea = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bea")
+    await fill(bea)
     end = datetime.now(UTC) + timedelta(seconds=2)
     await here.add("The ferry leaves from pier four today.", expires_at=end)
-    assert told(await here.retrieve(QUESTION))
-    assert told(await here.retrieve(QUESTION))
+    await bea.add_fact("Mara", "works_at", "the ferry", valid_to=end)
+    before = [await one.retrieve(QUESTION, **ASKED) for one in (here, here, bea, bea)]
+    counted = hits(memory)
 
     async with asyncio.timeout(20):
         while await now_of(memory, settings.tenant_id) <= end:  # noqa: ASYNC110 - a clock
             await asyncio.sleep(0.05)
+    after = [await one.retrieve(QUESTION, **ASKED) for one in (here, bea)]
 
-    assert not told(await here.retrieve(QUESTION))
+    assert counted == (2, 2)
+    assert hits(memory) == (2, 4)
+    assert before[0].found
+    assert not after[0].found
+    assert answer(after[1]) == answer(before[2])
 
 
 async def now_of(memory: PostgresMemory, tenant: str) -> datetime:
@@ -174,79 +162,84 @@ async def now_of(memory: PostgresMemory, tenant: str) -> datetime:
         return await transaction.now()
 
 
-async def test_agents_are_never_answered_from_what_another_is_kept(
-    here: MemoryClient, memory: PostgresMemory, settings: Settings
+@pytest.mark.parametrize(("tenant", "agent"), [("", "bea"), ("-b", "ada")])
+async def test_no_other_agent_and_no_other_tenant_has_the_answer(
+    here: MemoryClient, memory: PostgresMemory, settings: Settings, tenant: str, agent: str
 ) -> None:
     await fill(here)
-    await here.retrieve(QUESTION)
+    await here.retrieve(QUESTION, **ASKED)
+    other = MemoryClient(memory, tenant_id=f"{settings.tenant_id}{tenant}", agent_id=agent)
+    for text in TEXTS:  # until its memory has the same revision
+        await other.add(text.replace("nine", "noon"))
 
-    others = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bea")
+    found = await other.retrieve(QUESTION, **ASKED)
 
-    assert not told(await others.retrieve(QUESTION))
+    assert hits(memory) == (0, 2)
+    assert found.found[0].entry.content.endswith("noon.")
 
 
-async def test_a_process_may_keep_nothing(there: MemoryClient, forgetful: PostgresMemory) -> None:
+async def test_a_process_that_may_cache_nothing_answers_alike(
+    there: MemoryClient, forgetful: PostgresMemory
+) -> None:
     await fill(there)
 
-    first, second = await there.retrieve(QUESTION), await there.retrieve(QUESTION)
+    first, second = await there.retrieve(QUESTION, **ASKED), await there.retrieve(QUESTION, **ASKED)
 
     counts = forgetful.cache_counts()
-    assert told(first) == told(second) != []
-    assert (counts.entries.held, counts.answers.held, counts.entries.bytes) == (0, 0, 0)
+    assert first == second
+    assert first.found
+    assert (counts.answers.held, counts.vectors.held, counts.answers.hits) == (0, 0, 0)
 
 
-async def compare(here: MemoryClient, there: MemoryClient, chance: random.Random, why: Any) -> None:
-    """Asks both the same, once or until vectors are kept, and nothing that is answered from what was told."""
-    for again in range(chance.choice([1, 1, 4])):
-        question = chance.choice(
-            [QUESTION, "the boiler", "Who repaired the pump?", "harbour lights"]
-        )
-        modes: list[Mode] = ["hybrid", "semantic"] if again else ["hybrid", "semantic", "text"]
-        mode, limit = chance.choice(modes), 50 - again
-
-        kept = await here.retrieve(question, mode=mode, limit=limit)
-        fresh = await there.retrieve(question, mode=mode, limit=limit)
-
-        told_here, told_there = dict(texts_of(kept)), dict(texts_of(fresh))
-        assert told_here == pytest.approx(told_there, abs=2e-4), (why, question, mode)
-
-
-@pytest.fixture
-async def reading(settings: Settings, piece: int) -> AsyncIterator[PostgresMemory]:
-    """The memory of a process that reads so many vectors at once."""
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), cache_piece=piece)
-    yield memory
-    await memory.close()
-
-
-@pytest.mark.parametrize(("seed", "piece"), [(seed, 2 if seed % 2 else PIECE) for seed in range(6)])
-async def test_whatever_is_changed_by_whom_answers_are_those_of_who_keeps_nothing(
-    there: MemoryClient,
-    reading: PostgresMemory,
-    forgetful: PostgresMemory,
-    settings: Settings,
-    seed: int,
+async def test_a_database_is_told_by_server_timeline_and_itself(
+    memory: PostgresMemory, settings: Settings, admin_url: str
 ) -> None:
-    here = MemoryClient(reading, tenant_id=settings.tenant_id, agent_id="ada")
-    chance = random.Random(seed)
-    ids = await fill(here)
-    for step in range(25):
-        writer = chance.choice([here, there])
-        if chance.random() < 0.4:
-            by = chance.choice([reading, forgetful])
-            await embed_in(by, settings.tenant_id, number=chance.randrange(1, 9))
-        change = chance.random()
-        if change < 0.3:
-            text = f"{chance.choice(TEXTS)} Noted for the {step}. time."
-            ids.append((await writer.add(text)).id)
-        elif change < 0.5:
-            await writer.change_entry(chance.choice(ids), content=f"{chance.choice(TEXTS)} {step}")
-        elif change < 0.6 and len(ids) > 2:
-            await writer.remove_entry(ids.pop(chance.randrange(len(ids))))
-        elif change < 0.7:
-            await writer.change_entry(chance.choice(ids), tags=[f"tag-{step}"])
-        await compare(here, there, chance, why=step)
-    counts = reading.cache_counts()
-    assert counts.entries.hits > 0
-    assert counts.vectors.hits > 0
+    with psycopg.connect(admin_url) as owner:
+        expected = owner.execute("""
+            SELECT concat_ws('/', s.system_identifier, lpad(to_hex(c.timeline_id), 8, '0'), d.oid)
+              FROM pg_control_system() AS s, pg_control_checkpoint() AS c, pg_database AS d
+             WHERE d.datname = current_database()""").fetchone()
+
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
+    ) as transaction:
+        known = await transaction.search.resolve(
+            Terms(keys=frozenset(), words=frozenset(), model="")
+        )
+
+    assert (known.database,) == expected
+
+
+async def test_a_restored_copy_that_climbs_to_the_same_revision_has_its_own_answers(
+    new_database: Callable[[], AbstractContextManager[str]], admin_url: str
+) -> None:
+    """The address stays, and behind it stands another database with another past."""
+    with new_database() as url:
+        memory = PostgresMemory(url.replace("postgres@", "mnestic_app@"), pool_size=1)
+        here = MemoryClient(memory, tenant_id="t", agent_id="ada")
+        await here.add("The boiler was serviced in March.")
+        await memory._engine.dispose()  # a copy is made of what nobody uses
+        name = str(re.sub(r".*/([^/?]+)\?.*", r"\1", url))
+        run_in(admin_url, "CREATE DATABASE {0} TEMPLATE {1}", f"{name}_copy", name)
+        await here.add("The ferry to Texel leaves at nine.")
+        before = await here.retrieve(QUESTION, **ASKED)
+        await memory._engine.dispose()
+        run_in(admin_url, "ALTER DATABASE {0} RENAME TO {1}", name, f"{name}_old")
+        run_in(admin_url, "ALTER DATABASE {0} RENAME TO {1}", f"{name}_copy", name)
+        run_in(admin_url, "DROP DATABASE {0} WITH (FORCE)", f"{name}_old")
+
+        await here.add("The ferry to Texel leaves at noon.")
+        after = await here.retrieve(QUESTION, **ASKED)
+
+        assert hits(memory) == (0, 2)
+        assert [one.entry.content[-5:] for one in (*before.found, *after.found)] == [
+            "nine.",
+            "noon.",
+        ]
+        await memory.close()
+
+
+def run_in(url: str, statement: str, *names: str) -> None:
+    """Runs a statement on databases, beside all of them."""
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))

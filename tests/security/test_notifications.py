@@ -11,7 +11,6 @@ from psycopg import sql
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
-from tests.stores.kept_samples import read_ahead
 
 QUESTION = "When does the ferry leave?"
 CHANNEL = "mnestic_knowledge"  # on which versions up to 0.2 told each other what had changed
@@ -70,13 +69,11 @@ async def test_answers_stay_right_whatever_a_stranger_notifies(
     settings: Settings,
     admin_url: str,
     stranger: psycopg.Connection,
-    memory: PostgresMemory,
     forged: str,
 ) -> None:
     ferry = (await here.add("The ferry to Texel leaves at nine.")).id
     await here.add("The boiler was serviced in March.")
     assert await ask(here) == await ask(here) == ["The ferry to Texel leaves at nine."]
-    await read_ahead(memory._ahead, (settings.tenant_id, _AGENT))
 
     with psycopg.connect(admin_url, autocommit=True) as witness:
         witness.execute(f"LISTEN {CHANNEL}")

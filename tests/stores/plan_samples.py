@@ -1,12 +1,13 @@
 """Memories to ask, what Postgres is asked of them, and the parts of its plans."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from sqlalchemy.ext.asyncio import AsyncConnection
+from psycopg import AsyncConnection, AsyncRawCursor, sql
+from sqlalchemy.ext.asyncio import AsyncConnection as EngineConnection
 
 from benchmarks.messages import messages
 from mnestic.activities.receiving import receive
@@ -14,8 +15,15 @@ from mnestic.memory.claims import Claim, ClaimSource
 from mnestic.memory.entries import Embedding
 from mnestic.memory.resources import Resource
 from mnestic.starter.memory_client import MemoryClient
-from mnestic.stores.postgres.connections import read_together, written
+from mnestic.stores.postgres.connections import Query, run_together
 from mnestic.stores.postgres.memory import PostgresMemory
+
+
+class Plan(NamedTuple):
+    """A statement, and how Postgres answers it."""
+
+    statement: str
+    plan: dict[str, Any]
 
 
 async def keep(memory: PostgresMemory, *, tenant: str, number: int) -> None:
@@ -57,18 +65,43 @@ def vector_of(place: int) -> bytes:
 
 async def statements_of(
     asked: MemoryClient, monkeypatch: pytest.MonkeyPatch, text: str, **fields: Any
-) -> list[tuple[str, Any]]:
-    """What Postgres is asked for a question."""
-    statements: list[tuple[str, Any]] = []
+) -> list[Query]:
+    """What Postgres is asked for a question, from the beginning of its transaction."""
+    statements: list[Query] = []
 
-    async def noted(connection: AsyncConnection, reads: Any, **before: Any) -> Any:
-        statements.extend((written(statement), values) for statement, values in reads)
-        return await read_together(connection, reads, **before)
+    async def noted(
+        connection: EngineConnection, queries: Sequence[Query], *, opening: Sequence[Query] = ()
+    ) -> list[list[Any]]:
+        statements.extend((*opening, *queries))
+        return await run_together(connection, queries, opening=opening)
 
     with monkeypatch.context() as patched:
-        patched.setattr("mnestic.stores.postgres.unit.read_together", noted)
-        await asked.retrieve(text, **fields)
+        patched.setattr("mnestic.stores.postgres.unit.run_together", noted)
+        await asked.retrieve(text, is_access=False, **fields)
     return statements
+
+
+async def plans_of(url: str, statements: Sequence[Query], how: str = "") -> list[Plan]:
+    """The plans of what a transaction asked, in the order of its statements and by its own settings.
+
+    Args:
+        url: The database, as the application.
+        statements: All of the transaction.
+        how: More options of `EXPLAIN`, such as `ANALYZE,`.
+    """
+    plans = []
+    async with await AsyncConnection.connect(url, autocommit=True) as connection:
+        for number, (statement, values) in enumerate(statements):
+            if statement in {"BEGIN", "COMMIT"} or "set_config(" in statement:
+                await AsyncRawCursor(connection).execute(statement, values)
+                continue
+            await connection.execute(f"PREPARE asked_{number} AS {statement}")
+            given = sql.SQL(", ").join(map(sql.Literal, values))
+            run = f"EXPLAIN ({how} FORMAT JSON) EXECUTE asked_{number} ({{}})"
+            found = await connection.execute(sql.SQL(run).format(given))
+            ((plan,),) = await found.fetchall()
+            plans.append(Plan(statement, plan[0]["Plan"]))
+    return plans
 
 
 def parts_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

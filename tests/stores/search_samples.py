@@ -1,9 +1,12 @@
-"""Searches that tests of their sources share."""
+"""Searches that tests of the search store share."""
 
+from collections.abc import Collection
 from typing import Any
 
-from mnestic.memory.retrieval import RetrievalQuery
-from mnestic.memory.search import Search, Vocabulary
+from mnestic.memory.ports import Transaction
+from mnestic.memory.retrieval import PRESETS, RetrievalQuery
+from mnestic.memory.search import Known, Search, Terms, Vocabulary
+from mnestic.memory.vocabulary import unknown_lexemes, vocabulary_of
 from tests.stores.entry_samples import NOON
 
 
@@ -19,8 +22,25 @@ def search(**given: Any) -> Search:
         "predicates": {},
         "respects": frozenset(),
         "period": None,
-        "pool": 10,
+        "policy": PRESETS["mnestic"],
         "now": NOON,
-        "knowledge": 0,
     }
     return Search(**(nothing | given))
+
+
+async def resolve(
+    transaction: Transaction, *words: str, keys: Collection[str] = (), **asked: Any
+) -> Known:
+    """What the agent's memory knows of words and names."""
+    terms = Terms(keys=frozenset(keys), words=frozenset(words), **({"model": ""} | asked))
+    return await transaction.search.resolve(terms)
+
+
+async def read_words(
+    transaction: Transaction, *words: str, slips: Collection[str] = (), quiet: Collection[str] = ()
+) -> Vocabulary:
+    """Words of a question as they are stored, as reading the question makes them."""
+    known = await resolve(transaction, *words)
+    unknown = unknown_lexemes(words, known, slips=slips, quiet=quiet)
+    suggested = await transaction.search.suggest((), unknown)
+    return vocabulary_of(words, known, slips=slips, quiet=quiet, suggested=suggested)

@@ -1,27 +1,26 @@
 """Connections that the server has closed, and what is sent together at a transaction's end."""
 
 import asyncio
-import time
 import uuid
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any
 
 import psycopg
 import pytest
-from psycopg import AsyncPipeline
+from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 from sqlalchemy.exc import DataError
 
-from mnestic.activities.overlap import meanwhile
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.search import Terms
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.connections import commit, read_together
+from mnestic.stores.postgres.connections import Query, run_together
 from mnestic.stores.postgres.memory import PostgresMemory
+from tests.wire import counting
 
-PREPARED = 5  # times that psycopg sends a statement as it is before it has it prepared
+TERMS = Terms(keys=frozenset({"mara"}), words=frozenset({"ferry"}), model="")
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
 
 
@@ -72,95 +71,101 @@ async def test_a_connection_that_was_left_within_a_pipeline_is_not_used_again(
     await memory.close()
 
 
-async def test_what_is_read_together_is_sent_together(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A driver that does so by other means than ours would send each statement by itself, and nobody would see it."""
-    sent, communicate = [], AsyncPipeline._communicate_gen
-
-    def noted(pipeline: AsyncPipeline) -> Any:
-        sent.append(len(pipeline.command_queue))
-        return communicate(pipeline)
-
-    monkeypatch.setattr(AsyncPipeline, "_communicate_gen", noted)
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
-    async with memory._engine.connect() as connection:
-        ones = [(f"SELECT {number} AS one", dict[str, Any]()) for number in range(5)]
-        rows = await read_together(connection, ones)
-    await memory.close()
+async def test_statements_that_run_together_are_waited_for_once(admin_url: str) -> None:
+    """Another version of the driver could wait for each statement, and nobody would see it."""
+    ones: list[Query] = [(f"SELECT {number} AS one", ()) for number in range(5)]
+    async with counting(admin_url.replace("postgres@", "mnestic_app@")) as wire:
+        memory = PostgresMemory(wire.url, pool_size=1)
+        async with memory._engine.connect() as connection:
+            await run_together(connection, ones[:1])
+            before = wire.round_trips
+            rows = await run_together(connection, ones)
+            waited = wire.round_trips - before
+        await memory.close()
 
     assert [row.one for (row,) in rows] == [0, 1, 2, 3, 4]
-    assert len(sent) == 1  # at the end
+    assert waited == 1
 
 
-async def test_what_is_asked_has_been_sent_when_the_work_begins_that_is_done_meanwhile(
-    settings: Settings, owner: psycopg.Connection[TupleRow]
-) -> None:
+async def test_a_statement_without_rows_has_none_among_those_that_have(settings: Settings) -> None:
     assert settings.database_url is not None
     memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
-    lock = uuid.uuid4().int % 2**31
-    locking = [(f"SELECT pg_advisory_xact_lock({lock})", dict[str, Any]())] * 2
-
-    def is_locked() -> bool:
-        end = time.monotonic() + 10
-        while time.monotonic() < end:
-            if owner.execute("SELECT FROM pg_locks WHERE objid = %s", [lock]).fetchall():
-                return True
-        return False
-
     async with memory._engine.connect() as connection:
-        await read_together(connection, [("SELECT 1 AS one", {})])
-        await commit(connection)
-        begun = time.monotonic()
-        while time.monotonic() < begun + 0.02:
-            pass  # the driver gives others a turn, where they had none for so long
-        rows, was_locked = await meanwhile(read_together(connection, locking), is_locked)
+        begun, (row,), ended = await run_together(
+            connection, [("BEGIN", ()), ("SELECT $1 AS one", ["x"]), ("COMMIT", ())]
+        )
     await memory.close()
 
-    assert was_locked
-    assert len(rows) == 2
+    assert (begun, row.one, ended) == ([], "x", [])
 
 
-async def test_a_transaction_that_is_read_together_begins_once(settings: Settings) -> None:
-    """Psycopg begins one before each statement until it has seen that one has begun."""
+@pytest.mark.parametrize("write", [False, True])
+async def test_a_transaction_begins_and_ends_once(settings: Settings, write: bool) -> None:
+    """Postgres warns of a second BEGIN and of a COMMIT without one, and goes on."""
     assert settings.database_url is not None
     memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
-    said: list[str | None] = []
+    warned: list[str | None] = []
     async with memory._engine.connect() as connection:
         driver = (await connection.get_raw_connection()).driver_connection
         assert driver is not None
-        driver.add_notice_handler(lambda notice: said.append(notice.message_primary))
+        driver.add_notice_handler(lambda notice: warned.append(notice.message_primary))
     for agent in ("ada", "bea"):
         async with memory.transaction(
-            tenant_id=settings.tenant_id, agent_id=agent, actor="test", write=False
+            tenant_id=settings.tenant_id, agent_id=agent, actor="test", write=write
         ) as transaction:
-            await transaction.search.recognise(["mara"], ["ferry"], model="")
+            began = await transaction.now()
+            await transaction.search.resolve(TERMS)
+            if write:
+                await transaction.records.set("n", "k", 1)
+            assert await transaction.now() == began
+    async with memory._engine.connect() as connection:
+        ended = (await connection.get_raw_connection()).driver_connection
+        assert ended is driver
+        assert driver.info.transaction_status == TransactionStatus.IDLE
     await memory.close()
 
-    assert not said
+    assert not warned
 
 
-async def test_of_what_is_read_together_the_first_failure_is_told(settings: Settings) -> None:
+@pytest.mark.parametrize("why", [ValueError, asyncio.CancelledError])
+async def test_a_transaction_that_is_left_is_undone_before_the_next_one_begins(
+    settings: Settings, count: Callable[[str], int], why: type[BaseException]
+) -> None:
     assert settings.database_url is not None
     memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
-    one: tuple[str, dict[str, Any]] = ("SELECT 1 AS one", {})
-    refused = (
-        "SELECT CAST(%(numbers)s AS bigint[]) AS numbers",
-        {"numbers": "{99999999999999999999}"},
-    )
+
+    async def leave() -> None:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="anna", actor="test", write=True
+        ) as transaction:
+            await transaction.records.set("n", "left", 1)
+            raise why
+
+    with pytest.raises(why):
+        await leave()
+    await _set(memory, settings.tenant_id)
+    await memory.close()
+
+    assert count("long_term_record") == 1
+
+
+async def test_of_what_runs_together_the_first_failure_is_told(settings: Settings) -> None:
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    one: Query = ("SELECT 1 AS one", ())
+    refused: Query = ("SELECT CAST($1 AS bigint[]) AS numbers", ["{99999999999999999999}"])
     for _ in range(50):
         async with memory._engine.connect() as connection:
             with pytest.raises(DataError):
-                await read_together(connection, [one, refused, one])
+                await run_together(connection, [one, refused, one])
     async with memory._engine.connect() as connection:
-        ((row,),) = await read_together(connection, [one])
+        ((row,),) = await run_together(connection, [one])
     await memory.close()
 
     assert row.one == 1
 
 
-@pytest.mark.parametrize("before", [PREPARED - 1, PREPARED])
+@pytest.mark.parametrize("before", [0, 1])  # times that its statements were prepared
 async def test_who_gives_up_leaves_a_connection_that_others_can_use(
     settings: Settings, before: int
 ) -> None:
@@ -171,13 +176,13 @@ async def test_who_gives_up_leaves_a_connection_that_others_can_use(
         async with memory.transaction(
             tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
         ) as transaction:
-            await transaction.search.recognise(["mara"], ["ferry"], model="")
+            await transaction.search.resolve(TERMS)
 
-    for turns in range(12):
+    for turns in range(16):
         memory = PostgresMemory(url, pool_size=1)
         for _ in range(before):
             await ask(memory)
-        asking = asyncio.create_task(ask(memory))  # by which statements are prepared
+        asking = asyncio.create_task(ask(memory))
         for _ in range(turns):
             await asyncio.sleep(0)
         asking.cancel()

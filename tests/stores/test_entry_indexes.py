@@ -296,23 +296,3 @@ async def test_many_entries_change_at_once_and_what_is_not_there_is_named(
     ]
     assert [now[name].tags for name in "abc"] == [(), ("x",), ("work",)]
     check_indexes()
-
-
-async def test_an_entry_without_a_vector_is_told_whatever_others_write_meanwhile(
-    begin: Begin,
-) -> None:
-    async with begin() as transaction:
-        await transaction.entries.add([entry("late", "The map"), entry("done", "The sand")])
-        vector = Embedding(entry_id="done", content="The sand", vector=struct.pack("<2f", 0, 1))
-        await transaction.entries.embed("m", [vector])
-
-    async with begin(write=False) as asking:
-        known = await asking.search.recognise((), (), model="m")
-        before = await asking.search.list_fresh("m", known, limit=10)
-        async with begin() as meanwhile:
-            await meanwhile.entries.add([entry("new", "The tide")])
-        after = await asking.search.list_fresh("m", known, limit=10)
-
-    assert {one.content for one in before.entries} == {"The map"}
-    assert {one.content for one in after.entries} == {"The map", "The tide"}
-    assert (before.is_settled, after.is_settled) == (True, False)

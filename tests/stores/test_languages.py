@@ -11,11 +11,10 @@ from psycopg.rows import TupleRow
 
 from mnestic.memory.claims import name_key
 from mnestic.memory.ports import Transaction
-from mnestic.memory.search import Vocabulary
 from mnestic.starter.settings import Settings
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import entry
-from tests.stores.search_samples import search
+from tests.stores.search_samples import read_words, resolve, search
 
 Owner = psycopg.Connection[TupleRow]
 
@@ -27,26 +26,14 @@ async def keep(begin: Begin, language: str, **contents: str) -> None:
 
 
 async def near_names(transaction: Transaction, *words: str) -> Mapping[str, str]:
-    known = await transaction.search.recognise((), words, model="")
-    return await transaction.search.near_names(words, known)
-
-
-async def look_up(transaction: Transaction, *words: str, **asked: Any) -> Vocabulary:
-    known = await transaction.search.recognise((), words, model="")
-    return await transaction.search.look_up(words, known, **asked)
+    return (await transaction.search.suggest(words, ())).names
 
 
 async def find(transaction: Transaction, *words: str, **asked: Any) -> set[str]:
     """The ids of entries that have any of the words."""
-    known = await transaction.search.recognise((), words, model="")
-    asked_for = search(
-        vocabulary=await transaction.search.look_up(words, known, **asked),
-        now=known.now,
-        knowledge=known.knowledge,
-    )
-    hits = await transaction.search.find(asked_for)
-    told = await transaction.search.describe(hits.numbers, (), asked_for)
-    return {text.entry_id for text in told.texts}
+    vocabulary = await read_words(transaction, *words, **asked)
+    found = await transaction.search.find_candidates(search(vocabulary=vocabulary))
+    return {text.entry_id for text in found.candidates.texts}
 
 
 @pytest.mark.parametrize(
@@ -90,7 +77,7 @@ async def test_each_entry_keeps_its_language_and_all_are_asked(
         assert await find(transaction, "sells") == {"old"}
         assert await find(transaction, "haus") == {"new"}
         assert await find(transaction, "house", "häusern") == {"old", "new"}
-        counted = await look_up(transaction, "häuser")
+        counted = await read_words(transaction, "häuser")
     assert [sorted(one.lexemes) for one in counted.asked] == [["haus", "häuser"]]
     query = "SELECT id, language FROM mnestic.entry WHERE tenant_id = %s ORDER BY id"
     rows = owner.execute(query, [settings.tenant_id]).fetchall()
@@ -114,8 +101,8 @@ async def test_english_function_words_say_nothing_to_whom_english_is_foreign(beg
     await keep(begin, "german", note="Die Note steht auf dem Blatt.", tor="Das Tor ist zu.")
 
     async with begin(write=False) as transaction:
-        english = await look_up(transaction, "where", "is", "the", "tor", quiet=["where"])
-        quiet = await look_up(transaction, "note", quiet=["note"])
+        english = await read_words(transaction, "where", "is", "the", "tor", quiet=["where"])
+        quiet = await read_words(transaction, "note", quiet=["note"])
     assert [one.lexemes for one in english.asked] == [("tor",)]
     assert [one.lexemes for one in quiet.asked] == [("not",)]
 
@@ -156,9 +143,9 @@ async def test_a_function_word_with_a_slip_in_it_is_not_looked_for(begin: Begin)
 
     async with begin(write=False) as transaction:
         slips = ["wich", "printr", "whre", "Wherr", "teh", "pritner"]
-        found = await look_up(transaction, "wich", "printr", "whre", slips=slips)
-        named = await look_up(transaction, "printer", "Wherr", slips=slips)
-        short = await look_up(transaction, "teh", "pritner", slips=slips)
+        found = await read_words(transaction, "wich", "printr", "whre", slips=slips)
+        named = await read_words(transaction, "printer", "Wherr", slips=slips)
+        short = await read_words(transaction, "teh", "pritner", slips=slips)
 
     assert [one.lexemes for one in found.asked] == [("printer",)]
     assert found.silent == {"wich", "whre"}
@@ -258,7 +245,7 @@ async def test_whoever_spoke_is_known_however_their_name_is_folded(begin: Begin)
 
     keys = {name_key(name) for name in (*names, "Mara")}
     async with begin(write=False) as transaction:
-        known = await transaction.search.recognise(keys, (), model="")
+        known = await resolve(transaction, keys=keys)
 
     assert {key for key, name in known.names.items() if name.speaks} == keys - {"mara"}
     assert known.names.keys() == keys

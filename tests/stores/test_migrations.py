@@ -23,6 +23,7 @@ from mnestic.memory.working import WorkingMemory
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url, migrate
+from tests.stores.search_samples import read_words
 
 STATE_OF_0_1_0 = """
 INSERT INTO mnestic.working_memory (tenant_id, agent_id, session_id, version, state, updated_at)
@@ -271,8 +272,7 @@ async def test_words_of_0003_are_read_as_they_are_now(empty_url: str) -> None:
     memory = PostgresMemory(empty_url.replace("postgres@", "mnestic_app@"))
     scope = {"tenant_id": "t1", "agent_id": "ada", "actor": "test"}
     async with memory.transaction(**scope, write=True) as transaction:
-        known = await transaction.search.recognise((), ["Ghent", "東京"], model="")
-        ghent = await transaction.search.look_up(["Ghent", "東京"], known)
+        ghent = await read_words(transaction, "Ghent", "東京")
         await transaction.entries.remove(["e1"])
     await memory.close()
     assert {one.lexemes: one.is_known for one in ghent.asked} == {("ghent",): True, ("東京",): True}

@@ -7,7 +7,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from benchmarks.messages import messages
 from mnestic.activities.clients.token_vectors import NAME
@@ -16,7 +15,6 @@ from mnestic.memory.entries import EntryQuery
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
 from mnestic.memory.ports import Transaction
 from mnestic.starter.memory_client import MemoryClient
-from mnestic.stores.postgres.connections import read_together, written
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.vector_indexes import VectorIndex, index_vectors
 from tests.activities.locks import until_held_up
@@ -88,24 +86,19 @@ async def test_a_search_of_a_large_memory_goes_through_its_index(
     question = "What was said about the harbour?"
     by_looking_at_all = await client.retrieve(question, mode="semantic", min_score=0)
     await build(own_url)
-    monkeypatch.setattr("mnestic.stores.postgres.nearest.INDEXED_FROM", ENTRIES)
-    monkeypatch.setattr("mnestic.stores.postgres.nearest.searched", lambda _: ENTRIES)
-    statements: list[tuple[str, Any]] = []
+    monkeypatch.setattr("mnestic.stores.postgres.search.INDEXED_FROM", ENTRIES)
+    by_index = await client.retrieve(f"{question} ", mode="semantic", min_score=0)  # not cached
 
-    async def noted(connection: AsyncConnection, reads: Any, **before: Any) -> Any:
-        for statement, values in reads:
-            text = statement if isinstance(statement, str) else written(statement)
-            statements.append((text, values))
-        return await read_together(connection, reads, **before)
-
-    monkeypatch.setattr("mnestic.stores.postgres.unit.read_together", noted)
-    by_index = await client.retrieve(question, mode="semantic", min_score=0)
-
-    (asked,) = [one for one in statements if "<#>" in one[0]]
     with psycopg.connect(own_url) as owner:
-        owner.execute("SET enable_seqscan = off; SET enable_sort = off")
-        plan = owner.execute(f"EXPLAIN {asked[0]}", asked[1]).fetchall()
-    assert VectorIndex(TENANT, AGENT, NAME, 256).name in str(plan)
+        owner.execute("SET enable_seqscan = off; SET enable_sort = off")  # as few entries need none
+        owner.execute("SELECT set_config('mnestic.tenant_id', %s, false)", [TENANT])
+        vector = "(SELECT vector FROM mnestic.embedding WHERE agent_id = %(agent)s LIMIT 1)"
+        nearest = f"SELECT FROM mnestic.nearest_vectors(%(tenant)s, %(agent)s, %(model)s, {vector}, 3, true)"
+        asked = {"tenant": TENANT, "agent": AGENT, "model": NAME}
+        assert len(owner.execute(nearest, asked).fetchall()) == 3
+        index = f"mnestic.{VectorIndex(TENANT, AGENT, NAME, 256).name}"
+        scans = owner.execute("SELECT pg_stat_get_xact_numscans(%s::regclass)", [index]).fetchall()
+    assert scans == [(1,)]
     assert by_looking_at_all.found
     assert [one.entry.id for one in by_index.found] == [
         one.entry.id for one in by_looking_at_all.found

@@ -10,7 +10,7 @@ from mnestic.activities.receiving import receive
 from mnestic.memory.ports import Memory
 from mnestic.memory.resources import Resource
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.statements import statement
+from mnestic.stores.postgres.queries import read_query
 from tests.stores.conftest import NOON, Begin
 
 
@@ -51,13 +51,14 @@ async def test_messages_that_are_done_are_not_read(
             lessons = await transaction.learning.take("received", limit=1000)
             await transaction.learning.keep_extracted(lessons, extractor="x")
     owner.execute("VACUUM ANALYZE mnestic.learning")
-    asked = str(statement("list_waiting_agents")).replace(":tenant_id", "%(tenant)s")
-    tenant = {"tenant": settings.tenant_id}
+    asked, values = read_query("list_waiting_agents").bind({"tenant_id": settings.tenant_id})
 
     with owner.transaction():
-        owner.execute("SELECT set_config('mnestic.tenant_id', %(tenant)s, true)", tenant)
+        owner.execute("SELECT set_config('mnestic.tenant_id', %s, true)", [settings.tenant_id])
         owner.execute("SET LOCAL ROLE mnestic_app")
-        explained = owner.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + asked, tenant)  # type: ignore[arg-type]
+        explained = psycopg.RawCursor(owner).execute(
+            "EXPLAIN (ANALYZE, FORMAT JSON) " + asked, values
+        )
         ((plan,),) = explained.fetchall()
 
     assert sum(rows_read(plan[0]["Plan"])) < 20

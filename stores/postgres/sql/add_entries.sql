@@ -5,8 +5,8 @@
 -- `embedding_model`, so that nobody waits for somebody who waits.
 WITH given AS MATERIALIZED (
     SELECT *, COALESCE((SELECT value #>> '{}' FROM mnestic.setting
-                         WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND name = 'language'), :language) AS language
-      FROM json_to_recordset(CAST(:entries AS json)) AS g (
+                         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = 'language'), %(language)s) AS language
+      FROM json_to_recordset(CAST(%(entries)s AS json)) AS g (
            id text, entry_type text, status text, content text, summary text, session_id text, source_id text,
            channel text, speaker text, subjects jsonb, keywords jsonb, tags jsonb, aliases jsonb, times jsonb,
            related jsonb, parent text, importance real, critical boolean, access_count integer,
@@ -17,7 +17,7 @@ added AS (
            (tenant_id, agent_id, id, entry_type, status, content, summary, session_id, source_id, channel, speaker,
             subjects, keywords, tags, aliases, times, related, parent, importance, critical, access_count, last_accessed,
             language, at, created_at, updated_at, expires_at, marks)
-    SELECT :tenant_id, :agent_id, id, entry_type, status, content, summary, session_id, source_id, channel, speaker,
+    SELECT %(tenant_id)s, %(agent_id)s, id, entry_type, status, content, summary, session_id, source_id, channel, speaker,
            subjects, keywords, tags, aliases, times, related, parent, importance, critical, access_count, last_accessed,
            language, at, now(), now(), expires_at, marks
       FROM given ORDER BY place
@@ -26,7 +26,7 @@ added AS (
 ),
 totals AS (
     INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
-    SELECT :tenant_id, :agent_id, count(*), sum(lexemes), array_agg(DISTINCT language) FROM added HAVING count(*) > 0
+    SELECT %(tenant_id)s, %(agent_id)s, count(*), sum(lexemes), array_agg(DISTINCT language) FROM added HAVING count(*) > 0
     ON CONFLICT (tenant_id, agent_id)
     DO UPDATE SET entries = mnestic.corpus.entries + excluded.entries,
                   lexemes = mnestic.corpus.lexemes + excluded.lexemes,
@@ -40,11 +40,11 @@ words AS MATERIALIZED (
 ),
 posted AS (
     INSERT INTO mnestic.posting (tenant_id, agent_id, lexeme, entry_number, frequency, length)
-    SELECT :tenant_id, :agent_id, lexeme, number, frequency, lexemes FROM words
+    SELECT %(tenant_id)s, %(agent_id)s, lexeme, number, frequency, lexemes FROM words
 ),
 counted AS (
     INSERT INTO mnestic.lexeme (tenant_id, agent_id, lexeme, entries)
-    SELECT :tenant_id, :agent_id, lexeme, count(*) FROM words WHERE EXISTS (SELECT FROM totals)
+    SELECT %(tenant_id)s, %(agent_id)s, lexeme, count(*) FROM words WHERE EXISTS (SELECT FROM totals)
      GROUP BY lexeme ORDER BY lexeme
     ON CONFLICT (tenant_id, agent_id, lexeme)
     DO UPDATE SET entries = mnestic.lexeme.entries + excluded.entries
@@ -52,20 +52,20 @@ counted AS (
 ),
 named AS (
     INSERT INTO mnestic.entry_term (tenant_id, agent_id, kind, term, entry_number)
-    SELECT :tenant_id, :agent_id, t.kind, t.term, a.number
-      FROM json_to_recordset(CAST(:terms AS json)) AS t (id text, kind text, term text) JOIN added AS a USING (id)
+    SELECT %(tenant_id)s, %(agent_id)s, t.kind, t.term, a.number
+      FROM json_to_recordset(CAST(%(terms)s AS json)) AS t (id text, kind text, term text) JOIN added AS a USING (id)
 ),
 embedded AS (
     INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector)
-    SELECT :tenant_id, :agent_id, :model, a.number, :dimensions,
-           CAST((CAST(:vectors AS real[]))[(g.place - 1) * :dimensions + 1 : g.place * :dimensions] AS halfvec)
-      FROM given AS g JOIN added AS a USING (id) WHERE :dimensions > 0
+    SELECT %(tenant_id)s, %(agent_id)s, %(model)s, a.number, %(dimensions)s,
+           CAST((CAST(%(vectors)s AS real[]))[(g.place - 1) * %(dimensions)s + 1 : g.place * %(dimensions)s] AS halfvec)
+      FROM given AS g JOIN added AS a USING (id) WHERE %(dimensions)s > 0
     RETURNING entry_number
 ),
 -- Which entries lack a vector is looked for above `complete_to`, which rises only while none lacks one.
 modelled AS (
     INSERT INTO mnestic.embedding_model AS m (tenant_id, agent_id, model, entries, complete_to)
-    SELECT :tenant_id, :agent_id, :model, count(*),
+    SELECT %(tenant_id)s, %(agent_id)s, %(model)s, count(*),
            CASE WHEN count(*) = (SELECT entries FROM totals) THEN max(entry_number) ELSE 0 END
       FROM embedded WHERE (SELECT count(*) FROM counted) >= 0 HAVING count(*) > 0
     ON CONFLICT (tenant_id, agent_id, model)

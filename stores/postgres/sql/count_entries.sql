@@ -2,7 +2,7 @@
 WITH mine AS MATERIALIZED (
     SELECT entry_type, status, critical, at, expires_at,
            least(9, floor(importance * 10))::integer AS tenth
-      FROM mnestic.entry WHERE tenant_id = :tenant_id AND agent_id = :agent_id
+      FROM mnestic.entry WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
 ),
 types AS (SELECT entry_type AS name, count(*) AS entries FROM mine GROUP BY entry_type),
 statuses AS (SELECT status AS name, count(*) AS entries FROM mine GROUP BY status),
@@ -12,7 +12,7 @@ tenths AS (
 ),
 models AS (
     SELECT model AS name, count(*) AS entries FROM mnestic.embedding
-     WHERE tenant_id = :tenant_id AND agent_id = :agent_id GROUP BY model
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s GROUP BY model
 )
 SELECT (SELECT COALESCE(jsonb_object_agg(name, entries), '{}') FROM types) AS by_type,
        (SELECT COALESCE(jsonb_object_agg(name, entries), '{}') FROM statuses) AS by_status,

@@ -4,21 +4,21 @@ WITH words AS MATERIALIZED (
     SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes
       FROM mnestic.entry AS e,
            unnest(to_tsvector(CAST(e.language AS regconfig), mnestic.words_apart(e.content))) AS w
-     WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = ANY(:numbers)
+     WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.number = ANY(CAST(%(numbers)s AS bigint[]))
 ),
 posted AS (
     INSERT INTO mnestic.posting
-    SELECT :tenant_id, :agent_id, lexeme, number, frequency, lexemes FROM words
+    SELECT %(tenant_id)s, %(agent_id)s, lexeme, number, frequency, lexemes FROM words
 ),
 counted AS (
     INSERT INTO mnestic.lexeme
-    SELECT :tenant_id, :agent_id, lexeme, count(*) FROM words GROUP BY lexeme ORDER BY lexeme
+    SELECT %(tenant_id)s, %(agent_id)s, lexeme, count(*) FROM words GROUP BY lexeme ORDER BY lexeme
     ON CONFLICT (tenant_id, agent_id, lexeme)
     DO UPDATE SET entries = mnestic.lexeme.entries + excluded.entries
 )
 INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
-SELECT :tenant_id, :agent_id, count(*), COALESCE(sum(lexemes), 0), COALESCE(array_agg(DISTINCT language), '{}')
-  FROM mnestic.entry WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND number = ANY(:numbers)
+SELECT %(tenant_id)s, %(agent_id)s, count(*), COALESCE(sum(lexemes), 0), COALESCE(array_agg(DISTINCT language), '{}')
+  FROM mnestic.entry WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = ANY(CAST(%(numbers)s AS bigint[]))
 ON CONFLICT (tenant_id, agent_id)
 DO UPDATE SET entries = mnestic.corpus.entries + excluded.entries,
               lexemes = mnestic.corpus.lexemes + excluded.lexemes,

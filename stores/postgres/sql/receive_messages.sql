@@ -2,7 +2,7 @@
 -- A message that is kept already is passed over. What was said just now has the time of the transaction.
 WITH given AS MATERIALIZED (
     SELECT *
-      FROM json_to_recordset(CAST(:messages AS json)) AS g (
+      FROM json_to_recordset(CAST(%(messages)s AS json)) AS g (
            session_id text, source_id text, channel text, speaker text, content text, at timestamptz,
            offset_minutes smallint, kind text, entry_type text, job_id text, workflow_run text, corrects text,
            place bigint)
@@ -10,7 +10,7 @@ WITH given AS MATERIALIZED (
 kept AS (
     INSERT INTO mnestic.resource
            (tenant_id, agent_id, session_id, source_id, channel, speaker, content, at, offset_minutes, created_at)
-    SELECT :tenant_id, :agent_id, session_id, source_id, channel, speaker, content, COALESCE(at, now()),
+    SELECT %(tenant_id)s, %(agent_id)s, session_id, source_id, channel, speaker, content, COALESCE(at, now()),
            offset_minutes, now()
       FROM given ORDER BY place
     ON CONFLICT DO NOTHING
@@ -19,7 +19,7 @@ kept AS (
 begun AS (
     INSERT INTO mnestic.learning
            (tenant_id, agent_id, session_id, source_id, state, kind, entry_type, job_id, workflow_run, corrects, updated_at)
-    SELECT :tenant_id, :agent_id, session_id, source_id, 'received', kind, entry_type, job_id, workflow_run, corrects, now()
+    SELECT %(tenant_id)s, %(agent_id)s, session_id, source_id, 'received', kind, entry_type, job_id, workflow_run, corrects, now()
       FROM given, (SELECT count(*) FROM kept) AS all_kept  -- so that resources are locked before what waits for them
      ORDER BY place
     ON CONFLICT DO NOTHING
@@ -34,7 +34,7 @@ SELECT begun.*, COALESCE(kept.channel, r.channel) AS channel, COALESCE(kept.spea
   LEFT JOIN LATERAL (
        SELECT channel, speaker, content, at, offset_minutes FROM mnestic.resource
         WHERE kept.content IS NULL  -- else nothing is looked up
-          AND tenant_id = :tenant_id AND agent_id = :agent_id
+          AND tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
           AND session_id = begun.session_id AND source_id = begun.source_id
         OFFSET 0
   ) AS r ON true

@@ -1,0 +1,56 @@
+"""Queries too long to read inline: a file of `sql/` each, with what it is for above it.
+
+A line that ends with `-- include NAME` takes in the file of that name, for what several queries say alike. Nothing else is
+put into a query but parameters, by name (`%(name)s`).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from mnestic.memory.facts import Stretch
+
+Query = tuple[str, Sequence[Any]]  # as Postgres takes it, with $1 and so on, and their values
+
+_INCLUDE = re.compile(r"-- include (\w+)$", re.MULTILINE)
+_COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
+_PARAMETER = re.compile(r"%\((\w+)\)s")
+
+
+class NamedQuery(NamedTuple):
+    """A query as Postgres takes it, with the names of its parameters in their order.
+
+    It is numbered once: psycopg would look for the names of a long query each time that it runs.
+    """
+
+    text: str
+    parameters: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Out of a text with named parameters."""
+        names = tuple(dict.fromkeys(_PARAMETER.findall(text)))
+        return cls(_PARAMETER.sub(lambda one: f"${names.index(one[1]) + 1}", text), names)
+
+    def bind(self, values: Mapping[str, Any]) -> Query:
+        """The query with a value for each parameter; others are left out."""
+        return self.text, [values[name] for name in self.parameters]
+
+
+def read_query(name: str) -> NamedQuery:
+    """A query, without its comments."""
+    return NamedQuery.of(_text(name))
+
+
+def _text(name: str) -> str:
+    text = (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+    included = _INCLUDE.sub(lambda found: f"\n{_text(found[1])}", text)
+    return _COMMENT.sub("", included)
+
+
+def held_values(held: Stretch | None) -> dict[str, Any]:
+    """The parameters of queries that ask what held at some moments; without moments they ask what holds now."""
+    if held is None:
+        return {"held_first": None, "held_last": None, "held_asked": []}
+    return {"held_first": held.first, "held_last": held.last, "held_asked": sorted(held.asked)}

@@ -1,0 +1,214 @@
+-- The second statement of a search: the entries that may answer a question, from every source, each with what ranking reads
+-- of it. A source that is not asked gets empty arrays, so that there is one statement, whose plan is kept. Entries are
+-- looked up one by one (OFFSET 0): where most agents are small, a join would read all entries of a large one.
+WITH
+-- Filters. A question without any searches all entries, and leaves out what is archived or has expired afterwards.
+allowed AS MATERIALIZED (
+    SELECT e.number FROM mnestic.entry AS e
+     WHERE CAST(%(is_filtered)s AS boolean) AND e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s
+       AND (e.status = ANY(CAST(%(statuses)s AS text[]))
+            -- What nothing holds of, now or as of a moment, counts as archived too; it is worked out once, out of all claims.
+            OR CAST(%(is_superseded_too)s AS boolean) AND (e.session_id, e.source_id) IN (
+                WITH held AS MATERIALIZED (
+                    SELECT COALESCE(jsonb_object_agg(said.id, NULL), '{}') AS claims
+                      FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS said (id)
+                     WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
+                       AND CASE WHEN CAST(%(held_first)s AS timestamptz) IS NULL OR CAST(%(as_of)s AS timestamptz) IS NULL
+                                THEN f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now())
+                                ELSE -- include held_then
+                                END
+                )
+                SELECT c.session_id, c.source_id FROM mnestic.claim AS c
+                 WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.kind IN ('affirmed', 'corrected')
+                   AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
+                 GROUP BY c.session_id, c.source_id
+                HAVING COALESCE(bool_and(NOT (SELECT claims FROM held) ? c.id)
+                                    FILTER (WHERE c.predicate = ANY(CAST(%(respects)s AS text[]))),
+                                bool_and(NOT (SELECT claims FROM held) ? c.id))))
+       AND (CAST(%(is_expired_too)s AS boolean) OR e.expires_at IS NULL
+            OR e.expires_at > COALESCE(CAST(%(as_of)s AS timestamptz), now()))
+       AND (CAST(%(as_of)s AS timestamptz) IS NULL OR e.at <= CAST(%(as_of)s AS timestamptz))
+       AND (CAST(%(types)s AS text[]) IS NULL OR e.entry_type = ANY(CAST(%(types)s AS text[])))
+       AND (CAST(%(session_id)s AS text) IS NULL OR e.session_id = CAST(%(session_id)s AS text))
+       AND (CAST(%(channel)s AS text) IS NULL OR e.channel = CAST(%(channel)s AS text))
+       AND (CAST(%(since)s AS timestamptz) IS NULL OR e.at >= CAST(%(since)s AS timestamptz))
+       AND (CAST(%(until)s AS timestamptz) IS NULL OR e.at < CAST(%(until)s AS timestamptz))
+       AND (CAST(%(tags)s AS text[]) IS NULL OR e.number IN (
+            SELECT entry_number FROM mnestic.entry_term
+             WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'tag'
+               AND term = ANY(CAST(%(tags)s AS text[]))))
+       AND (CAST(%(subject)s AS text) IS NULL OR e.number IN (
+            SELECT entry_number FROM mnestic.entry_term
+             WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind IN ('subject', 'alias')
+               AND term = CAST(%(subject)s AS text)))
+       AND (CAST(%(categories)s AS text[]) IS NULL OR EXISTS (
+            SELECT FROM mnestic.claim AS c
+              JOIN mnestic.fact AS f ON f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
+               AND f.subject_key = c.subject_key AND f.predicate = c.predicate
+             WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
+               AND f.category = ANY(CAST(%(categories)s AS text[]))
+               AND c.session_id = e.session_id AND c.source_id = e.source_id))
+),
+-- Words: BM25 out of the postings alone, with a bit for each word of the question. Weights are inverse document frequencies.
+by_words AS MATERIALIZED (
+    SELECT p.entry_number AS number,
+           sum(a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
+               * (0.25::float8 + 0.75::float8 * p.length / CAST(%(average_length)s AS float8))))) AS score,
+           bit_or(a.bit) AS bits
+      FROM unnest(CAST(%(lexemes)s AS text[]), CAST(%(lexeme_weights)s AS float8[]), CAST(%(lexeme_bits)s AS bigint[]))
+        AS a (lexeme, weight, bit)
+     CROSS JOIN LATERAL (
+        SELECT entry_number, frequency, length FROM mnestic.posting
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = a.lexeme OFFSET 0) AS p
+     WHERE NOT CAST(%(is_filtered)s AS boolean) OR p.entry_number IN (SELECT number FROM allowed)
+     GROUP BY p.entry_number ORDER BY score DESC, number DESC LIMIT CAST(%(pool)s AS integer)
+),
+-- Words of names, where the question has no others that are known or these have not spoken.
+by_called AS MATERIALIZED (
+    SELECT p.entry_number AS number,
+           sum(a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
+               * (0.25::float8 + 0.75::float8 * p.length / CAST(%(average_length)s AS float8))))) AS score
+      FROM unnest(CAST(%(called)s AS text[]), CAST(%(called_weights)s AS float8[])) AS a (lexeme, weight)
+     CROSS JOIN LATERAL (
+        SELECT entry_number, frequency, length FROM mnestic.posting
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = a.lexeme OFFSET 0) AS p
+     WHERE NOT CAST(%(is_filtered)s AS boolean) OR p.entry_number IN (SELECT number FROM allowed)
+     GROUP BY p.entry_number ORDER BY score DESC, number DESC LIMIT 30
+),
+-- Meaning: all vectors of the agent, or its index where there is one.
+by_meaning AS MATERIALIZED (
+    SELECT number, score
+      FROM mnestic.nearest_vectors(%(tenant_id)s, %(agent_id)s, %(model)s, CAST(%(vector)s AS halfvec),
+                                   CAST(%(pool)s AS integer), CAST(%(is_indexed)s AS boolean))
+     WHERE CAST(%(vector)s AS halfvec) IS NOT NULL AND NOT CAST(%(is_filtered)s AS boolean)
+     UNION ALL
+    (SELECT v.entry_number, - (v.vector <#> CAST(%(vector)s AS halfvec)) FROM mnestic.embedding AS v
+      WHERE CAST(%(vector)s AS halfvec) IS NOT NULL AND CAST(%(is_filtered)s AS boolean)
+        AND v.tenant_id = %(tenant_id)s AND v.agent_id = %(agent_id)s AND v.model = %(model)s
+        AND v.entry_number IN (SELECT number FROM allowed)
+      ORDER BY v.vector <#> CAST(%(vector)s AS halfvec) LIMIT CAST(%(pool)s AS integer))
+),
+-- Names, tags and aliases: the newest entries of each.
+by_name AS MATERIALIZED (
+    SELECT found.number FROM unnest(CAST(%(kinds)s AS text[]), CAST(%(terms)s AS text[])) AS k (kind, term)
+     CROSS JOIN LATERAL (
+        SELECT entry_number AS number FROM mnestic.entry_term
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = k.kind AND term = k.term
+           AND (NOT CAST(%(is_filtered)s AS boolean) OR entry_number IN (SELECT number FROM allowed))
+         ORDER BY entry_number DESC LIMIT 30) AS found
+),
+-- Time: the last entries of the period.
+by_time AS MATERIALIZED (
+    SELECT e.number FROM mnestic.entry AS e
+     WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.status = 'active'
+       AND e.at >= CAST(%(period_start)s AS timestamptz) AND e.at < CAST(%(period_end)s AS timestamptz)
+       AND (NOT CAST(%(is_filtered)s AS boolean) OR e.number IN (SELECT number FROM allowed))
+     ORDER BY e.at DESC, e.id DESC LIMIT 100
+),
+-- Facts: what is believed of whom the question names in what it asks for, and the messages that claimed it, the latest first.
+claimed AS MATERIALIZED (
+    SELECT f.subject_key, f.predicate, f.cardinality, f.id AS fact_id, f.place, c.session_id, c.source_id, c.said_at
+      FROM (SELECT f.*, row_number() OVER (ORDER BY f.valid_from DESC, f.id) AS place
+              FROM unnest(CAST(%(names)s AS text[])) AS n (name)
+             CROSS JOIN unnest(CAST(%(predicates)s AS text[])) AS p (name)
+             CROSS JOIN LATERAL (
+                SELECT f.subject_key, f.predicate, f.cardinality, f.id, f.claims, f.valid_from FROM mnestic.fact AS f
+                 WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
+                   AND f.subject_key = n.name AND f.predicate = p.name
+                   AND CASE WHEN CAST(%(held_first)s AS timestamptz) IS NOT NULL THEN -- include held_then
+                            WHEN CAST(%(is_past_too)s AS boolean) THEN f.status <> 'deleted'
+                            ELSE f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now()) END
+                OFFSET 0) AS f
+             ORDER BY place LIMIT 50) AS f
+     CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS held (id)
+     CROSS JOIN LATERAL (
+        SELECT session_id, source_id, said_at FROM mnestic.claim
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = held.id
+           AND kind IN ('affirmed', 'corrected') AND source_id IS NOT NULL OFFSET 0) AS c
+     ORDER BY f.place, c.said_at DESC LIMIT 50
+),
+by_fact AS MATERIALIZED (
+    SELECT e.number,
+           json_agg(json_build_array(c.place, c.subject_key, c.predicate, c.cardinality, c.fact_id)) AS facts
+      FROM claimed AS c
+     CROSS JOIN LATERAL (
+        SELECT number FROM mnestic.entry
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
+           AND at = c.said_at AND source_id = c.source_id
+           AND (NOT CAST(%(is_filtered)s AS boolean) OR number IN (SELECT number FROM allowed)) OFFSET 0) AS e
+     GROUP BY e.number
+),
+-- What words and meaning say together, as ranking weighs them.
+scored AS MATERIALIZED (
+    SELECT number, w.score AS bm25, w.bits, m.score AS cosine,
+           CAST(%(semantic)s AS float8) * greatest(0, least(1,
+               (COALESCE(m.score, 0) - CAST(%(least_cosine)s AS float8)) / CAST(%(cosine_range)s AS float8)))
+               * CASE WHEN CAST(%(is_by_words)s AS boolean) AND w.bits IS NULL THEN 0 ELSE 1 END
+           + CAST(%(lexical)s AS float8) * least(1, COALESCE(w.score, 0) / CAST(%(full_score)s AS float8)) AS own
+      FROM by_words AS w FULL JOIN by_meaning AS m USING (number)
+),
+-- The strongest lend to those beside them in the conversation and to those related to them, unless nothing of them holds.
+lender AS MATERIALIZED (
+    SELECT e.number, s.own, e.session_id, e.at, e.id, e.entry_type, e.related,
+           CASE WHEN CAST(%(is_superseded_out)s AS boolean) THEN -- include superseded
+                END AS is_superseded
+      FROM (SELECT * FROM scored WHERE own > 0 ORDER BY own DESC, number DESC
+             LIMIT CAST(%(lending)s AS integer)) AS s
+     CROSS JOIN LATERAL (
+        SELECT number, session_id, source_id, at, id, entry_type, related FROM mnestic.entry
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = s.number OFFSET 0) AS e
+),
+edge AS MATERIALIZED (
+    SELECT l.number AS lender, x.number, x.kind, l.own * CASE x.kind WHEN 'beside' THEN CAST(%(beside)s AS float8)
+                                                         WHEN 'near' THEN CAST(%(near)s AS float8)
+                                                         ELSE CAST(%(related)s AS float8) END AS given
+      FROM lender AS l CROSS JOIN LATERAL (
+        -- Two turns before and two after, the nearest first; what stands there and is no turn gets nothing.
+        SELECT number, CASE place WHEN 1 THEN 'beside' ELSE 'near' END AS kind
+          FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at DESC, id DESC) AS place
+                  FROM (SELECT number, entry_type, at, id FROM mnestic.entry
+                         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = l.session_id
+                           AND (at, id) < (l.at, l.id) ORDER BY at DESC, id DESC LIMIT 2) AS before) AS turn
+         WHERE l.entry_type = 'interaction' AND entry_type = 'interaction'
+         UNION ALL
+        SELECT number, CASE place WHEN 1 THEN 'beside' ELSE 'near' END
+          FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at, id) AS place
+                  FROM (SELECT number, entry_type, at, id FROM mnestic.entry
+                         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = l.session_id
+                           AND (at, id) > (l.at, l.id) ORDER BY at, id LIMIT 2) AS after) AS turn
+         WHERE l.entry_type = 'interaction' AND entry_type = 'interaction'
+         UNION ALL
+        SELECT e.number, 'related' FROM jsonb_array_elements_text(l.related) AS r (id)
+         CROSS JOIN LATERAL (SELECT number FROM mnestic.entry
+                              WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = r.id OFFSET 0) AS e
+         UNION ALL
+        SELECT entry_number, 'related' FROM mnestic.entry_term
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'related' AND term = l.id
+      ) AS x
+     WHERE l.is_superseded IS NOT TRUE
+),
+-- Those that are lent too little to be found by that alone are not read.
+borrower AS (
+    SELECT number FROM edge GROUP BY number
+    HAVING sum(given) >= CAST(%(least_share)s AS float8) * (SELECT max(own) FROM lender)
+),
+candidate AS MATERIALIZED (
+    SELECT number FROM scored UNION SELECT number FROM by_called UNION SELECT number FROM by_name
+     UNION SELECT number FROM by_time UNION SELECT number FROM by_fact UNION SELECT number FROM borrower
+)
+SELECT e.number, e.id, e.session_id, e.speaker, CAST(e.subjects AS text) AS subjects,
+       CAST(extract(epoch FROM e.at) AS float8) AS at, CAST(e.importance AS float8) AS importance,
+       CAST(e.aliases AS text) AS aliases, CAST(e.tags AS text) AS tags, e.entry_type, CAST(e.times AS text) AS times,
+       e.marks, e.status, CAST(extract(epoch FROM e.expires_at) AS float8) AS expires_at, e.content,
+       s.bm25, s.bits, s.cosine, f.facts, l.number IS NOT NULL AS is_lender, l.is_superseded,
+       lent.edges,
+       CASE WHEN CAST(%(is_filtered)s AS boolean) THEN c.number IN (SELECT number FROM allowed) END AS is_allowed
+  FROM candidate AS c
+ CROSS JOIN LATERAL (
+    SELECT * FROM mnestic.entry
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = c.number OFFSET 0) AS e
+  LEFT JOIN scored AS s ON s.number = c.number
+  LEFT JOIN lender AS l ON l.number = c.number
+  LEFT JOIN (SELECT lender AS number, json_agg(json_build_array(number, kind)) AS edges FROM edge GROUP BY lender)
+         AS lent ON lent.number = c.number
+  LEFT JOIN by_fact AS f ON f.number = c.number

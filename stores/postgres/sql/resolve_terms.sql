@@ -1,0 +1,104 @@
+-- The first statement of a search: what an agent's memory knows of the terms of a question, and how much there is in it.
+-- One row. It leads every index with tenant and agent, and looks words and names up by equality, since row-level security
+-- lets nothing else use an index.
+WITH
+-- Which database this is: one that was restored has another timeline, a copy another identifier or number.
+database AS (
+    SELECT format('%s/%s/%s', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8),
+                  (SELECT oid FROM pg_database WHERE datname = current_database())) AS id
+      FROM pg_control_system()
+),
+term AS MATERIALIZED (
+    SELECT k.term,
+           COALESCE((SELECT true FROM mnestic.entry_term WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+                        AND kind = 'subject' AND term = k.term LIMIT 1), false) AS is_subject,
+           COALESCE((SELECT true FROM mnestic.entry_term WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+                        AND kind = 'alias' AND term = k.term LIMIT 1), false) AS is_alias,
+           COALESCE((SELECT true FROM mnestic.entry_term WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+                        AND kind = 'tag' AND term = k.term LIMIT 1), false) AS is_tag
+      FROM unnest(CAST(%(keys)s AS text[])) AS k (term)
+),
+-- Names that are known, each with another key of whom it names: its own, what facts say it is short for, or the one that
+-- an entry with this alias is about. Whoever speaks does so among the last 20 entries about them.
+name AS (
+    SELECT term, term AS key, false AS is_by_alias, ARRAY(
+           SELECT DISTINCT e.speaker
+             FROM (SELECT entry_number FROM mnestic.entry_term
+                    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'subject' AND term = t.term
+                    ORDER BY entry_number DESC LIMIT 20) AS about
+             JOIN mnestic.entry AS e ON e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s
+              AND e.number = about.entry_number
+            WHERE e.entry_type = 'interaction' AND e.speaker IS NOT NULL) AS speakers
+      FROM term AS t
+     WHERE CASE WHEN is_subject OR is_alias THEN true
+                ELSE COALESCE((SELECT true FROM mnestic.fact WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+                                  AND subject_key = term LIMIT 1), false) END
+     UNION ALL
+    SELECT t.term, f.subject_key, false, ARRAY[]::text[] FROM term AS t
+     CROSS JOIN LATERAL (SELECT subject_key FROM mnestic.fact
+                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND object_key = t.term
+                            AND status = 'active'
+                            AND predicate IN ('also_known_as', 'full_name', 'nickname', 'preferred_name') OFFSET 0) AS f
+     UNION ALL
+    SELECT t.term, e.subjects ->> 0, true, ARRAY[]::text[]
+      FROM term AS t
+     CROSS JOIN LATERAL (SELECT entry_number AS number FROM mnestic.entry_term
+                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'alias' AND term = t.term
+                          ORDER BY entry_number DESC LIMIT 20) AS named
+     CROSS JOIN LATERAL (SELECT subjects FROM mnestic.entry
+                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = named.number
+                            AND status = 'active' AND jsonb_array_length(subjects) = 1 OFFSET 0) AS e
+     WHERE t.is_alias
+),
+-- The parts of each word as lexemes, in each language of the agent's entries and in English, with how many entries have them.
+word AS (
+    SELECT w.word, x.positions[1] AS part, g.language, x.lexeme, COALESCE(l.entries, 0) AS entries
+      FROM unnest(CAST(%(words)s AS text[])) AS w (word)
+     CROSS JOIN (SELECT unnest(languages) FROM mnestic.corpus
+                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+                  UNION SELECT 'english') AS g (language)
+     CROSS JOIN unnest(to_tsvector(CAST(g.language AS regconfig), mnestic.words_apart(w.word))) AS x
+      LEFT JOIN mnestic.lexeme AS l
+        ON l.tenant_id = %(tenant_id)s AND l.agent_id = %(agent_id)s AND l.lexeme = x.lexeme
+),
+-- Whom somebody is related to, as of now.
+related AS (
+    SELECT o.name AS subject_key, k.predicate, f.object_key
+      FROM unnest(CAST(%(owners)s AS text[])) AS o (name)
+     CROSS JOIN unnest(CAST(%(kin)s AS text[])) AS k (predicate)
+     CROSS JOIN LATERAL (SELECT object_key FROM mnestic.fact
+                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = o.name
+                            AND predicate = k.predicate AND status = 'active'
+                            AND (valid_to IS NULL OR valid_to > now()) OFFSET 0) AS f
+),
+-- The first of the periods that an entry is of.
+period AS (
+    SELECT p.place FROM unnest(CAST(%(since)s AS timestamptz[]), CAST(%(until)s AS timestamptz[]))
+           WITH ORDINALITY AS p (since, until, place)
+     CROSS JOIN LATERAL (SELECT FROM mnestic.entry
+                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+                            AND at >= p.since AND at < p.until AND status = 'active' LIMIT 1) AS found
+     ORDER BY p.place LIMIT 1
+)
+SELECT now() AS now,
+       (SELECT id FROM database) AS database,
+       COALESCE((SELECT knowledge FROM mnestic.agent_revision
+                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s), 0) AS knowledge,
+       -- When some of it next ends by itself.
+       LEAST((SELECT min(expires_at) FROM mnestic.entry
+               WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND expires_at > now()),
+             (SELECT min(valid_to) FROM mnestic.fact
+               WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND status = 'active'
+                 AND valid_to > now())) AS ends_at,
+       (SELECT jsonb_object_agg(name, value) FROM mnestic.setting
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS settings,
+       c.entries, c.lexemes, c.languages, COALESCE(m.entries, 0) AS vectors,
+       (SELECT json_agg(json_build_array(term, key, is_by_alias, speakers)) FROM name) AS names,
+       (SELECT json_agg(term) FROM term WHERE is_alias OR is_tag) AS tags,
+       (SELECT json_agg(json_build_array(word, part, language, lexeme, entries) ORDER BY word, part) FROM word) AS words,
+       (SELECT json_agg(json_build_array(subject_key, predicate, object_key)) FROM related) AS related,
+       (SELECT place FROM period) AS period
+  FROM (SELECT) AS always
+  LEFT JOIN mnestic.corpus AS c ON c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
+  LEFT JOIN mnestic.embedding_model AS m
+    ON m.tenant_id = %(tenant_id)s AND m.agent_id = %(agent_id)s AND m.model = %(model)s

@@ -1,0 +1,27 @@
+-- A fragment of other queries: whether nothing that the entry e claimed holds, or held at the moments that are asked about;
+-- null where it claimed nothing. Where it claimed something by predicates that the question is about, these alone count.
+(SELECT COALESCE(bool_and(NOT claimed.holds) FILTER (WHERE claimed.predicate = ANY(CAST(%(respects)s AS text[]))),
+                 bool_and(NOT claimed.holds))
+   FROM (SELECT c.predicate,
+                CASE WHEN CAST(%(held_first)s AS timestamptz) IS NULL THEN
+                    -- What is active is found by its own two indexes, however much is past.
+                    EXISTS (SELECT FROM mnestic.fact AS f
+                             WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
+                               AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
+                               AND f.status = 'active' AND f.cardinality = 'single'
+                               AND (f.valid_to IS NULL OR f.valid_to > now()))
+                    OR EXISTS (SELECT FROM mnestic.fact AS f
+                                WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
+                                  AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
+                                  AND f.status = 'active' AND f.cardinality = 'multi'
+                                  AND (f.valid_to IS NULL OR f.valid_to > now()))
+                ELSE
+                    EXISTS (SELECT FROM mnestic.fact AS f
+                             WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
+                               AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
+                               AND -- include held_then
+                           )
+                END AS holds
+           FROM mnestic.claim AS c
+          WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.kind IN ('affirmed', 'corrected')
+            AND c.session_id = e.session_id AND c.source_id = e.source_id) AS claimed)
