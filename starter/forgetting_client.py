@@ -1,6 +1,6 @@
 """Having an agent forget a topic, from outside a job."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.query_models import QueryModels
@@ -11,10 +11,9 @@ from mnestic.memory.topics import topic_words
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.context_client import ContextClient
 from mnestic.starter.reach import Reach
+from mnestic.starter.started_workflow import StartedWorkflow
 
 if TYPE_CHECKING:  # a third of a second, which only who forgets pays
-    from temporalio.client import WorkflowHandle
-
     from mnestic.starter.topic_forgetting import TopicForgetting
 
 
@@ -84,7 +83,7 @@ class ForgettingClient(ContextClient):
 
     async def start_forgetting(
         self, topic: FreeText, *, confirm: str | None = None
-    ) -> "WorkflowHandle[Any, Purged]":
+    ) -> StartedWorkflow[Purged]:
         """Begins to forget, as `forget` does, and does not wait for the end.
 
         Raises:

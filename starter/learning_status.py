@@ -23,6 +23,7 @@ from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.payload_decoding import decoded
 from mnestic.starter.rpc import rpc_errors
+from mnestic.starter.started_workflow import StartedWorkflow
 
 Result = TypeVar("Result")
 _LOOK_EVERY_S = 1.0
@@ -63,21 +64,22 @@ async def find_delay(
 
 
 async def wait_for_learning(
-    client: MnesticClient, handle: WorkflowHandle[Any, Result], *, tell: Callable[[str], None]
+    client: MnesticClient, started: StartedWorkflow[Result], *, tell: Callable[[str], None]
 ) -> Result:
     """What was learned in the end; or forgotten, which waits for the same.
 
     Args:
         client: Connected to where it is learned.
-        handle: Of the learning, or the forgetting, that was started.
+        started: The learning, or the forgetting.
         tell: Is told of what keeps it waiting and passes by itself.
 
     Raises:
         LearningHeldError: the end has to wait for a person; learning goes on by itself after that.
         TemporalUnavailableError: Temporal does not answer.
     """
-    with rpc_errors(client.endpoints.temporal_address, job_id=handle.id):
-        ended = asyncio.ensure_future(handle.result())
+    with rpc_errors(client.endpoints.temporal_address, job_id=started.id):
+        handle = client.temporal.get_workflow_handle(started.id)
+        ended = asyncio.ensure_future(started.result())
         told = None
         try:
             while not (await asyncio.wait([ended], timeout=_LOOK_EVERY_S))[0]:
