@@ -92,6 +92,8 @@ def ingest(
 
         received = 0
         async with await connect_client() as client:
+            # Extraction begins with the first batch.
+            before = await client.memory(agent).count_learning()
             with _progress() as progress:
                 bar = progress.add_task("messages kept", total=read)
                 async for batch in receive_conversation(
@@ -99,8 +101,7 @@ def ingest(
                 ):
                     received += batch.new
                     progress.update(bar, advance=batch.messages)
-                before = await client.memory(agent).count_learning()
-                async with _shown(progress, client.memory(agent), waiting=before.waiting):
+                async with _shown(progress, client.memory(agent)):
                     held = await _learn(client, agent)
             after = await client.memory(agent).count_learning()
         _tell(refused[unread:])
@@ -173,11 +174,10 @@ async def _learn(client: "MnesticClient", agent_id: str) -> LearningHeldError | 
 
 
 @asynccontextmanager
-async def _shown(
-    progress: Progress, memory: "MemoryClient", *, waiting: int
-) -> AsyncIterator[None]:
+async def _shown(progress: Progress, memory: "MemoryClient") -> AsyncIterator[None]:
     """Shows how learning goes on while it does, if anybody looks and there is anything to learn."""
-    if progress.disable or not waiting:
+    waiting = 0 if progress.disable else (await memory.count_learning()).waiting
+    if not waiting:
         yield
         return
     bar = progress.add_task("messages learned from", total=waiting)

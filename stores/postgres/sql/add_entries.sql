@@ -73,4 +73,5 @@ modelled AS (
                   complete_to = CASE WHEN m.entries + excluded.entries = (SELECT entries FROM totals)
                                      THEN (SELECT max(entry_number) FROM embedded) ELSE m.complete_to END
 )
-SELECT id, number, importance, created_at FROM added
+-- A `real` has the digits of its text wherever an entry is read; in the binary form it would have others here.
+SELECT id, number, CAST(CAST(importance AS text) AS float8) AS importance, created_at FROM added
