@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting import TopicForgotten
 from mnestic.memory.resources import Resource
 from mnestic.starter.client import MnesticClient
@@ -79,6 +80,11 @@ async def end(client: MnesticClient, job_id: str, **payload: Any) -> None:
 
 
 async def forget(memory: MemoryClient, topic: str) -> TopicForgotten:
-    """Has a topic forgotten, by the token of its preview."""
-    shown = await memory.preview_forget(topic)
-    return await memory.forget(topic, confirm=shown.token)
+    """Has a topic forgotten, by the token of its preview; looks again if extraction has changed what would go."""
+    while True:
+        shown = await memory.preview_forget(topic)
+        try:
+            return await memory.forget(topic, confirm=shown.token)
+        except InvalidInputError as error:
+            if error.what != "confirm":
+                raise

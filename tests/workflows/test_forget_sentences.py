@@ -122,8 +122,9 @@ async def test_a_message_that_was_not_read_yet_is_learned_from_as_it_is_left(
     scan: Scan,
     run_worker: Callable[[], AbstractAsyncContextManager[None]],
 ) -> None:
-    await ada.learn([said("1", TWO)])
-    owner = {"tenant_id": client.settings.tenant_id, "agent_id": "ada", "actor": "test"}
+    agent = {"tenant_id": client.settings.tenant_id, "agent_id": "ada"}
+    owner = {**agent, "actor": "test"}
+    await MemoryClient(memory, **agent).learn([said("1", TWO)])  # which starts no extraction
     async with memory.transaction(**owner, write=True) as transaction:
         taken = await transaction.learning.take("received", limit=10)
 

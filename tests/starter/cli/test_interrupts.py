@@ -5,12 +5,12 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mnestic.starter.cli import forgetting, knowledge
+from mnestic.starter import learning_status
 from tests.starter.cli.conftest import Cli
 
 LINES = '{"role": "Mara", "content": "I moved to Ghent.", "timestamp": "2026-03-01T12:00:00Z"}\n'
@@ -39,27 +39,21 @@ def test_a_command_that_is_still_loading_ends_without_a_word(tmp_path: Path) -> 
 
 
 @pytest.fixture
-def interrupt(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
-    """Presses Ctrl-C once a module waits for a workflow, which no worker takes."""
+def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Presses Ctrl-C once a command waits for a workflow, which no worker takes."""
+    wait = learning_status.wait_for_learning
 
-    def prepare(module: object) -> None:
-        wait = module.wait_for_learning  # type: ignore[attr-defined]
-
-        async def interrupted(*args: object, **fields: object) -> object:
-            os.kill(os.getpid(), signal.SIGINT)
-            return await wait(*args, **fields)
-
-        monkeypatch.setattr(module, "wait_for_learning", interrupted)
+    async def interrupted(*args: Any, **fields: Any) -> object:
+        os.kill(os.getpid(), signal.SIGINT)
+        return await wait(*args, **fields)
 
     assert threading.current_thread() is threading.main_thread()
-    return prepare
+    monkeypatch.setattr(learning_status, "wait_for_learning", interrupted)
 
 
-def test_an_ingest_says_how_to_go_on(
-    wired: Cli, interrupt: Callable[[object], None], tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("_interrupted")
+def test_an_ingest_says_how_to_go_on(wired: Cli, tmp_path: Path) -> None:
     (tmp_path / "chat.jsonl").write_text(LINES)
-    interrupt(knowledge)
 
     done = wired("memory", "ingest", "chat.jsonl", "--agent", "ada")
 
@@ -68,9 +62,8 @@ def test_an_ingest_says_how_to_go_on(
     assert "Traceback" not in done.err
 
 
-def test_a_forgetting_says_that_it_goes_on(wired: Cli, interrupt: Callable[[object], None]) -> None:
-    interrupt(forgetting)
-
+@pytest.mark.usefixtures("_interrupted")
+def test_a_forgetting_says_that_it_goes_on(wired: Cli) -> None:
     done = wired("memory", "forget", "Ghent", "--agent", "ada", "--yes")
 
     assert done.code == 130

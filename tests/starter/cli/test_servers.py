@@ -16,15 +16,18 @@ from mnestic.starter.embedded.state import RuntimeState, write_state
 Cli = Callable[..., Any]
 
 LIMIT_S = 15.0
-COMMANDS = [
+OF_MEMORY = [
+    ("memory", "record", "get", "n", "k", "--agent", "a"),
+    ("memory", "record", "set", "n", "k", "1", "--agent", "a"),
+]
+OF_TEMPORAL = [
     ("job", "list"),
     ("job", "show", "x"),
     ("job", "resume", "x"),
-    ("memory", "record", "get", "n", "k", "--agent", "a"),
-    ("memory", "record", "set", "n", "k", "1", "--agent", "a"),
     ("worker",),
     ("up",),
 ]
+COMMANDS = [*OF_MEMORY, *OF_TEMPORAL]
 
 
 def in_time(cli: Cli, *words: str) -> Any:
@@ -53,7 +56,7 @@ def test_a_database_that_does_not_answer_is_told(
     assert done.out == ""
 
 
-@pytest.mark.parametrize("words", [*COMMANDS, ("demo", "--json")], ids=" ".join)
+@pytest.mark.parametrize("words", [*OF_TEMPORAL, ("demo", "--json")], ids=" ".join)
 def test_a_temporal_that_does_not_answer_is_told(
     wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int, words: tuple[str, ...]
 ) -> None:
