@@ -27,6 +27,7 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _BATCH = 512
 _LONGEST = 20_000  # characters of a text that count; a mean of more says less
 _SHORT = 2000  # characters that are embedded at once, in a tenth of a millisecond
+_FEW_RANGES = 8  # of tokens, which are added up one by one
 _FEW = 100  # texts that are not worth waking the tokenizer's threads, which may wait for a core
 # Cosine with what tokens of other languages share from which a question is in one: 99 % of LoCoMo's are below.
 _FOREIGN = 0.16
@@ -204,7 +205,20 @@ def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def _means(tokens: NDArray[Any], lengths: NDArray[np.intp]) -> NDArray[np.float32]:
-    """The directions of the means of tokens that follow each other, so many each."""
+    """The directions of the means of tokens that follow each other, so many each, one at least.
+
+    Most words are of a token or two, so these are added by their places, which takes a third of adding up each range.
+    """
+    matrix = _model().matrix
     starts = np.cumsum(lengths) - lengths
-    sums = np.add.reduceat(_model().matrix[tokens], starts, axis=0)
+    sums = matrix[tokens[starts]]
+    for place in range(1, int(lengths.max(initial=1))):
+        longer = np.flatnonzero(lengths > place)
+        if len(longer) < _FEW_RANGES:
+            for one in longer.tolist():
+                sums[one] += matrix[tokens[starts[one] + place : starts[one] + lengths[one]]].sum(
+                    axis=0
+                )
+            break
+        sums[longer] += matrix[tokens[starts[longer] + place]]
     return np.asarray(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9))

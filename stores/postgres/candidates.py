@@ -47,8 +47,8 @@ class EntryRow:
     session_id: str | None
     attribution: Attribution
     is_turn: bool
-    times: tuple[tuple[datetime, datetime], ...]
     content: str
+    stored_times: str
     _folded: str | None = None
     _terms: tuple[str, ...] | None = None
 
@@ -61,6 +61,11 @@ class EntryRow:
     def subjects(self) -> frozenset[str]:
         """The keys of whom it is about."""
         return self.attribution.subjects
+
+    @property
+    def times(self) -> tuple[tuple[datetime, datetime], ...]:
+        """The times that it names; few questions ask for them."""
+        return _times(self.stored_times) if self.stored_times != "[]" else ()
 
     @property
     def folded(self) -> str:
@@ -128,8 +133,8 @@ def _texts(rows: Sequence[Any]) -> list[EntryRow]:
             session_id=row.session_id,
             attribution=attribution(row.speaker or "", row.subjects, row.aliases),
             is_turn=row.entry_type == "interaction",
-            times=_times(row.times) if row.times != "[]" else (),
             content=row.content,
+            stored_times=row.times,
         )
         for row in rows
     ]
