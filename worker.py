@@ -213,7 +213,7 @@ async def _open_activities(
     finally:
         counts = memory.cache_counts()
         if counts.is_of_use:
-            log.info("what was kept", extra={"caches": counts.model_dump()})
+            log.info("caches of retrieval", extra={"caches": counts.model_dump()})
         await memory.close()
 
 

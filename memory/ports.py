@@ -176,7 +176,7 @@ class Memory(Protocol):
         ...
 
     def cache_counts(self) -> CacheCounts:
-        """What this process keeps of entries and answers, and how often that was of use."""
+        """What the caches of this process hold, and how often that was of use."""
         ...
 
     async def check(self) -> None:

@@ -28,7 +28,7 @@ from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.revisions import revise
 
 # How often a word counts before it is said enough. Source: BM25, Robertson and Zaragoza, 2009; `b`, how much
-# the length counts, is in `stores/postgres/kept_words.py`.
+# the length counts, is in `stores/postgres/sql/find_candidates.sql`.
 SATURATION = 1.2
 _DAY = 86_400.0  # seconds
 # How near to the time that is asked about an entry still counts, and how much.

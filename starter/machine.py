@@ -1,6 +1,6 @@
 """How much memory this process may take: the machine's, or what its container is let have of it.
 
-It stands alone, since both the embedded Postgres and what a process keeps are measured by it.
+It stands alone, since both the embedded Postgres and the caches of a process are measured by it.
 """
 
 import re
@@ -11,7 +11,7 @@ import psutil
 
 from mnestic.memory.caches import CACHE_BYTES
 
-_SHARE = 32  # of all memory, in which a process keeps what it read
+_SHARE = 32  # of all memory, for the caches of a process
 _MOST_SHARE = 4  # of a small one
 _MOST_CACHE_BYTES = 2**30
 _PROCESS_GROUPS = Path("/proc/self/cgroup")
@@ -32,7 +32,7 @@ def memory_bytes(*, process_groups: Path = _PROCESS_GROUPS, groups: Path = _GROU
 
 
 def cache_bytes() -> int:
-    """What a process keeps by default, in bytes."""
+    """What the caches of a process may take by default, in bytes."""
     memory = memory_bytes()
     return min(max(CACHE_BYTES, memory // _SHARE), _MOST_CACHE_BYTES, memory // _MOST_SHARE)
 

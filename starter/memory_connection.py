@@ -117,7 +117,7 @@ class MemoryConnection(ChecksTexts):
         )
 
     def cache_counts(self) -> CacheCounts:
-        """What this process keeps of entries and answers, and how often that was of use."""
+        """What the caches of this process hold, and how often that was of use."""
         return self._memory.cache_counts()
 
     def predicates(self) -> PredicateClient:

@@ -58,7 +58,7 @@ class Settings(BaseSettings):
     cache_bytes: int = Field(
         default_factory=cache_bytes,
         ge=0,
-        description="What a process keeps of entries, vectors and answers; 0: nothing",
+        description="What the answers and the vectors of queries that a process caches may take; 0: nothing is cached",
     )
     temporal_address: str | None = Field(
         None,

@@ -49,7 +49,7 @@ class ClaimRow(Table, table=True):
         ),
         # serves claim, of facts
         Index("claim_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
-        # serves list_from, and what is over of what a search finds
+        # serves list_from, find_candidates and read_winners
         Index("claim_by_source", "tenant_id", "agent_id", "session_id", "source_id"),
     )
 
@@ -94,12 +94,12 @@ class FactRow(Table, table=True):
             unique=True,
             postgresql_where="status = 'active' AND cardinality = 'multi'",
         ),
-        # serves list_entries of whom a name means
+        # serves list_entries and resolve_terms: whom a name means
         Index(
             *("fact_by_name", "tenant_id", "agent_id", "object_key"),
             postgresql_where=f"status = 'active' AND predicate IN ({_NAMING})",
         ),
-        # serves recognise: until when what was found is true
+        # serves resolve_terms: when something next ends
         Index(
             *("fact_ending", "tenant_id", "agent_id", "valid_to"),
             postgresql_where="status = 'active' AND valid_to IS NOT NULL",

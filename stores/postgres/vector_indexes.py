@@ -18,7 +18,7 @@ from mnestic.stores.postgres.poolers import is_pooled
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.sqlstates import unavailable
 
-# Below, looking at all vectors is as fast, and always right. See the README, "Decisions".
+# Below, looking at all vectors is as fast, and always right. See docs/decisions/0007.
 INDEXED_FROM = 5000
 _LINKS, _CONSTRUCTED = 32, 200  # of an entry, and entries that are looked at to choose them
 _KEPT = 0.5  # share of `INDEXED_FROM` below which an index is not worth its place any more

@@ -62,7 +62,7 @@ def test_each_setting_has_a_row_with_its_default(field: str) -> None:
 
 
 def test_each_setting_of_an_agent_has_a_row_with_its_default() -> None:
-    page = (ROOT / "docs" / "retrieval.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "agent-settings.md").read_text(encoding="utf-8")
     named = re.findall(r"^\| `([a-z_]+)` \| `(.*)` \| (.*) \|$", page, flags=re.MULTILINE)
 
     told = [

@@ -25,7 +25,7 @@ CASES, BEYOND = (
     {world: cases for world in WORLD_NAMES if (cases := load(world).get(name, ()))}
     for name in ("cases", "beyond")
 )
-PAGE = Path(__file__).parents[2] / "docs" / "retrieval.md"
+PAGE = Path(__file__).parents[2] / "docs" / "retrieval-quality.md"
 EXPECTATIONS = {"must", "must_not", "only", "first", "first_of", "count", "empty"}
 KINDS = {
     *("supersession", "as of", "alias", "scope", "typo", "prefix", "paraphrase", "off topic"),
