@@ -7,7 +7,7 @@ agent's memory, in one database; what was cached at another is dropped as soon a
 from collections import OrderedDict
 from typing import NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, computed_field
 
 CACHE_BYTES = 256 * 2**20  # of a process, unless it is told otherwise or has much memory
 _VECTORS = 0.25  # share of them that vectors of queries may take
@@ -32,6 +32,7 @@ class CacheCount(BaseModel):
     held: int = 0
     bytes: int = 0
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def hit_rate(self) -> float:
         """The share that was found, 0 to 1; 0 before anything was looked for."""

@@ -8,8 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from struct import Struct
-from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar, get_args
+from typing import Any, Literal, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,21 +54,7 @@ ROW = np.dtype(
         ("alike", "<f8"),
     ]
 )
-PACKED = Struct("<q3d6?bqdq3d")  # a row, as bytes
-_BYTES = np.dtype(
-    (np.void, ROW.itemsize)
-)  # likewise; to join rows field by field takes ten times as long
 MOST_BITS = 60  # of `persons` and `lexemes`
-
-
-class Hit(NamedTuple):
-    """What words say of an entry: its BM25, and a bit for each word of the question that it has."""
-
-    score: float
-    lexemes: int
-
-
-_UNSAID = Hit(0.0, 0)
 
 
 def tuples_of(kind: type[Made], *columns: Iterable[object]) -> Iterator[Made]:
@@ -121,33 +106,13 @@ class CandidateText(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Entries that sources brought: `rows` of the type `ROW`, and `texts` in the same order.
-
-    `ruled_out` are the numbers of others that were brought, but do not answer the question.
-    """
+    """Entries that sources brought: `rows` of the type `ROW`, and `texts` in the same order."""
 
     rows: NDArray[Any] = field(default_factory=lambda: np.zeros(0, ROW))
     texts: Sequence[CandidateText] = ()
-    ruled_out: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    @property
-    def numbers(self) -> frozenset[int]:
-        """Of all that were brought."""
-        return self.ruled_out.union(self.rows["number"].tolist())
-
-    def joined(self, *others: Self) -> Self:
-        """With those of others after them; none is among both."""
-        parts = [self, *(one for one in others if one.texts or one.ruled_out)]
-        if len(parts) == 1:
-            return self
-        return type(self)(
-            np.concatenate([one.rows.view(_BYTES) for one in parts]).view(ROW),
-            [text for one in parts for text in one.texts],
-            frozenset().union(*(one.ruled_out for one in parts)),
-        )
 
     def ordered(self, values: NDArray[Any]) -> NDArray[np.intp]:
         """Their places by a value of each, the largest first; of equal ones the newest, in whichever order they were brought."""
@@ -157,37 +122,20 @@ class Candidates:
         """Those at some places."""
         return type(self)(self.rows[places], [self.texts[place] for place in places.tolist()])
 
-    def among(self, numbers: AbstractSet[int]) -> Self:
-        """Those of these numbers."""
-        return self.of(np.flatnonzero(self._are_among(numbers)))
-
     def without(
         self, numbers: AbstractSet[int] = frozenset(), *, entry_ids: AbstractSet[str] = frozenset()
     ) -> Self:
-        """All but these, whose numbers are ruled out."""
+        """All but these."""
         if not numbers and not entry_ids:
             return self
         goes = self._are_among(numbers)
         if entry_ids:
             goes |= np.array([text.entry_id in entry_ids for text in self.texts], dtype=bool)
-        left, gone = self.of(np.flatnonzero(~goes)), self.rows["number"][goes].tolist()
-        return type(self)(left.rows, left.texts, self.ruled_out.union(gone))
+        return self.of(np.flatnonzero(~goes))
 
     def _are_among(self, numbers: AbstractSet[int]) -> NDArray[np.bool_]:
         all_numbers = self.rows["number"].tolist()
         return np.fromiter(map(numbers.__contains__, all_numbers), bool, len(all_numbers))
-
-    def hear(
-        self, words: Mapping[int, Hit], near: Mapping[int, float], learned: Mapping[str, float]
-    ) -> None:
-        """Notes what sources say of them: words and meaning by number, what was learned by id."""
-        numbers, rows = self.rows["number"].tolist(), self.rows
-        hits = [words.get(number, _UNSAID) for number in numbers]
-        rows["words"] = [hit.score for hit in hits]
-        rows["lexemes"] = [hit.lexemes for hit in hits]
-        rows["cosine"] = [near.get(number, 0.0) for number in numbers]
-        if learned:
-            rows["learned"] = [learned.get(text.entry_id, 0.0) for text in self.texts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ It is pure, and stands apart from ranking, which makes one score of all this.
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -191,13 +190,6 @@ class Weighed:
         assert period is not None
         covers = any(start <= period.start and period.end <= end for start, end in text.times)
         return covers or _RECURS.search(text.content) is not None
-
-    def gives(self, ties: Ties) -> dict[int, float]:
-        """What they lend to each entry, at most, by its number."""
-        lent: defaultdict[int, float] = defaultdict(float)
-        for number, _, given in self._given(ties):
-            lent[number] += given
-        return lent
 
     @property
     def _lending(self) -> dict[Tie, float]:

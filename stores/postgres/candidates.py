@@ -82,13 +82,13 @@ class EntryRow:
 
 
 def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
-    """Candidates of the rows that the question lets through; of the others the numbers."""
+    """Candidates of the rows that the question lets through."""
     now = search.now.timestamp()
-    good: list[Any] = []
-    ruled_out: list[Any] = []
-    for row in rows:
-        holds = _holds_until(row) > now if row.is_allowed is None else row.is_allowed
-        (good if holds else ruled_out).append(row)
+    good = [
+        row
+        for row in rows
+        if (_holds_until(row) > now if row.is_allowed is None else row.is_allowed)
+    ]
     table = np.zeros(len(good), ROW)
     texts = _texts(good)
     for name in ("number", "at", "importance"):
@@ -108,7 +108,7 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
     if search.tags:
         keys = _key_reader()
         table["is_tagged"] = [_is_tagged(row, search.tags, keys) for row in good]
-    return Candidates(table, texts, frozenset(row.number for row in ruled_out))
+    return Candidates(table, texts)
 
 
 # As numbers, since each test of a flag makes another flag.

@@ -1,4 +1,4 @@
-"""Candidates as columns: what is taken out and joined."""
+"""Candidates as columns: what is taken out."""
 
 from datetime import UTC, datetime
 
@@ -15,13 +15,11 @@ def found(*numbers: int) -> Candidates:
     return candidates(Sample(number=number, at=NOON) for number in numbers)
 
 
-def test_what_is_taken_out_is_ruled_out() -> None:
+def test_what_is_taken_out_is_gone() -> None:
     left = found(1, 2, 3, 4).without({2}, entry_ids={"4", "9"})
 
     assert left.rows["number"].tolist() == [1, 3]
     assert [text.entry_id for text in left.texts] == ["1", "3"]
-    assert left.ruled_out == {2, 4}
-    assert left.numbers == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize("numbers", [(), (1,), (1, 2)])
@@ -29,17 +27,6 @@ def test_all_may_be_taken_out(numbers: tuple[int, ...]) -> None:
     left = found(*numbers).without({1, 2, 3}, entry_ids={"1"})
 
     assert (len(left), list(left.texts)) == (0, [])
-    assert left.ruled_out == set(numbers)
-    assert len(left.among({1})) == 0
-
-
-def test_parts_are_joined_in_their_order() -> None:
-    whole = found(3, 1).joined(Candidates(), found(2), Candidates(ruled_out=frozenset({7})))
-
-    assert whole.rows["number"].tolist() == [3, 1, 2]
-    assert [text.entry_id for text in whole.texts] == ["3", "1", "2"]
-    assert whole.numbers == {1, 2, 3, 7}
-    assert whole.among({1, 2, 9}).rows["number"].tolist() == [1, 2]
 
 
 def test_a_row_of_noughts_has_to_do_with_nobody() -> None:
