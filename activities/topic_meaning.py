@@ -4,8 +4,11 @@ It stands apart from retrieval, which brings what helps with a question: what st
 what is of the same session or time, helps with a question, and is not about a topic for that.
 """
 
-from mnestic.activities.retrieving import Begin, retrieve
+from mnestic.activities.askers import Asker
+from mnestic.activities.reranking import SKIPPED
+from mnestic.activities.retrieving import retrieve
 from mnestic.activities.topic_rows import make_topic
+from mnestic.memory.entries import Embedding
 from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.forgetting import CLOSE, ForgottenItem
 from mnestic.memory.ports import Embedder
@@ -32,7 +35,7 @@ _MEANING_ALONE = RetrievalPolicy(
 
 
 async def entries_about(
-    begin: Begin, topic: str, *, embedder: Embedder
+    asker: Asker, topic: str, *, embedder: Embedder
 ) -> tuple[ForgottenItem, ...]:
     """Entries whose meaning is close to a topic's, the closest first, without those that have its words.
 
@@ -40,7 +43,7 @@ async def entries_about(
     something of Paris.
 
     Args:
-        begin: Begins a transaction of the agent that reads.
+        asker: Whose memory it is.
         topic: A few words.
         embedder: That of the entries' vectors.
 
@@ -56,10 +59,11 @@ async def entries_about(
         statuses=("active", "archived"),
         repeats=True,
     )
-    found = await retrieve(begin, query, embedder=embedder, policy=_MEANING_ALONE)
+    await _embed_missing(asker, embedder)
+    found = await retrieve(asker, query, embedder=embedder, policy=_MEANING_ALONE)
     for why in found.skipped.values():
         raise ModelUnavailableError(model=embedder.name, why=why)
-    async with begin() as transaction:
+    async with asker() as transaction:
         meant = await make_topic(transaction, topic)
         words = {word for one in found.found for word in meant.unlearned(one.entry.content)}
         meant.learn(await transaction.forgetting.stems(words))
@@ -75,3 +79,29 @@ async def entries_about(
         for one in found.found
         if not (meant.is_in(one.entry.content) or meant.is_like(one.entry.content))
     )
+
+
+async def _embed_missing(asker: Asker, embedder: Embedder) -> None:
+    """Gives entries that have no vector yet theirs, since what is to be forgotten must not be missed for that.
+
+    Raises:
+        ModelUnavailableError: the embedder does not answer.
+    """
+    kept = 1
+    while kept:
+        async with asker() as transaction:
+            missing = await transaction.entries.list_unembedded(embedder.name, limit=embedder.batch)
+        if not missing:
+            return
+        try:
+            vectors = (await embedder.embed([one.content for one in missing])).vectors
+        except SKIPPED as error:
+            raise ModelUnavailableError(model=embedder.name, why=str(error)) from error
+        embeddings = [
+            Embedding(entry_id=one.id, content=one.content, vector=vector)
+            for one, vector in zip(missing, vectors, strict=True)
+        ]
+        async with asker(
+            write=True
+        ) as transaction:  # none is kept where all have changed meanwhile
+            kept = await transaction.entries.embed(embedder.name, embeddings)
