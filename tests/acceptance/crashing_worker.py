@@ -1,16 +1,17 @@
 """`python crashing_worker.py POINT [PASSING]`: a worker that is killed at a point of its work.
 
 It is the product's worker, built as `worker.py` builds it. What kills it is here alone: interceptors,
-and a listener of the database's commits.
+and a look at the database's commits.
 """
 
 import asyncio
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, event
+from sqlalchemy.ext.asyncio import AsyncConnection
 from temporalio import activity, workflow
 from temporalio.worker import (
     ActivityInboundInterceptor,
@@ -27,6 +28,8 @@ from temporalio.worker import (
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.starter.settings import load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
+from mnestic.stores.postgres import connections, unit
+from mnestic.stores.postgres.queries import Query
 from mnestic.worker import activities_of, make_worker
 
 POINT = sys.argv[1]
@@ -72,7 +75,20 @@ def come_to(point: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def on_commit(_: Connection) -> None:
+async def run_together(
+    connection: AsyncConnection, queries: Sequence[Query], *, opening: Sequence[Query] = ()
+) -> list[list[Any]]:
+    """As the store's own, but a transaction's last statements have run before it is committed."""
+    if not queries or queries[-1][0] != "COMMIT":
+        return await connections.run_together(connection, queries, opening=opening)
+    rows = []
+    if opening or queries[:-1]:
+        rows = await connections.run_together(connection, queries[:-1], opening=opening)
+    on_commit()
+    return [*rows, *await connections.run_together(connection, queries[-1:])]
+
+
+def on_commit() -> None:
     """A transaction is about to be committed."""
     running = activity.info().activity_type if activity.in_activity() else None
     for point, name in BEFORE_COMMIT.items():
@@ -133,7 +149,7 @@ async def main() -> None:
     settings = load_settings()
     endpoints = find_endpoints(settings)
     memory = open_memory(endpoints)
-    event.listen(memory._engine.sync_engine, "commit", on_commit)
+    unit.run_together = run_together
     client = await connect_temporal(endpoints)
     activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
     async with make_worker(client, settings, activities=activities, interceptors=[Killer()]):
