@@ -31,6 +31,7 @@ _MEANING_ALONE = RetrievalPolicy(
     least_share=0,
     least_of_best=0,
     lending=0,
+    pool=MOST_RESULTS,  # of all that is close
 )
 
 
@@ -87,12 +88,17 @@ async def _embed_missing(asker: Asker, embedder: Embedder) -> None:
     Raises:
         ModelUnavailableError: the embedder does not answer.
     """
-    kept = 1
-    while kept:
+    before: set[str] = set()
+    while True:
         async with asker() as transaction:
             missing = await transaction.entries.list_unembedded(embedder.name, limit=embedder.batch)
+        ids = {one.id for one in missing}
         if not missing:
             return
+        if ids == before:
+            why = f"{len(ids)} entries change faster than they are read; try again"
+            raise ModelUnavailableError(model=embedder.name, why=why)
+        before = ids
         try:
             vectors = (await embedder.embed([one.content for one in missing])).vectors
         except SKIPPED as error:
@@ -101,7 +107,5 @@ async def _embed_missing(asker: Asker, embedder: Embedder) -> None:
             Embedding(entry_id=one.id, content=one.content, vector=vector)
             for one, vector in zip(missing, vectors, strict=True)
         ]
-        async with asker(
-            write=True
-        ) as transaction:  # none is kept where all have changed meanwhile
-            kept = await transaction.entries.embed(embedder.name, embeddings)
+        async with asker(write=True) as transaction:
+            await transaction.entries.embed(embedder.name, embeddings)

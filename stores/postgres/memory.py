@@ -24,7 +24,7 @@ from mnestic.stores.postgres.forgetting import PostgresForgettingStore
 from mnestic.stores.postgres.injections import PostgresInjectionStore
 from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
-from mnestic.stores.postgres.opening import opening
+from mnestic.stores.postgres.opening import COMMIT, opening
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
 from mnestic.stores.postgres.queries import read_query
@@ -192,6 +192,7 @@ class PostgresMemory:
             async with self._engine.connect() as connection:
                 await run_together(connection, (), opening=opening(tenant_id, write=False))
                 found: str | None = (await connection.execute(owner.limit(1))).scalar_one_or_none()
+                await run_together(connection, [COMMIT])
         return found
 
     async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
@@ -199,8 +200,8 @@ class PostgresMemory:
         with failures(where=self._where):
             async with self._engine.connect() as connection:
                 query = _WAITING.bind({"tenant_id": tenant_id})
-                (rows,) = await run_together(
-                    connection, [query], opening=opening(tenant_id, write=False)
+                rows, _ = await run_together(
+                    connection, [query, COMMIT], opening=opening(tenant_id, write=False)
                 )
         return tuple(row.agent_id for row in rows)
 
@@ -216,6 +217,7 @@ class PostgresMemory:
             async with self._engine.connect() as connection:
                 await run_together(connection, (), opening=opening("", write=False))
                 check_version(await connection.run_sync(found_version))
+                await run_together(connection, [COMMIT])
 
     async def close(self) -> None:
         """See the port."""

@@ -13,6 +13,7 @@ from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.sqlstates import Meaning, driver_error, meaning_of, reason_of
 
 _BEGIN: Query = ("BEGIN", ())
+COMMIT: Query = ("COMMIT", ())  # else the pool undoes it, and the driver forgets what is prepared
 _WRITING = """
 SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', $1, true) AS tenant,
        set_config('TimeZone', 'UTC', true) AS zone"""

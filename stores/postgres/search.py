@@ -34,14 +34,16 @@ from mnestic.stores.postgres.vector_indexes import INDEXED_FROM
 _RESOLVE, _SUGGEST = read_query("resolve_terms"), read_query("suggest_terms")
 _FIND, _READ = read_query("find_candidates"), read_query("read_winners")
 _UNRELATED = read_query("unrelated_sessions")
-# Plans are kept, since planning these statements takes longer than running them. How many entries of an index of vectors
-# are gone through was chosen by what the whole search finds among 100,000.
+# Plans are kept, since planning these statements takes longer than running them; a search with filters is planned by
+# itself, so that the index of a session, a channel or a time is used. How many entries of an index of vectors are gone
+# through was chosen by what the whole search finds among 100,000; where these were removed since, it goes on to others (by
+# pgvector 0.8 and later, which has to be loaded before it is asked for).
 _SETTINGS = """
-SELECT set_config('plan_cache_mode', 'force_generic_plan', true) AS plans, set_config('jit', 'off', true) AS jit,
-       set_config('hnsw.ef_search', $1, true) AS ef_search"""
+SELECT set_config('plan_cache_mode', $1, true) AS plans, set_config('jit', 'off', true) AS jit,
+       set_config('hnsw.ef_search', $2, true) AS ef_search,
+       CASE WHEN CAST('[0]' AS halfvec) IS NOT NULL AND current_setting('hnsw.iterative_scan', true) IS NOT NULL
+            THEN set_config('hnsw.iterative_scan', 'strict_order', true) END AS iterative_scan"""
 _EF_SEARCH = 120
-# A search with filters is planned by itself, so that the index of a session, a channel or a time is used.
-_FILTERED: Query = ("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)", ())
 # What `sql/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
 _AUDITED = ("entry.search", "*")  # the words of a question are nobody's business
@@ -70,8 +72,7 @@ class PostgresSearchStore:
             "until": [period.end for period in terms.periods],
             "model": terms.model,
         }
-        settings = (_SETTINGS, [str(_EF_SEARCH)])
-        _, (row,) = await self._unit.rows_of(settings, _RESOLVE.bind(values))
+        _, (row,) = await self._unit.rows_of(_settings(), _RESOLVE.bind(values))
         return _known(row, terms)
 
     async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:
@@ -85,8 +86,8 @@ class PostgresSearchStore:
     async def find_candidates(self, search: Search) -> Found:
         """See the port."""
         values = {**self._unit.owner, **_sources(search), **_filters(search), **_weights(search)}
-        planning = [_FILTERED] if values["is_filtered"] else []
-        *_, rows = await self._unit.rows_of(*planning, _FIND.bind(values))
+        settings = _settings(is_planned_anew=values["is_filtered"])
+        _, rows = await self._unit.rows_of(settings, _FIND.bind(values))
         pool = search.policy.pool
         return Found(
             candidates=candidates_of(rows, search),
@@ -98,7 +99,9 @@ class PostgresSearchStore:
             superseded=frozenset(row.number for row in rows if row.is_superseded),
             lenders=sum(row.is_lender for row in rows),
             successions=_successions(rows),
-            brought_all=sum(row.bits is not None for row in rows) < pool
+            # An index may bring fewer than there are.
+            brought_all=not values["is_indexed"]
+            and sum(row.bits is not None for row in rows) < pool
             and sum(row.cosine is not None for row in rows) < pool,
         )
 
@@ -123,6 +126,12 @@ class PostgresSearchStore:
                 wrong.add(row.number)
         entries = {row.number: _entry(row) for row in rows if row.number not in wrong}
         return Judgement(frozenset(wrong), entries)
+
+
+def _settings(*, is_planned_anew: bool = False) -> Query:
+    """What searches set for their transaction; where a model is asked in between, there are two."""
+    plans = "force_custom_plan" if is_planned_anew else "force_generic_plan"
+    return _SETTINGS, [plans, str(_EF_SEARCH)]
 
 
 def _known(row: Any, terms: Terms) -> Known:
@@ -241,11 +250,22 @@ def _weights(search: Search) -> dict[str, Any]:
         "beside": policy.beside,
         "near": policy.near,
         "related": policy.related,
-        # Of several who are named all that is beside them tells who was there.
-        "least_share": 0.0
-        if search.persons or search.query.min_score == 0
-        else _LENT * policy.least_share,
+        "least_share": _least_share(search),
     }
+
+
+def _least_share(search: Search) -> float:
+    """What those that are only lent something have to be lent at least, as a share of the most that one says.
+
+    Where nothing is left out for saying little, none of them is. Of several who are named all that is beside them tells
+    who was there; and where the best are read once more, that may find that one answers all the same.
+    """
+    query, policy = search.query, search.policy
+    min_score = policy.min_score if query.min_score is None else query.min_score
+    is_read_again = (query.rerank or policy.rerank) != "off"
+    if search.persons or is_read_again or not min_score:
+        return 0.0
+    return _LENT * policy.least_share
 
 
 _LENT = (

@@ -24,7 +24,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.signals import Signal
 from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.connections import run_together
-from mnestic.stores.postgres.opening import opening
+from mnestic.stores.postgres.opening import COMMIT, opening
 from mnestic.stores.postgres.queries import NamedQuery, Query
 from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
 from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
@@ -70,7 +70,6 @@ _COUNT_KNOWLEDGE = NamedQuery.of("""
 UPDATE mnestic.agent_revision SET knowledge = knowledge + 1
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
 """)
-_COMMIT: Query = ("COMMIT", ())
 _SIGNALS = TypeAdapter(list[Signal])
 
 
@@ -188,7 +187,7 @@ class Unit:
             last.append(_AUDIT.bind(self._audited()))
         if self._knows_more:
             last.append(_COUNT_KNOWLEDGE.bind(self.owner))
-        await self.rows_of(*last, _COMMIT)
+        await self.rows_of(*last, COMMIT)
 
     def _told_signals(self) -> dict[str, Any]:
         told = _SIGNALS.dump_json(self._signals).decode()

@@ -196,7 +196,9 @@ async def test_a_database_is_told_by_server_timeline_and_itself(
 ) -> None:
     with psycopg.connect(admin_url) as owner:
         expected = owner.execute("""
-            SELECT concat_ws('/', s.system_identifier, lpad(to_hex(c.timeline_id), 8, '0'), d.oid)
+            SELECT concat_ws('/', s.system_identifier, lpad(to_hex(c.timeline_id), 8, '0'), d.oid,
+                             extract(epoch FROM pg_postmaster_start_time()),
+                             pg_relation_filenode('mnestic.agent_revision'))
               FROM pg_control_system() AS s, pg_control_checkpoint() AS c, pg_database AS d
              WHERE d.datname = current_database()""").fetchone()
 

@@ -100,9 +100,10 @@ by_name AS MATERIALIZED (
 -- Time: the last entries of the period.
 by_time AS MATERIALIZED (
     SELECT e.number FROM mnestic.entry AS e
-     WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.status = 'active'
+     WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s
        AND e.at >= CAST(%(period_start)s AS timestamptz) AND e.at < CAST(%(period_end)s AS timestamptz)
-       AND (NOT CAST(%(is_filtered)s AS boolean) OR e.number IN (SELECT number FROM allowed))
+       AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN e.number IN (SELECT number FROM allowed)
+                ELSE e.status = 'active' AND (e.expires_at IS NULL OR e.expires_at > now()) END
      ORDER BY e.at DESC, e.id DESC LIMIT 100
 ),
 -- Facts: what is believed of whom the question names in what it asks for, and the messages that claimed it, the latest first.

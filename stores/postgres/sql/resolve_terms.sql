@@ -2,10 +2,13 @@
 -- One row. It leads every index with tenant and agent, and looks words and names up by equality, since row-level security
 -- lets nothing else use an index.
 WITH
--- Which database this is: one that was restored has another timeline, a copy another identifier or number.
+-- Which database this is, since when it runs, and which file has its revisions: of one that was restored, in whichever way,
+-- one of these is another.
 database AS (
-    SELECT format('%s/%s/%s', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8),
-                  (SELECT oid FROM pg_database WHERE datname = current_database())) AS id
+    SELECT concat_ws('/', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8),
+                     (SELECT oid FROM pg_database WHERE datname = current_database()),
+                     extract(epoch FROM pg_postmaster_start_time()),
+                     pg_relation_filenode('mnestic.agent_revision')) AS id
       FROM pg_control_system()
 ),
 term AS MATERIALIZED (
