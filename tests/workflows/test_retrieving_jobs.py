@@ -1,5 +1,6 @@
 """Jobs whose nodes are told what memory and notes have for a question."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -270,6 +271,9 @@ async def test_the_nodes_of_a_worker_that_is_given_no_retriever_rerank_as_the_cl
     await ada.change_settings(rerank="local")
     activities = activities_of(memory, model=model, summariser=LocalSummariser())
     async with make_worker(client.temporal, settings, activities=activities):
+        async with asyncio.timeout(60):  # a fact that is learned between the two changes the score
+            while (await ada.count_learning()).waiting:  # noqa: ASYNC110 - Postgres sets no event
+                await asyncio.sleep(0.05)
         ended = await run(RECALLS)
 
     (found,) = (await ada.working_memory("s1")).variables["look"]["memories"]
