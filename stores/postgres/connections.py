@@ -16,7 +16,8 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from mnestic.stores.postgres.opening import refusal
+from mnestic.memory.errors import InvariantError
+from mnestic.stores.postgres.opening import COMMIT, refusal
 from mnestic.stores.postgres.queries import Query
 
 
@@ -44,6 +45,7 @@ async def run_together(
         ConfigurationError: the transaction could not begin; see `opening.refusal`.
         SchemaVersionError: likewise.
         InvalidInputError: likewise.
+        InvariantError: Postgres has answered COMMIT by undoing a transaction in which a statement had failed.
     """
     cursors: list[AsyncRawCursor[Any]] = []
     try:
@@ -57,6 +59,7 @@ async def run_together(
                     for cursor, query in zip(cursors, together, strict=True):
                         await _execute(cursor, query)
                     await _send_all(driver)
+            _check_committed(cursors, together)
             with_rows = cursors[len(opening) :]
             return [await one.fetchall() if one.description else [] for one in with_rows]
     except DBAPIError as error:
@@ -70,6 +73,16 @@ async def _execute(cursor: AsyncRawCursor[Any], query: Query) -> None:
     """Runs a statement; those with parameters are prepared, as they take long to be planned."""
     text, values = query
     await cursor.execute(text, values, prepare=bool(values), binary=True)
+
+
+def _check_committed(cursors: Sequence[AsyncRawCursor[Any]], queries: Sequence[Query]) -> None:
+    """Compares the answer to COMMIT; that of a transaction in which a statement has failed is `ROLLBACK`, and no error."""
+    for cursor, query in zip(cursors, queries, strict=True):
+        if query == COMMIT and cursor.statusmessage != "COMMIT":
+            raise InvariantError(
+                f"Postgres answered {cursor.statusmessage} to COMMIT: nothing of the transaction was written, "
+                "since one of its statements had failed"
+            )
 
 
 @asynccontextmanager

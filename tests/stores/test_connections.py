@@ -11,13 +11,14 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 from sqlalchemy.exc import DataError
 
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, InvariantError
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.search import Terms
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.connections import Query, run_together
 from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.opening import COMMIT
 from tests.wire import counting
 
 TERMS = Terms(keys=frozenset({"mara"}), words=frozenset({"ferry"}), model="")
@@ -210,6 +211,20 @@ async def test_what_fails_at_the_end_undoes_the_whole_transaction(
     async with begin() as transaction:
         await transaction.records.set("n", "k", 1)
     assert count("long_term_record") == 1
+
+
+async def test_a_commit_that_postgres_answers_by_undoing_the_transaction_raises(
+    settings: Settings,
+) -> None:
+    assert settings.database_url is not None
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    async with memory._engine.connect() as connection:
+        await run_together(connection, [("BEGIN", ())])
+        with pytest.raises(DataError):
+            await run_together(connection, [("SELECT CAST($1 AS integer) AS one", ["no number"])])
+        with pytest.raises(InvariantError, match="answered ROLLBACK to COMMIT"):
+            await run_together(connection, [COMMIT])
+    await memory.close()
 
 
 @pytest.mark.parametrize("megabytes", [1, 3, 8])
