@@ -106,38 +106,36 @@ by_time AS MATERIALIZED (
                 ELSE e.status = 'active' AND (e.expires_at IS NULL OR e.expires_at > now()) END
      ORDER BY e.at DESC, e.id DESC LIMIT 100
 ),
--- Facts: what is believed of whom the question names in what it asks for, and the messages that claimed it, the latest first.
-claimed AS MATERIALIZED (
-    SELECT f.subject_key, f.predicate, f.cardinality, f.id AS fact_id, f.place, c.session_id, c.source_id, c.said_at
-      FROM (SELECT f.*, row_number() OVER (ORDER BY f.valid_from DESC, f.id) AS place
-              FROM unnest(CAST(%(names)s AS text[])) AS n (name)
-             CROSS JOIN unnest(CAST(%(predicates)s AS text[])) AS p (name)
-             CROSS JOIN LATERAL (
-                SELECT f.subject_key, f.predicate, f.cardinality, f.id, f.claims, f.valid_from FROM mnestic.fact AS f
-                 WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
-                   AND f.subject_key = n.name AND f.predicate = p.name
-                   AND CASE WHEN CAST(%(held_first)s AS timestamptz) IS NOT NULL THEN -- include held_then
-                            WHEN CAST(%(is_past_too)s AS boolean) THEN f.status <> 'deleted'
-                            ELSE f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now()) END
-                OFFSET 0) AS f
-             ORDER BY place LIMIT 50) AS f
-     CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS held (id)
-     CROSS JOIN LATERAL (
-        SELECT session_id, source_id, said_at FROM mnestic.claim
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = held.id
-           AND kind IN ('affirmed', 'corrected') AND source_id IS NOT NULL OFFSET 0) AS c
-     ORDER BY f.place, c.said_at DESC LIMIT 50
-),
+-- Facts: the messages that claimed what is believed of whom the question names in what it asks for, the latest first. They
+-- are gone through until there are enough that the question lets through, so that none hides behind others.
 by_fact AS MATERIALIZED (
-    SELECT e.number,
-           json_agg(json_build_array(c.place, c.subject_key, c.predicate, c.cardinality, c.fact_id)) AS facts
-      FROM claimed AS c
-     CROSS JOIN LATERAL (
-        SELECT number FROM mnestic.entry
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
-           AND at = c.said_at AND source_id = c.source_id
-           AND (NOT CAST(%(is_filtered)s AS boolean) OR number IN (SELECT number FROM allowed)) OFFSET 0) AS e
-     GROUP BY e.number
+    SELECT number, json_agg(json_build_array(place, subject_key, predicate, cardinality, fact_id)) AS facts
+      FROM (SELECT e.number, f.place, f.subject_key, f.predicate, f.cardinality, f.id AS fact_id
+              FROM (SELECT f.*, row_number() OVER (ORDER BY f.valid_from DESC, f.id) AS place
+                      FROM unnest(CAST(%(names)s AS text[])) AS n (name)
+                     CROSS JOIN unnest(CAST(%(predicates)s AS text[])) AS p (name)
+                     CROSS JOIN LATERAL (
+                        SELECT f.subject_key, f.predicate, f.cardinality, f.id, f.claims, f.valid_from FROM mnestic.fact AS f
+                         WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
+                           AND f.subject_key = n.name AND f.predicate = p.name
+                           AND CASE WHEN CAST(%(held_first)s AS timestamptz) IS NOT NULL THEN -- include held_then
+                                    WHEN CAST(%(is_past_too)s AS boolean) THEN f.status <> 'deleted'
+                                    ELSE f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now()) END
+                        OFFSET 0) AS f) AS f
+             CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS held (id)
+             CROSS JOIN LATERAL (
+                SELECT session_id, source_id, said_at FROM mnestic.claim
+                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = held.id
+                   AND kind IN ('affirmed', 'corrected') AND source_id IS NOT NULL OFFSET 0) AS c
+             CROSS JOIN LATERAL (
+                SELECT number FROM mnestic.entry
+                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
+                   AND at = c.said_at AND source_id = c.source_id
+                   AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
+                            ELSE status = 'active' AND (expires_at IS NULL OR expires_at > now()) END OFFSET 0) AS e
+             -- By the order that the facts are in already, which ends this with the last one that is wanted.
+             ORDER BY f.valid_from DESC, f.id, c.said_at DESC LIMIT 50) AS latest
+     GROUP BY number
 ),
 -- What words and meaning say together, as ranking weighs them.
 scored AS MATERIALIZED (
