@@ -16,6 +16,7 @@ SEARCH_ATTRIBUTES: Mapping[str, str] = MappingProxyType(
         "AgentId": "keyword",
         "SessionId": "keyword",
         "TenantId": "keyword",
+        "PlanName": "keyword",
     }
 )
 
@@ -43,6 +44,8 @@ LEARNED = "learned"  # the query how many were learned from
 
 OWN_ACTIVITIES = "mnestic."  # how the names of this package's activities begin
 OWN_TOOLS = frozenset({"mnestic.read_session"})  # those that a tool node may name
+_LONGEST_ATTRIBUTE = 255  # characters
+_ESCAPED = re.compile(r"""[\x00-\x1f'"\\]""")
 _KINDS = ("job", "ingest", "forget", "inbox")  # how ids of our workflows begin
 _OWNED = re.compile(rf"(?:{'|'.join(_KINDS)})/([^/]+)/[^/]+")
 
@@ -61,6 +64,14 @@ def tenant_prefixes(tenant_id: str) -> tuple[str, ...]:
 def job_workflow_id(tenant_id: str, job_id: str) -> str:
     """The Temporal workflow id of a job."""
     return f"job/{tenant_id}/{job_id}"
+
+
+def plan_attribute(name: str) -> str:
+    """A plan's name as the search attribute PlanName holds it.
+
+    Temporal's stores take 255 characters at most, and its queries find none of those that SQL escapes.
+    """
+    return _ESCAPED.sub("_", name[:_LONGEST_ATTRIBUTE])
 
 
 def ingest_workflow_id(tenant_id: str, agent_id: str) -> str:

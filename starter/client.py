@@ -17,6 +17,7 @@ from mnestic.memory.scope import check_id
 from mnestic.memory.timeline import JobTimeline
 from mnestic.memory.waits import (
     RESUMED,
+    JobState,
     JobWait,
     ResumeReceipt,
     ResumeRequest,
@@ -29,6 +30,7 @@ from mnestic.starter.job_finding import find_job
 from mnestic.starter.job_history import job_history
 from mnestic.starter.job_listing import describe_job, list_jobs
 from mnestic.starter.job_results import job_result
+from mnestic.starter.job_selection import JobSelection
 from mnestic.starter.job_waits import find_open_wait
 from mnestic.starter.plans import require_sound
 from mnestic.starter.resuming import override_request, request_id_of, resume_job
@@ -194,16 +196,33 @@ class MnesticClient(Connection):
         return await self._send(job_id, request, limit=limit)
 
     async def list_jobs(
-        self, *, waiting: bool = False, limit: int = 50, cursor: str | None = None
+        self,
+        *,
+        waiting: bool = False,
+        state: JobState | None = None,
+        agent_id: str | None = None,
+        plan: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
     ) -> tuple[tuple[JobSummary, ...], str | None]:
         """Jobs of the tenant, latest first, and the cursor of the next page.
 
-        With `waiting`, only those that are parked, also for attention.
+        Args:
+            waiting: Only those that are parked, also for attention.
+            state: Only those in this state.
+            agent_id: Only those of this agent.
+            plan: Only those of this plan, by its name; of a workflow of your own, by its type.
+            limit: At most so many.
+            cursor: Where an earlier page ended.
+
+        Raises:
+            InvalidInputError: there is no such state, the agent is no id, or the cursor is of another list.
         """
         tenant_id = self.settings.tenant_id
+        select = JobSelection(waiting=waiting, state=state, agent_id=agent_id, plan=plan)
         with rpc_errors(self.endpoints.temporal_address, job_id="*"):
             return await list_jobs(
-                self.temporal, tenant_id=tenant_id, waiting=waiting, limit=limit, cursor=cursor
+                self.temporal, tenant_id=tenant_id, select=select, limit=limit, cursor=cursor
             )
 
     async def describe_job(self, job_id: str) -> JobDescription:

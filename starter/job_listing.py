@@ -22,6 +22,7 @@ from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState
 from mnestic.starter.failing_tasks import find_failing_task
 from mnestic.starter.job_results import job_result
+from mnestic.starter.job_selection import JobSelection
 from mnestic.starter.payload_decoding import decoded
 
 _SUM_BYTES = 8
@@ -36,17 +37,11 @@ _ENDED: dict[WorkflowExecutionStatus, JobState] = {
 
 
 async def list_jobs(
-    temporal: Client, *, tenant_id: str, waiting: bool, limit: int, cursor: str | None
+    temporal: Client, *, tenant_id: str, select: JobSelection, limit: int, cursor: str | None
 ) -> tuple[tuple[JobSummary, ...], str | None]:
     """One page of jobs, latest first; see `MnesticClient.list_jobs`."""
     check_id(tenant_id, what="tenant")
-    query = f"TenantId = '{tenant_id}' AND JobState IS NOT NULL AND "
-    if waiting:
-        query += (
-            "ExecutionStatus = 'Running' AND JobState IN ('waiting', 'paused', 'needs_attention')"
-        )
-    else:
-        query += "ExecutionStatus != 'ContinuedAsNew'"
+    query = " AND ".join([f"TenantId = '{tenant_id}'", "JobState IS NOT NULL", *select.terms()])
     found = temporal.list_workflows(
         query, page_size=limit, limit=limit, next_page_token=_token(cursor)
     )

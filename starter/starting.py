@@ -16,7 +16,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from mnestic.memory.canonical import canonical_json, check_size
 from mnestic.memory.errors import AlreadyExistsError, PayloadTooLargeError
 from mnestic.memory.jobs import JobInput
-from mnestic.memory.names import AGENT_JOB, job_workflow_id
+from mnestic.memory.names import AGENT_JOB, job_workflow_id, plan_attribute
 from mnestic.memory.plan_inputs import check_inputs
 from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Memory
@@ -101,7 +101,7 @@ async def start_job(
             id_reuse_policy=_NEVER_AGAIN,
             priority=order,
             memo=memo,
-            search_attributes=_search_attributes(scope),
+            search_attributes=_search_attributes(scope, plan=asked.plan.name),
             static_summary=f"{asked.plan.name} of {scope.agent_id}",
         )
     except WorkflowAlreadyStartedError:
@@ -119,12 +119,13 @@ def check_plan_size(plan: Plan) -> None:
         raise PayloadTooLargeError(what="plan", size_bytes=size, limit_bytes=LARGEST_PLAN_BYTES)
 
 
-def _search_attributes(scope: Scope) -> TypedSearchAttributes:
+def _search_attributes(scope: Scope, *, plan: str) -> TypedSearchAttributes:
     values = {
         "JobState": "running",
         "TenantId": scope.tenant_id,
         "AgentId": scope.agent_id,
         "SessionId": scope.session_id,
+        "PlanName": plan_attribute(plan),
     }
     return TypedSearchAttributes(
         [SearchAttributePair(SearchAttributeKey.for_keyword(k), v) for k, v in values.items()]

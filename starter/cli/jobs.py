@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -12,7 +12,7 @@ from mnestic.memory.errors import InvalidInputError, UnavailableError
 from mnestic.memory.forms import form_fields
 from mnestic.memory.jobs import JobDescription, JobResult
 from mnestic.memory.resume_commands import resume_command
-from mnestic.memory.waits import RESUMED, JobWait, ResumeReceipt
+from mnestic.memory.waits import RESUMED, JobState, JobWait, ResumeReceipt
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.job_lines import brief
 from mnestic.starter.cli.output import (
@@ -85,6 +85,11 @@ def start(
 @app.command("list")
 def list_(
     waiting: Annotated[bool, typer.Option("--waiting", help="Only parked jobs.")] = False,
+    state: Annotated[
+        str | None, typer.Option(help=f"Only in this state: {', '.join(get_args(JobState))}.")
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="Only of this agent.")] = None,
+    plan: Annotated[str | None, typer.Option(help="Only of this plan, by its name.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 50,
     cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
     as_json: AsJson = False,
@@ -93,7 +98,14 @@ def list_(
 
     async def work() -> None:
         async with await connect_client() as client:
-            found, following = await client.list_jobs(waiting=waiting, limit=limit, cursor=cursor)
+            found, following = await client.list_jobs(
+                waiting=waiting,
+                state=state,  # type: ignore[arg-type]  # it is checked there
+                agent_id=agent,
+                plan=plan,
+                limit=limit,
+                cursor=cursor,
+            )
         if as_json:
             jobs = [job.model_dump(mode="json") for job in found]
             print_json({"jobs": jobs, "cursor": following})

@@ -107,6 +107,12 @@ CLIENT_CASES: Mapping[str, Case] = {
     "cancel_job": lambda c, k: c.cancel_job(k.job),
     "list_jobs": lambda c, k: c.list_jobs(cursor=k.cursors["jobs"]),
     "list_jobs that wait": lambda c, k: c.list_jobs(waiting=True, cursor=k.cursors["jobs"]),
+    "list_jobs of a plan": lambda c, k: c.list_jobs(
+        state="waiting",
+        agent_id=AGENT,
+        plan=f"{SECRET}-plan",
+        cursor=k.cursors["jobs"],
+    ),
     "describe_job": lambda c, k: c.describe_job(k.job),
     "job_history": lambda c, k: c.job_history(k.finished),
     "diff_job": lambda c, k: c.diff_job(k.job, k.wait),
