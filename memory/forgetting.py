@@ -15,7 +15,7 @@ CLOSE = 0.5
 
 ItemKind = Literal["fact", "entry", "sentence"]
 ITEM_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
-LeftKind = Literal["job", "session", "plan", "predicate", "setting", "statistics"]
+LeftKind = Literal["job", "session", "plan", "predicate", "setting", "entry", "statistics"]
 
 
 class ForgetRequest(BaseModel):
@@ -62,7 +62,7 @@ class ForgottenItem(BaseModel):
 
 
 class LeftOver(BaseModel):
-    """What speaks of a topic and is not touched, and why not."""
+    """What speaks of a topic and is not touched, or an entry that may and could not be compared with it, and why."""
 
     model_config = ConfigDict(frozen=True)
 

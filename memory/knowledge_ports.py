@@ -214,6 +214,10 @@ class EntryStore(Protocol):
         """Entries that have no vector of a model, the oldest first; of those that changed, later."""
         ...
 
+    async def list_zero_vectors(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
+        """Entries whose vector of a model is 0, which is near nothing: of texts that the model refused. The oldest first."""
+        ...
+
     async def embed(self, model: str, embeddings: Sequence[Embedding]) -> int:
         """Keeps vectors of a model, but none of a content that has changed meanwhile."""
         ...

@@ -44,9 +44,11 @@ class ForgettingClient(ContextClient):
         self._reach = reach
 
     async def preview_forget(self, topic: FreeText) -> TopicForgotten:
-        """What forgetting a topic would remove and what it would leave; changes nothing.
+        """What forgetting a topic would remove and what it would leave.
 
-        `items` are the facts, entries and sentences that would go, `token` confirms just these.
+        `items` are the facts, entries and sentences that would go, `token` confirms just these. It changes nothing that
+        anybody reads: entries that have no vector yet get theirs, as ingestion would give them, since they would be
+        missed otherwise. Those of which the model makes none are named in `left`.
 
         Args:
             topic: A few words. A text speaks of it that has them all, in whichever form.

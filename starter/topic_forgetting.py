@@ -33,14 +33,14 @@ class TopicForgetting:
         """See `ForgettingClient.preview_forget`."""
         # What is to be forgotten is found whatever the day's budget.
         embedder = self._models.embedder(self._asker, is_held=False)
-        close = await entries_about(self._asker, topic, embedder=embedder)
-        survey = await self._survey(topic, close)
+        meaning = await entries_about(self._asker, topic, embedder=embedder)
+        survey = await self._survey(topic, meaning.close)
         return TopicForgotten(
             dry_run=True,
             token=token_of(topic, survey.items),
             purged=survey.purged,
             items=survey.items,
-            left=survey.left,
+            left=(*survey.left, *meaning.uncompared),
         )
 
     async def confirmed(self, topic: str, token: str | None) -> TopicForgotten:

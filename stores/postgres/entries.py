@@ -219,6 +219,11 @@ class PostgresEntryStore:
         rows = await self._vectors.missing(model, limit=check_limit(limit))
         return tuple(Unembedded(**row._mapping) for row in rows)  # noqa: SLF001
 
+    async def list_zero_vectors(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
+        """See the port."""
+        rows = await self._vectors.zero(model, limit=check_limit(limit))
+        return tuple(Unembedded(**row._mapping) for row in rows)  # noqa: SLF001
+
     async def embed(self, model: str, embeddings: Sequence[Embedding]) -> int:
         """See the port."""
         by_id = {embedding.entry_id: embedding for embedding in embeddings}

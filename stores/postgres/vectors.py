@@ -36,6 +36,13 @@ SELECT e.id, e.content, e.session_id, e.source_id FROM mnestic.entry AS e
    )
  ORDER BY e.number LIMIT :limit
 """)
+_ZERO = text("""
+SELECT e.id, e.content, e.session_id, e.source_id FROM mnestic.embedding AS v
+  JOIN mnestic.entry AS e
+    ON e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number = v.entry_number
+ WHERE v.tenant_id = :tenant_id AND v.agent_id = :agent_id AND v.model = :model AND l2_norm(v.vector) = 0
+ ORDER BY e.number LIMIT :limit
+""")
 _KEEP = text("""
 WITH kept AS (
     INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector)
@@ -87,6 +94,10 @@ class Vectors:
         if len(found) == wanted:
             return found
         return await self._unit.rows(_NEXT, {**asked, "after": 0})
+
+    async def zero(self, model: str, *, limit: int) -> Sequence[Row[Any]]:
+        """Entries whose vector of a model is 0, the oldest first; all vectors of the agent are looked at."""
+        return await self._unit.rows(_ZERO, {**self._unit.owner, "model": model, "limit": limit})
 
     async def keep(self, model: str, vectors: Mapping[int, bytes]) -> int:
         """Keeps vectors by the numbers of their entries, but none where one is; returns how many."""

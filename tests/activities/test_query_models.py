@@ -15,13 +15,14 @@ from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.learning_calls import LearningLimits
 from mnestic.activities.query_models import QueryModels
 from mnestic.activities.topic_meaning import entries_about
+from mnestic.memory.entries import Embedding
 from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.ports import Memory
 from mnestic.memory.usage import Budget
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.memory_wiring import open_query_models
 from mnestic.starter.settings import Settings
-from tests.activities.learning_models import PRICES, Call, Steps, refused, said, vectors
+from tests.activities.learning_models import PRICES, Answer, Call, Steps, refused, said, vectors
 from tests.activities.locks import until_held_up
 
 QUESTION = "Where does Mara live?"
@@ -364,3 +365,65 @@ async def test_a_model_that_is_too_late_by_its_own_limit_is_named(
 
     assert found.skipped == {"semantic": "model late does not answer: no answer in time"}
     assert [one.entry.content for one in found.found] == [ANSWER]
+
+
+def refusing(words: str) -> Callable[[str, Any], Answer]:
+    """A server that takes no request with some words."""
+    return lambda path, body: (
+        refused(400) if any(words in text for text in body["input"]) else vectors(path, body)
+    )
+
+
+async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_being_forgotten(
+    models: Callable[..., QueryModels],
+    client: Callable[[QueryModels], MemoryClient],
+    asker: Asker,
+    chat_server: Any,
+) -> None:
+    asked = models()
+    ada = client(asked)
+    contents = ("The ferry leaves at noon.", "forbidden", "A forbidden river.", ANSWER)
+    ids = [(await ada.add(content)).id for content in contents]
+    chat_server.answers = refusing("forbidden")
+    embedder = asked.embedder(asker, is_held=False)
+
+    found = await entries_about(asker, "river", embedder=embedder)
+
+    # What has the topic's words goes by these.
+    assert [(one.kind, one.name) for one in found.uncompared] == [("entry", ids[1])]
+    async with asker() as transaction:
+        missing = await transaction.entries.list_unembedded(embedder.name, limit=10)
+    assert [one.id for one in missing] == ids[1:3]
+
+
+async def test_what_ingestion_could_not_embed_is_named_too(
+    models: Callable[..., QueryModels],
+    client: Callable[[QueryModels], MemoryClient],
+    asker: Asker,
+) -> None:
+    asked = models()
+    (entry_id,) = [(await client(asked).add("forbidden")).id]
+    embedder = asked.embedder(asker, is_held=False)
+    async with asker(write=True) as transaction:
+        nothing = Embedding(entry_id=entry_id, content="forbidden", vector=bytes(8))
+        await transaction.entries.embed(embedder.name, [nothing])
+
+    found = await entries_about(asker, "river", embedder=embedder)
+
+    assert [one.name for one in found.uncompared] == [entry_id]
+
+
+@pytest.mark.parametrize("status", [401, 503])
+async def test_nothing_is_forgotten_by_meaning_while_no_entry_can_be_embedded(
+    models: Callable[..., QueryModels],
+    client: Callable[[QueryModels], MemoryClient],
+    asker: Asker,
+    chat_server: Any,
+    status: int,
+) -> None:
+    asked = models()
+    await client(asked).add(ANSWER)
+    chat_server.answers = lambda *_: refused(status)
+
+    with pytest.raises(ModelUnavailableError):
+        await entries_about(asker, "river", embedder=asked.embedder(asker, is_held=False))

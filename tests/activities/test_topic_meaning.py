@@ -21,6 +21,6 @@ async def test_an_entry_that_has_no_vector_yet_is_not_missed(
 
     found = await entries_about(asker, "doctors", embedder=embedder)
 
-    assert [one.text for one in found] == ["The physician prescribed rest."]
+    assert [one.text for one in found.close] == ["The physician prescribed rest."]
     async with asker() as transaction:
         assert await transaction.entries.list_unembedded(embedder.name, limit=10) == ()

@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from pydantic import SecretStr
 
@@ -91,6 +92,24 @@ async def test_a_topic_is_forgotten_through_it(connection: MemoryConnection) -> 
 
     assert done.purged["entry"] == 1
     assert (await memory.retrieve("When is the invoice due?")).found == ()
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_preview_names_what_it_could_not_compare(
+    connection: MemoryConnection, admin_url: str, settings: Settings
+) -> None:
+    memory = connection.memory("ada")
+    added = await memory.add("The physician prescribed rest.")
+    with psycopg.connect(admin_url) as owner:
+        owner.execute(
+            "UPDATE mnestic.embedding SET vector = vector - vector WHERE tenant_id = %s",
+            [settings.tenant_id],
+        )
+
+    shown = await memory.preview_forget("doctors")
+
+    assert shown.is_nothing
+    assert [(one.kind, one.name) for one in shown.left] == [("entry", added.id)]
 
 
 async def test_temporal_is_connected_once_however_many_ask_for_it(settings: Settings) -> None:
