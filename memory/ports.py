@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from mnestic.memory.agents import AgentSummary
 from mnestic.memory.caches import CacheCounts, CacheScope, RetrievalCaches
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.forgetting_ports import ForgettingStore
@@ -164,6 +165,22 @@ class Memory(Protocol):
 
         Raises:
             DatabaseUnavailableError: Postgres does not answer.
+        """
+        ...
+
+    async def list_agents(
+        self,
+        *,
+        tenant_id: str,
+        agent_id: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> tuple[tuple[AgentSummary, ...], str | None]:
+        """The agents of a tenant whose memory was written, by name, or this one; and the cursor of the next page.
+
+        Raises:
+            DatabaseUnavailableError: Postgres does not answer.
+            InvalidInputError: the cursor is of another list.
         """
         ...
 

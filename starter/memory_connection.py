@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Self
 
 from mnestic.activities.query_models import QueryModels
+from mnestic.memory.agents import AgentSummary
 from mnestic.memory.caches import CacheCounts
 from mnestic.memory.costs import Costs
 from mnestic.memory.ports import Memory
@@ -114,6 +115,25 @@ class MemoryConnection(ChecksTexts):
             auto=self._auto,
             reach=self._reach,
             extraction=self._extraction,
+        )
+
+    async def list_agents(
+        self, *, agent_id: str | None = None, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[AgentSummary, ...], str | None]:
+        """The agents of the tenant whose memory was ever written, by name, and the cursor of the next page.
+
+        Args:
+            agent_id: Only this one, which is in no list if nothing of it was ever written.
+            limit: At most so many.
+            cursor: Where an earlier page ended.
+
+        Raises:
+            InvalidInputError: the agent is no id, or the cursor is of another list.
+        """
+        if agent_id is not None:
+            check_id(agent_id, what="agent")
+        return await self._memory.list_agents(
+            tenant_id=self.settings.tenant_id, agent_id=agent_id, limit=limit, cursor=cursor
         )
 
     def cache_counts(self) -> CacheCounts:

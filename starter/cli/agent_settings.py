@@ -8,6 +8,7 @@ import typer
 from mnestic.memory.agent_settings import AgentSettings, check_names
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.cli.connection import connect_memory
+from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, parse_value, print_json, print_table, run
 
 app = typer.Typer(help="What is set for an agent at run time.", no_args_is_help=True)
@@ -30,8 +31,8 @@ def get(
     check_names(names or ())
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            found = await connection.memory(agent).settings()
+        async with known_memory(agent) as memory:
+            found = await memory.settings()
         _print_settings(found, names=names or (), as_json=as_json)
 
     run(work())

@@ -15,6 +15,7 @@ import typer
 from mnestic.memory.error_texts import describe_error
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.cli import (
+    agents,
     bench,
     config,
     costs,
@@ -69,6 +70,7 @@ app.command("index")(servers.index)
 app.command("doctor")(doctor.doctor)
 app.command("extract")(extract.extract)
 app.command("stats")(entries.stats)
+app.command("agents")(agents.agents)
 app.command("costs")(costs.costs)
 app.command("config")(config.config)
 app.command("demo")(demo.demo)

@@ -5,8 +5,8 @@ from typing import Annotated, get_args
 import typer
 
 from mnestic.memory.contexts import TIERS, Context, TierName
-from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.entries import Agent
+from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, counted, out, parse_as, print_json, print_table, run
 
 
@@ -26,10 +26,8 @@ def context(
     tiers: list[TierName] = [parse_as(TierName, name, what="--tier") for name in tier or TIERS]
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            found = await connection.memory(agent).context_for_query(
-                query, max_tokens=max_tokens, tiers=tiers
-            )
+        async with known_memory(agent) as memory:
+            found = await memory.context_for_query(query, max_tokens=max_tokens, tiers=tiers)
         if as_json:
             print_json(found.model_dump(mode="json"))
         else:

@@ -8,6 +8,7 @@ import typer
 from mnestic.memory.costs import Costs, InjectionCosts, PurposeCosts
 from mnestic.memory.usage import UsageTotal
 from mnestic.starter.cli.connection import connect_memory
+from mnestic.starter.cli.known_agents import warned
 from mnestic.starter.cli.moments import parse_moment
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 
@@ -29,7 +30,7 @@ def costs(
     first, last = parse_moment(since, what="--since"), parse_moment(until, what="--until")
 
     async def work() -> None:
-        async with await connect_memory() as connection:
+        async with await connect_memory() as connection, warned(connection, agent):
             found = await connection.costs(since=first, until=last, agent_id=agent)
         if as_json:
             print_json(found.model_dump(mode="json"))

@@ -11,7 +11,8 @@ from mnestic.memory.facts import Fact
 from mnestic.memory.learning import Lesson
 from mnestic.memory.moments import Moment
 from mnestic.memory.statistics import MemoryStatistics
-from mnestic.starter.cli.connection import connect_client, connect_memory
+from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.known_agents import known_memory, warned
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
 
@@ -81,8 +82,7 @@ def show(entry_id: EntryId, agent: Agent, as_json: AsJson = False) -> None:
     """Show an entry: what it says, how it is found, what was learned from it."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            memory = connection.memory(agent)
+        async with known_memory(agent) as memory:
             entry = await memory.get_entry(entry_id)
             children, _ = await memory.list_entries(EntryQuery(parent=entry_id), limit=1000)
             lesson = await memory.find_lesson(entry)
@@ -132,10 +132,8 @@ def list_(
     query = parse_as(EntryQuery, asked, what="entries")
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            found, following = await connection.memory(agent).list_entries(
-                query, limit=limit, cursor=cursor
-            )
+        async with known_memory(agent) as memory:
+            found, following = await memory.list_entries(query, limit=limit, cursor=cursor)
         if as_json:
             listed = [entry.model_dump(mode="json") for entry in found]
             print_json({"entries": listed, "cursor": following})
@@ -191,7 +189,7 @@ def change(
     async def work() -> None:
         from mnestic.starter.ingesting import start_ingest
 
-        async with await connect_client() as client:
+        async with await connect_client() as client, warned(client, agent):
             entry = await client.memory(agent).change_entry(entry_id, **changes)
             if content is not None:
                 await start_ingest(client, agent_id=agent)  # which gives it a vector
@@ -214,8 +212,8 @@ def remove(
     """Remove an entry; its raw message stays, and is not learned from."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            changes = await connection.memory(agent).remove_entry(entry_id, facts=facts)
+        async with known_memory(agent) as memory:
+            changes = await memory.remove_entry(entry_id, facts=facts)
         if as_json:
             told = [change.model_dump(mode="json") for change in changes]
             print_json({"removed": entry_id, "changes": told})
@@ -231,7 +229,7 @@ def stats(agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         from mnestic.starter.learning_status import find_delay
 
-        async with await connect_client() as client:
+        async with await connect_client() as client, warned(client, agent):
             found = await client.memory(agent).stats()
             delay = await find_delay(client, agent_id=agent)
         if as_json:

@@ -12,6 +12,7 @@ from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.histories import ToldFact
 from mnestic.starter.cli.connection import connect_memory
+from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.moments import parse_moment
 from mnestic.starter.cli.output import AsJson, one_line, out, print_json, print_table, run
 
@@ -49,8 +50,7 @@ def list_facts(
     known_at = parse_moment(believed_at, what="--believed-at")
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            memory = connection.memory(agent)
+        async with known_memory(agent) as memory:
             now = await memory.now()
             found, following = await memory.list_facts(
                 subject=subject,
@@ -117,8 +117,7 @@ def delete(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
     """Delete a fact for good, with all periods in which the same was so."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            memory = connection.memory(agent)
+        async with known_memory(agent) as memory:
             fact, _ = await memory.why_fact(fact_id)
             changes, now = await memory.delete_fact(fact_id), await memory.now()
         _print_changes(changes, now=now, as_json=as_json)
@@ -136,8 +135,7 @@ def reactivate(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
     """
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            memory = connection.memory(agent)
+        async with known_memory(agent) as memory:
             changes, now = await memory.reactivate_fact(fact_id), await memory.now()
         _print_changes(changes, now=now, as_json=as_json)
 
@@ -154,8 +152,7 @@ def history(
     """Show what was ever believed of a subject and a predicate, and why it ended."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            memory = connection.memory(agent)
+        async with known_memory(agent) as memory:
             about, name = subject, predicate
             if name is None:
                 try:
@@ -180,8 +177,7 @@ def why(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
     """Show what a fact follows from: messages, their words, extractors, jobs and workflow runs."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            memory = connection.memory(agent)
+        async with known_memory(agent) as memory:
             now = await memory.now()
             fact, claims = await memory.why_fact(fact_id)
             words = await memory.find_words(claims)

@@ -11,6 +11,7 @@ from mnestic.memory.forgetting import ITEM_KINDS, ForgottenItem, TopicForgotten
 from mnestic.memory.topics import topic_words
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.entries import Agent
+from mnestic.starter.cli.known_agents import warned
 from mnestic.starter.cli.output import (
     AsJson,
     err,
@@ -47,7 +48,7 @@ def forget(
     async def work() -> TopicForgotten:
         from mnestic.starter.learning_status import wait_for_learning
 
-        async with await connect_client() as client:
+        async with await connect_client() as client, warned(client, agent):
             memory = client.memory(agent)
             shown = await memory.preview_forget(topic)
             if dry_run or not _is_confirmed(shown, token=confirm, yes=yes):

@@ -15,6 +15,7 @@ from mnestic.memory.resume_commands import resume_command
 from mnestic.memory.waits import RESUMED, JobState, JobWait, ResumeReceipt
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.job_lines import brief
+from mnestic.starter.cli.known_agents import warned
 from mnestic.starter.cli.output import (
     AsJson,
     counted,
@@ -97,7 +98,7 @@ def list_(
     """List jobs, latest first."""
 
     async def work() -> None:
-        async with await connect_client() as client:
+        async with await connect_client() as client, warned(client, agent):
             found, following = await client.list_jobs(
                 waiting=waiting,
                 state=state,  # type: ignore[arg-type]  # it is checked there

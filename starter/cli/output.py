@@ -140,6 +140,11 @@ def print_progress(line: str) -> None:
     err.print(line, style="dim", soft_wrap=True)
 
 
+def print_warning(line: str) -> None:
+    """Prints on standard error what may not be as it is meant."""
+    err.print(f"warning: {line}", soft_wrap=True)
+
+
 def print_refusal(line: str) -> None:
     """Prints on standard error what was left out of a command's work."""
     err.print(f"refused: {line}", soft_wrap=True)

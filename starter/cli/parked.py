@@ -7,7 +7,8 @@ import typer
 
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.learning import Lesson
-from mnestic.starter.cli.connection import connect_client, connect_memory
+from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.known_agents import known_memory, warned
 from mnestic.starter.cli.output import (
     AsJson,
     counted,
@@ -36,7 +37,7 @@ def list_(agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         from mnestic.starter.learning_status import find_delay
 
-        async with await connect_client() as client:
+        async with await connect_client() as client, warned(client, agent):
             found = await _parked(client.memory(agent), None)
             waiting = (await client.memory(agent).count_learning()).waiting
             delay = await find_delay(client, agent_id=agent)
@@ -61,7 +62,7 @@ def retry(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
         from mnestic.starter.ingesting import start_ingest
         from mnestic.starter.learning_status import wait_for_learning
 
-        async with await connect_client() as client:
+        async with await connect_client() as client, warned(client, agent):
             memory = client.memory(agent)
             number = await memory.retry_parked(await _parked(memory, names))
             handle = await start_ingest(client, agent_id=agent)
@@ -80,8 +81,7 @@ def drop(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
     """Give parked messages up; the raw messages stay."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            memory = connection.memory(agent)
+        async with known_memory(agent) as memory:
             number = await memory.drop_parked(await _parked(memory, names))
         if as_json:
             print_json({"dropped": number})

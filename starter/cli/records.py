@@ -7,6 +7,7 @@ import typer
 from mnestic.memory.durations import Duration
 from mnestic.memory.records import LongTermRecord
 from mnestic.starter.cli.connection import connect_memory
+from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import (
     AsJson,
     out,
@@ -29,8 +30,8 @@ def get(namespace: Namespace, key: Key, agent: Agent, as_json: AsJson = False) -
     """Show a record."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            _print_record(await connection.memory(agent).get(namespace, key), as_json=as_json)
+        async with known_memory(agent) as memory:
+            _print_record(await memory.get(namespace, key), as_json=as_json)
 
     run(work())
 
@@ -79,10 +80,8 @@ def list_(
     """List records in the order of namespace and key."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            found, following = await connection.memory(agent).list_records(
-                namespace, limit=limit, cursor=cursor
-            )
+        async with known_memory(agent) as memory:
+            found, following = await memory.list_records(namespace, limit=limit, cursor=cursor)
         if as_json:
             records = [record.model_dump(mode="json") for record in found]
             print_json({"records": records, "cursor": following})
@@ -108,10 +107,8 @@ def delete(
     """Delete a record."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            gone = await connection.memory(agent).delete(
-                namespace, key, expected_version=expected_version
-            )
+        async with known_memory(agent) as memory:
+            gone = await memory.delete(namespace, key, expected_version=expected_version)
         if as_json:
             print_json(gone.model_dump(mode="json"))
         else:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mnestic.memory.injections import KeptInjection
-from mnestic.starter.cli.connection import connect_memory
+from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
@@ -21,10 +21,8 @@ def retrievals(
     """List what was put before messages, the latest first: memories with their scores, and notes."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            found, following = await connection.memory(agent).list_retrievals(
-                limit=limit, cursor=cursor
-            )
+        async with known_memory(agent) as memory:
+            found, following = await memory.list_retrievals(limit=limit, cursor=cursor)
         if as_json:
             listed = [one.model_dump(mode="json") for one in found]
             print_json({"retrievals": listed, "cursor": following})

@@ -7,8 +7,8 @@ import typer
 
 from mnestic.memory.moments import Moment
 from mnestic.memory.retrieval import PRESETS, PresetName, Retrieval, RetrievalPolicy
-from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.entries import Agent
+from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
 
 Repeated = list[str] | None
@@ -68,8 +68,8 @@ def search(
     policy = _policy(preset)
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            found = await connection.memory(agent).retrieve(query, policy=policy, **asked)
+        async with known_memory(agent) as memory:
+            found = await memory.retrieve(query, policy=policy, **asked)
         if as_json:
             print_json(found.model_dump(mode="json"))
         else:

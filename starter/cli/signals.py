@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mnestic.memory.signals import KeptSignal, SignalKind
-from mnestic.starter.cli.connection import connect_memory
+from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, parse_as, print_json, print_table, run
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
@@ -26,10 +26,8 @@ def list_signals(
     kinds: list[SignalKind] = [parse_as(SignalKind, name, what="kind") for name in kind or ()]
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            found = await connection.memory(agent).list_signals(
-                after=after, kinds=kinds, limit=limit
-            )
+        async with known_memory(agent) as memory:
+            found = await memory.list_signals(after=after, kinds=kinds, limit=limit)
         if as_json:
             print_json({"signals": [signal.model_dump(mode="json") for signal in found]})
             return

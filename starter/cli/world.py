@@ -7,7 +7,7 @@ import typer
 from mnestic.memory.facts import Fact
 from mnestic.memory.patterns import Pattern, Prediction
 from mnestic.memory.world import World
-from mnestic.starter.cli.connection import connect_memory
+from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
@@ -21,8 +21,8 @@ def world(
     """Tell what is known of a subject: facts, their changes, patterns and predictions."""
 
     async def work() -> None:
-        async with await connect_memory() as connection:
-            found = await connection.memory(agent).world(subject)
+        async with known_memory(agent) as memory:
+            found = await memory.world(subject)
         if as_json:
             print_json(found.model_dump(mode="json"))
         else:

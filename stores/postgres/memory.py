@@ -10,9 +10,11 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.addresses import describe_url
+from mnestic.memory.agents import AgentSummary
 from mnestic.memory.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
+from mnestic.memory.scope import EVERY_AGENT
 from mnestic.stores.postgres.accesses import AccessCounts
 from mnestic.stores.postgres.agent_settings import PostgresSettingStore
 from mnestic.stores.postgres.connections import drop_closed, run_together
@@ -25,6 +27,7 @@ from mnestic.stores.postgres.injections import PostgresInjectionStore
 from mnestic.stores.postgres.learning import PostgresLearningStore
 from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.opening import COMMIT, opening
+from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
 from mnestic.stores.postgres.queries import read_query
@@ -44,6 +47,7 @@ from mnestic.stores.postgres.usage import PostgresUsageStore
 from mnestic.stores.postgres.waits import PostgresWaitStore
 from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
 
+_AGENTS = read_query("list_agents")
 _WAITING = read_query("list_waiting_agents")
 
 
@@ -204,6 +208,33 @@ class PostgresMemory:
                     connection, [query, COMMIT], opening=opening(tenant_id, write=False)
                 )
         return tuple(row.agent_id for row in rows)
+
+    async def list_agents(
+        self,
+        *,
+        tenant_id: str,
+        agent_id: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> tuple[tuple[AgentSummary, ...], str | None]:
+        """See the port."""
+        (after,) = (None,) if cursor is None else decode_cursor(cursor, parts=1)
+        asked = {
+            "tenant_id": tenant_id,
+            "every_agent": EVERY_AGENT,
+            "agent_id": agent_id,
+            "after": after,
+            "limit": check_limit(limit) + 1,
+        }
+        with failures(where=self._where):
+            async with self._engine.connect() as connection:
+                rows, _ = await run_together(
+                    connection,
+                    [_AGENTS.bind(asked), COMMIT],
+                    opening=opening(tenant_id, write=False),
+                )
+        found = tuple(AgentSummary.model_validate(row._asdict()) for row in rows[:limit])
+        return found, encode_cursor(found[-1].agent_id) if len(rows) > limit else None
 
     async def check(self) -> None:
         """Connects and compares the schema's version with this code's.

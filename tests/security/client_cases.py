@@ -105,6 +105,9 @@ CLIENT_CASES: Mapping[str, Case] = {
     "unpause_job": lambda c, k: c.unpause_job(k.job),
     "poke_job": lambda c, k: c.poke_job(k.job),
     "cancel_job": lambda c, k: c.cancel_job(k.job),
+    "list_agents": lambda c, k: c.list_agents(cursor=k.cursors["agents"]),
+    "list_agents of all": lambda c, k: c.list_agents(),  # noqa: ARG005
+    "list_agents of a name": lambda c, k: c.list_agents(agent_id=AGENT),  # noqa: ARG005
     "list_jobs": lambda c, k: c.list_jobs(cursor=k.cursors["jobs"]),
     "list_jobs that wait": lambda c, k: c.list_jobs(waiting=True, cursor=k.cursors["jobs"]),
     "list_jobs of a plan": lambda c, k: c.list_jobs(

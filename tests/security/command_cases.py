@@ -129,6 +129,8 @@ COMMAND_CASES: Mapping[str, Case] = {
     "memory settings set": lambda *_: ("auto_retrieve_min_score", "0.5", *ADA),
     "memory settings reset": lambda *_: (*ADA, "auto_retrieve_max_results"),
     "stats": lambda *_: ADA,
+    "agents": lambda k, _: _cursor(k, "agents"),
+    "agents --limit 10": lambda *_: (),
     "costs": lambda *_: ADA,
     "extract": lambda *_: (MINE, *ADA, "--speaker", "Mara"),
     "index": lambda *_: (),

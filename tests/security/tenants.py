@@ -33,6 +33,7 @@ from mnestic.starter.ingesting import start_ingest
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.memory_wiring import auto_retriever
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.pages import encode_cursor
 from mnestic.worker import activities_of, make_worker
 
 SECRET = "Vasterbotten"  # stands in every text of the victim
@@ -366,6 +367,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
     receipt = await client.resume_job(finished, request_id="their-request")
     assert isinstance(receipt, ResumeReceipt)
     _, jobs = await client.list_jobs(limit=1)
+    agents = encode_cursor("a")  # of a list that would begin with theirs
     _, records = await memory.list_records(limit=1)
     _, episodes = await memory.list_episodes(limit=1)
     _, of_entries = await memory.list_entries(EntryQuery(), limit=1)
@@ -393,6 +395,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
         token=str((await memory.preview_forget(TOPIC)).token),
         signal=(await memory.list_signals())[-1].number,
         cursors={
+            "agents": agents,
             "jobs": jobs,
             "records": records,
             "episodes": episodes,

@@ -97,6 +97,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "inbox": {"agent_id": "ada"},
         "job_history": JOB,
         "job_link": JOB,
+        "list_agents": {},
         "list_jobs": {},
         "memory": {"agent_id": "ada"},
         "override_job": {**JOB, "reason": "so"},

@@ -1,0 +1,25 @@
+"""Agents, as a list of them shows: what each has, and when that was last written.
+
+It stands alone because an agent is no row of its own: it is there once something of its memory was written.
+"""
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+
+class AgentSummary(BaseModel):
+    """An agent, and how much there is in its memory.
+
+    `facts` are the active ones, `records` those that are neither deleted nor expired, `sessions` those with working
+    memory.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    agent_id: str
+    entries: int
+    facts: int
+    messages: int
+    records: int
+    episodes: int
+    sessions: int
+    last_written_at: AwareDatetime
