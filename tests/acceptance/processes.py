@@ -94,14 +94,21 @@ class Processes:
         return {**bare, "COLUMNS": "200", **more}
 
     def start(
-        self, *command: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None
+        self,
+        *command: str | Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        typed: str = "",
     ) -> Running:
+        """Starts a process; `typed` is its standard input, which ends after that."""
         number = len(self._started)
         out, err = self.folder / f"{number}.out", self.folder / f"{number}.err"
-        with out.open("wb") as to_out, err.open("wb") as to_err:
+        given = self.folder / f"{number}.in"
+        given.write_text(typed, encoding="utf-8")
+        with given.open("rb") as from_in, out.open("wb") as to_out, err.open("wb") as to_err:
             process = subprocess.Popen(
                 command,
-                stdin=subprocess.DEVNULL,
+                stdin=from_in,
                 stdout=to_out,
                 stderr=to_err,
                 cwd=cwd or self.folder,
@@ -116,9 +123,10 @@ class Processes:
         *command: str | Path,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
+        typed: str = "",
         limit_s: float = START_LIMIT_S,
     ) -> Running:
-        return self.start(*command, env=env, cwd=cwd).until_over(limit_s)
+        return self.start(*command, env=env, cwd=cwd, typed=typed).until_over(limit_s)
 
     def end(self) -> None:
         for running in self._started:

@@ -18,7 +18,7 @@ JOB = "refund-o-17"
 
 @pytest.fixture(scope="module")
 def example(root: Path) -> Path:
-    return root / "docs" / "examples" / "refund.py"
+    return root / "examples" / "refund.py"
 
 
 async def test_a_refund_waits_goes_on_in_a_new_run_and_keeps_what_was_decided(

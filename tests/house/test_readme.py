@@ -21,6 +21,7 @@ PAGES = (
     ROOT / "ARCHITECTURE.md",
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "examples").rglob("*.md")),
 )
 NODE_KINDS = ("think", "tool", "recall", "remember", "emit", "wait")
 

@@ -1,0 +1,105 @@
+"""Each program in `examples/` as a user runs it: a process beside `mnestic up`. `refund.py` is tried by `test_code_first.py`."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.acceptance
+
+RunExample = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def up(start_up: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return start_up(tmp_path_factory.mktemp("examples"))
+
+
+@pytest.fixture
+def run_example(up: Any, processes: Any, root: Path) -> RunExample:
+    """Runs an example to its end; gives its lines."""
+
+    def run(
+        name: str, *words: str, typed: str = "", env: dict[str, str] | None = None
+    ) -> list[str]:
+        env = {"MNESTIC_DATA_DIR": str(up.data), **(env or {})}
+        done = processes.run(sys.executable, root / "examples" / name, *words, env=env, typed=typed)
+        assert done.code == 0, done.err
+        return [str(line) for line in done.out.splitlines()]
+
+    return run
+
+
+def test_each_example_is_in_the_list(root: Path) -> None:
+    page = (root / "examples" / "README.md").read_text(encoding="utf-8")
+
+    programs = {path.name for path in (root / "examples").glob("*.py")}
+
+    assert len(programs) >= 5
+    assert all(f"[{name}]({name})" in page for name in programs)
+
+
+def test_remember_and_ask(run_example: RunExample) -> None:
+    first = run_example("remember_and_ask.py")
+    again = run_example("remember_and_ask.py")
+
+    for lines in (first, again):
+        assert lines[0] == "What is Mara allergic to?"
+        assert lines[1].endswith("  Mara is allergic to peanuts.")
+        assert lines[3].endswith("  The office closes at six on Fridays.")
+        assert lines[4:6] == ["Who won the cup?", "  nothing is known"]
+        assert any('"Mara is allergic to peanuts."' in line or '"allergic_to"' in line for line in lines[6:])  # fmt: skip
+
+
+def test_a_chat_is_remembered_by_the_next_one(up: Any, run_example: RunExample) -> None:
+    run_example("agent_loop.py", typed="My sister Ida moved to Porto in March.\n\n")
+    up.running.until(
+        lambda: up.asked("memory", "facts", "list", "--agent", "companion")["facts"],
+        what="a fact about Ida",
+    )
+
+    lines = run_example("agent_loop.py", typed="Where does Ida live?\n\n")
+
+    assert lines[0].startswith("Mara: assistant (1 memories): ")
+    assert "My sister Ida moved to Porto in March." in "".join(lines)
+
+
+def test_a_chat_with_a_server_sends_the_memories_along(
+    run_example: RunExample, chat_server: Any
+) -> None:
+    chat_server.completes("Bring walnuts instead.")
+    typed = "Tom is allergic to hazelnuts.\nWhat is Tom allergic to?\n\n"
+
+    lines = run_example("agent_loop.py", typed=typed, env={"OPENAI_BASE_URL": chat_server.base_url})
+
+    sent = [request["body"]["messages"] for request in chat_server.requests]
+    assert lines[0].endswith("Bring walnuts instead.")
+    assert [message["content"] for message in sent[0]] == ["Tom is allergic to hazelnuts."]
+    assert '"memory": "Tom is allergic to hazelnuts."' in sent[1][0]["content"]
+    assert sent[1][1]["content"] == "What is Tom allergic to?"
+
+
+@pytest.mark.parametrize("outcome", ["approved", "rejected"])
+def test_a_job_waits_for_a_decision(up: Any, run_example: RunExample, outcome: str) -> None:
+    order = f"order-{outcome}"
+
+    lines = run_example("approval_job.py", order, "1900", typed=f"{outcome}\n")
+
+    assert lines[0].startswith(f"May order {order} over 1900 EUR go out?")
+    assert f"'state': '{outcome}'" in lines[-1]
+    assert up.asked("job", "show", order)["state"] == "completed"
+
+
+def test_facts_are_corrected_and_a_topic_is_forgotten(run_example: RunExample) -> None:
+    lines = run_example("correct_and_forget.py")
+
+    assert lines == [
+        "Believed now: lives_in Porto",
+        "  Lisbon: superseded",
+        "  Porto: is so",
+        "Goes: sentence 'Project Falcon starts in August.'",
+        "When does Project Falcon start? nothing is known",
+        "What does Mara drink? Mara prefers tea.",
+    ]
