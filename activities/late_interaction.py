@@ -4,12 +4,13 @@ It stands apart from the meaning of whole texts, which is a mean: one word that 
 others. Source: Khattab and Zaharia, ColBERT, 2020; here over the static vectors of tokens.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.candidates import Candidates
+from mnestic.memory.candidates import Candidates, CandidateText
 from mnestic.memory.ports import WordEmbedder
 from mnestic.memory.search import Vocabulary
 from mnestic.memory.terms import terms_of
@@ -39,19 +40,27 @@ def late_interaction(
     if not whole:
         return
     best = candidates.ordered(rows["words"] / whole + rows["cosine"])[:_MOST]
-    texts = [candidates.texts[place].terms() for place in best.tolist()]
-    best, texts = best[[bool(terms) for terms in texts]], [terms for terms in texts if terms]
+    texts = [candidates.texts[place] for place in best.tolist()]
+    tokens = _tokens(texts, words)
+    says = [bool(one) for one in tokens]
+    best, texts = best[says], [*compress(texts, says)]
     if not texts:
         return
     query = [" ".join(terms_of(one.word)) for one in vocabulary.asked]
-    tokens = words.tokenize([" ".join(terms) for terms in texts])
-    nearest = words.compare_words(query, tokens)
+    nearest = words.compare_words(query, [*compress(tokens, says)])
     lacks = ~rows["lexemes"][best] >> np.arange(len(query))[:, None] & 1
     near = nearest * (nearest >= _LEAST)
     if by_meaning:
-        near += _FORM * _have_forms(texts, vocabulary)
+        near += _FORM * _have_forms([text.terms() for text in texts], vocabulary)
     weights = np.array(vocabulary.weights)[:, None]
     rows["alike"][best] = (weights * near * lacks).sum(axis=0) / whole
+
+
+def _tokens(texts: Sequence[CandidateText], words: WordEmbedder) -> Sequence[bytes]:
+    """The tokens of each text, as they were stored with it; else of its words."""
+    lacking = [text for text in texts if text.tokens is None]
+    made = iter(words.tokenize([" ".join(text.terms()) for text in lacking]))
+    return [next(made) if text.tokens is None else text.tokens for text in texts]
 
 
 def _have_forms(texts: Collection[Collection[str]], vocabulary: Vocabulary) -> NDArray[np.bool_]:

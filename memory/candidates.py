@@ -99,6 +99,11 @@ class CandidateText(Protocol):
         """The times that it names."""
         ...
 
+    @property
+    def tokens(self) -> bytes | None:
+        """The tokens of `terms`, as `WordEmbedder.tokenize` gives them; None where they are not stored."""
+        ...
+
     def terms(self) -> tuple[str, ...]:
         """The words that it begins with, each once."""
         ...

@@ -34,8 +34,6 @@ from mnestic.memory.store_ports import (
     WorkingMemoryStore,
 )
 
-TokenIds = NDArray[np.int32]  # the tokens of a text, in their order: rows of a model's matrix
-
 
 class Transaction(Protocol):
     """One transaction over one agent's memory: all of its reads and writes, or none."""
@@ -341,11 +339,11 @@ class Embedder(Protocol):
 class WordEmbedder(Protocol):
     """An embedder whose vectors are sums of static ones of tokens, so that single words can be compared."""
 
-    def tokenize(self, texts: Sequence[str]) -> Sequence[TokenIds]:
-        """The tokens of each text, in their order."""
+    def tokenize(self, texts: Sequence[str]) -> Sequence[bytes]:
+        """The tokens of each text, in their order, as they are stored with entries."""
         ...
 
-    def compare_words(self, words: Sequence[str], texts: Sequence[TokenIds]) -> NDArray[np.float32]:
+    def compare_words(self, words: Sequence[str], texts: Sequence[bytes]) -> NDArray[np.float32]:
         """How near each word comes to the nearest word of each text.
 
         Args:

@@ -30,6 +30,7 @@ STOP_WORDS = frozenset(
     """.split()
 )
 _SHORTEST_PLURAL = 4
+_BEGINNING = 1000  # characters
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
 )
@@ -52,6 +53,11 @@ def terms_of(text: str) -> tuple[str, ...]:
             [word[:-1] if word[-1] == "s" and _is_plural(word) else word for word in words]
         )
     return tuple(term for word in words for term in _parts(word))
+
+
+def first_terms(text: str) -> tuple[str, ...]:
+    """The terms that a text begins with, each once: those by which it is compared word by word."""
+    return tuple(dict.fromkeys(terms_of(text[:_BEGINNING])))
 
 
 def words_of(text: str) -> tuple[str, ...]:

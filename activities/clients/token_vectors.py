@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.language import Embedded, TokenUsage
-from mnestic.memory.ports import TokenIds
 
 DIMENSIONS = 256
 NAME = f"wordllama-{DIMENSIONS}"
 _WEIGHTS = f"weights/l2_supercat_{DIMENSIONS}.safetensors"  # in WordLlama's package
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _BATCH = 512
+_STORED = np.dtype("<u2")  # a token, of which there are 32,000; entries have theirs stored so
 _LONGEST = 20_000  # characters of a text that count; a mean of more says less
 _SHORT = 2000  # characters that are embedded at once, in a tenth of a millisecond
 _FEW_RANGES = 8  # of tokens, which are added up one by one
@@ -55,14 +55,15 @@ class TokenVectorEmbedder:
         told = tuple(vector.tobytes() for vector in vectors)
         return Embedded(vectors=told, model=NAME, usage=none)
 
-    def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
+    def tokenize(self, texts: Sequence[str]) -> list[bytes]:
         """See `mnestic.memory.ports.WordEmbedder`."""
-        return [np.array(ids, dtype=np.int32) for ids in _tokens(texts)]
+        return [np.array(ids, dtype=_STORED).tobytes() for ids in _tokens(texts)]
 
-    def compare_words(self, words: Sequence[str], texts: Sequence[TokenIds]) -> NDArray[np.float32]:
+    def compare_words(self, words: Sequence[str], texts: Sequence[bytes]) -> NDArray[np.float32]:
         """See `mnestic.memory.ports.WordEmbedder`."""
-        first = np.cumsum([0, *map(len, texts[:-1])])
-        starts, word_of, vectors = _words(np.concatenate(texts), first)
+        tokens = np.frombuffer(b"".join(texts), _STORED).astype(np.intp)
+        first = np.cumsum([0, *map(len, texts[:-1])]) // _STORED.itemsize
+        starts, word_of, vectors = _words(tokens, first)
         # Numkong, as BLAS wakes and awaits its threads for a product of this size.
         cosines = np.asarray(numkong.cdist(vectors, _embed(words), "dot"), dtype=np.float32)
         return np.maximum.reduceat(cosines[word_of], np.searchsorted(starts, first), axis=0).T
@@ -171,7 +172,7 @@ def _tokens(texts: Sequence[str]) -> list[list[int]]:
 
 
 def _words(
-    tokens: TokenIds, first: NDArray[np.intp]
+    tokens: NDArray[np.intp], first: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
     """The words of texts: where each begins, and of the distinct ones which it is, and their vectors.
 

@@ -20,9 +20,8 @@ from mnestic.memory.candidates import CONCERNS, ROW, Candidates
 from mnestic.memory.claims import name_key
 from mnestic.memory.entry_marks import EntryMarks
 from mnestic.memory.search import Search
-from mnestic.memory.terms import terms_of
+from mnestic.memory.terms import first_terms
 
-_BEGINNING = 1000  # characters that are compared word by word
 _OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
 
 
@@ -49,6 +48,7 @@ class EntryRow:
     is_turn: bool
     content: str
     stored_times: str
+    tokens: bytes | None
     _folded: str | None = None
     _terms: tuple[str, ...] | None = None
 
@@ -77,7 +77,7 @@ class EntryRow:
     def terms(self) -> tuple[str, ...]:
         """The words that it begins with, each once."""
         if self._terms is None:
-            self._terms = tuple(dict.fromkeys(terms_of(self.content[:_BEGINNING])))
+            self._terms = first_terms(self.content)
         return self._terms
 
 
@@ -135,6 +135,7 @@ def _texts(rows: Sequence[Any]) -> list[EntryRow]:
             is_turn=row.entry_type == "interaction",
             content=row.content,
             stored_times=row.times,
+            tokens=row.tokens,
         )
         for row in rows
     ]

@@ -1,8 +1,9 @@
 """Entries in Postgres, and the indexes that follow each of their changes in the same transaction."""
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
@@ -13,9 +14,10 @@ from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics, Unembedded
 from mnestic.memory.entry_marks import marks_of
 from mnestic.memory.errors import NotFoundError
-from mnestic.memory.ports import Embedder
+from mnestic.memory.ports import Embedder, WordEmbedder
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.signals import entry_signal
+from mnestic.memory.terms import first_terms
 from mnestic.stores.postgres.accesses import add_accesses
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.knowledge_tables import EntryRow, EntryTermRow, FactRow
@@ -26,6 +28,7 @@ from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
 from mnestic.stores.postgres.vectors import Vectors, numbers_of
 
+_Tokens = Iterable[bytes | None]  # of each entry
 log = logging.getLogger("mnestic.entries")
 ENTRY, TERM, FACT = table(EntryRow), table(EntryTermRow), table(FactRow)
 # Not keywords: those are words of the content, by which full text search finds it.
@@ -33,11 +36,11 @@ _TERMS = {"tag": "tags", "alias": "aliases", "subject": "subjects"}
 _RELATED = "related"  # a term that is no name
 _COLUMNS = [
     *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
-    *("language", "marks"),
+    *("language", "marks", "tokens"),
 ]
 _ADD, _COUNT = read_query("add_entries"), read_query("count_entries")
 _INDEX, _UNINDEX = read_query("index_entries"), read_query("unindex_entries")
-_CONTENT = ("content", "language")
+_CONTENT = ("content", "language", "tokens")
 _COUNTED = ("access_count", "last_accessed")  # by `count_accesses`, whatever else is written
 _CHANGED = [name for name in _COLUMNS if name not in {"id", *_CONTENT, *_COUNTED}]
 _CHANGE = update_rows(ENTRY, *_CHANGED, key=["id"], now=["updated_at"])
@@ -63,8 +66,8 @@ class PostgresEntryStore:
         """See the port."""
         if not entries:
             return ()
-        vectors = await self._embedded(entries)  # before anything is locked
-        rows = [{**_row(entry), "place": place} for place, entry in enumerate(entries, 1)]
+        vectors, tokens = await self._embedded(entries)  # before anything is locked
+        rows = [{**row, "place": place} for place, row in enumerate(_rows(entries, tokens), 1)]
         terms = [
             {"id": entry_id, "kind": kind, "term": term} for entry_id, kind, term in _terms(entries)
         ]
@@ -168,15 +171,18 @@ class PostgresEntryStore:
         numbers = {entry_id: row.number for entry_id, row in before.items()}
         languages = {entry_id: row.language for entry_id, row in before.items()}
         same = [entry for entry in entries if entry.content == before[entry.id].content]
-        await self._unit.run(_CHANGE, self._packed(same, languages))
+        await self._unit.run(_CHANGE, self._packed(same, languages, repeat(None)))
         anew = [entry for entry in entries if entry.content != before[entry.id].content]
         stale = [numbers[entry.id] for entry in anew]
         if stale:  # else full text search and vectors are true as they are
+            vectors, tokens = await self._embedded(anew)
             await self._unindex(stale)
             await self._vectors.forget(stale)
-            await self._unit.run(_REWRITE, self._packed(anew, languages))
+            await self._unit.run(_REWRITE, self._packed(anew, languages, tokens))
             await self._index(stale)
-            await self._embed(anew, numbers)
+            if vectors and self._embedder is not None:
+                by_number = dict(zip(stale, vectors, strict=True))
+                await self._vectors.keep(self._embedder.name, by_number)
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
         self._unit.changed()
@@ -249,22 +255,23 @@ class PostgresEntryStore:
         await self._vectors.forget(numbers, empty=True)
         self._unit.changed()
 
-    async def _embed(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
-        """Gives entries their vectors, if that needs no server."""
-        made = await self._embedded(entries)
-        if made and self._embedder is not None:
-            by_number = {numbers[one.id]: vector for one, vector in zip(entries, made, strict=True)}
-            await self._vectors.keep(self._embedder.name, by_number)
+    async def _embedded(self, entries: Sequence[Entry]) -> tuple[tuple[bytes, ...], _Tokens]:
+        """The vectors of entries, and the tokens of their first terms.
 
-    async def _embedded(self, entries: Sequence[Entry]) -> tuple[bytes, ...]:
-        """The vectors of entries; none without an embedder, or if it fails: then `IngestMessages` asks for them."""
-        if self._embedder is None:
-            return ()
+        None without an embedder, or if it fails: then `IngestMessages` asks for vectors, and questions for tokens.
+        """
+        embedder = self._embedder
+        if embedder is None:
+            return (), repeat(None)
         try:
-            return (await self._embedder.embed([entry.content for entry in entries])).vectors
+            vectors = (await embedder.embed([entry.content for entry in entries])).vectors
+            if not isinstance(embedder, WordEmbedder):
+                return vectors, repeat(None)
+            said = [" ".join(first_terms(entry.content)) for entry in entries]
+            return vectors, embedder.tokenize(said)
         except Exception:  # whatever it is, the entries are worth more
             log.exception("entries have no vectors yet", extra={"entries": len(entries)})
-            return ()
+            return (), repeat(None)
 
     async def _index(self, numbers: Sequence[int]) -> None:
         """Enters the contents of entries into full text search."""
@@ -314,15 +321,19 @@ class PostgresEntryStore:
     def _of(self, target: Any, numbers: Sequence[int]) -> Any:
         return self._unit.owned(target) & target.c.entry_number.in_(numbers)
 
-    def _packed(self, entries: Sequence[Entry], languages: Mapping[str, str]) -> dict[str, str]:
-        rows = [{**row, "language": languages[row["id"]]} for row in map(_row, entries)]
+    def _packed(
+        self, entries: Sequence[Entry], languages: Mapping[str, str], tokens: _Tokens
+    ) -> dict[str, str]:
+        rows = [{**row, "language": languages[row["id"]]} for row in _rows(entries, tokens)]
         return packed(self._unit.owner, rows, what="entries")
 
 
-def _row(entry: Entry) -> dict[str, Any]:
-    """The columns of an entry, without its language and what the database sets."""
-    columns = entry.model_dump(exclude={"created_at", "updated_at"})
-    return {**columns, "marks": marks_of(entry.content, entry.times)}
+def _rows(entries: Sequence[Entry], tokens: _Tokens) -> Iterator[dict[str, Any]]:
+    """The columns of entries, without their language and what the database sets."""
+    for entry, its in zip(entries, tokens, strict=False):  # what has none for any ends nowhere
+        columns = entry.model_dump(exclude={"created_at", "updated_at"})
+        columns["tokens"] = None if its is None else f"\\x{its.hex()}"  # as Postgres reads it
+        yield {**columns, "marks": marks_of(entry.content, entry.times)}
 
 
 def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:

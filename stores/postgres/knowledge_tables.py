@@ -150,7 +150,8 @@ def _names() -> Any:
 class EntryRow(Table, table=True):
     """One memory. `number` stands for it in the indexes, `lexemes` is its length in them.
 
-    `marks` are those of `mnestic.memory.entry_marks`. `facts` is of an earlier schema, and not written any more.
+    `marks` are those of `mnestic.memory.entry_marks`. `tokens` are those of its first
+    terms in the local embedder, for late interaction; null if it was written without one. `facts` is of an earlier schema.
     """
 
     __tablename__ = "entry"
@@ -208,6 +209,7 @@ class EntryRow(Table, table=True):
     updated_at: datetime = instant()
     expires_at: datetime | None = maybe_instant()
     marks: int = Field(sa_type=SmallInteger)
+    tokens: bytes | None
 
 
 class PostingRow(Table, table=True):

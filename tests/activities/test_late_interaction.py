@@ -30,6 +30,24 @@ def test_a_word_that_an_entry_has_adds_nothing() -> None:
     assert alike("decanting barolo", lexemes=1) == 0
 
 
+def test_the_tokens_that_are_stored_with_an_entry_count_and_not_its_words() -> None:
+    words = TokenVectorEmbedder()
+    tokens = words.tokenize(["decanter", "the invoice is due", ""])
+    said = ("barolo",)
+    stored = [
+        Sample(number=number, at=NOON, said=said, tokens=its)
+        for number, its in enumerate([*tokens, None])
+    ]
+    found = candidates(stored)
+
+    late_interaction(found, ASKED, words=words)
+
+    by_number = dict(zip(found.rows["number"].tolist(), found.rows["alike"].tolist(), strict=True))
+    assert by_number[0] == pytest.approx(alike("decanter"))
+    assert by_number[1] == by_number[2] == 0
+    assert by_number[3] == pytest.approx(alike("barolo"))
+
+
 def test_a_text_without_words_is_near_to_nothing() -> None:
     assert alike("") == 0
 

@@ -33,6 +33,7 @@ class Sample:
     times: tuple[tuple[datetime, datetime], ...] = ()
     said: tuple[str, ...] = ()
     content: str = ""
+    tokens: bytes | None = None
     speaker: str = ""
     subjects: frozenset[str] = frozenset()
 

@@ -20,11 +20,15 @@ from tests.stores.entry_samples import entry
 
 Owner = psycopg.Connection[TupleRow]
 Stored = Callable[[], dict[str, list[float]]]
+Tokens = Callable[[], dict[str, bytes | None]]
 _VECTORS = """
 SELECT e.id, CAST(v.vector AS real[]) FROM mnestic.embedding AS v
   JOIN mnestic.entry AS e ON e.tenant_id = v.tenant_id AND e.number = v.entry_number
  WHERE v.tenant_id = %s AND v.model = %s
 """
+
+
+_TOKENS = "SELECT id, tokens FROM mnestic.entry WHERE tenant_id = %s ORDER BY id"
 
 
 class BrokenEmbedder(TokenVectorEmbedder):
@@ -59,6 +63,12 @@ def stored(owner: Owner, settings: Settings) -> Callable[[], dict[str, list[floa
         return {name: np.array(vector, dtype=np.float16).tolist() for name, vector in rows}
 
     return read
+
+
+@pytest.fixture
+def tokens(owner: Owner, settings: Settings) -> Tokens:
+    """The tokens of this test's tenant, by entry."""
+    return lambda: dict(owner.execute(_TOKENS, [settings.tenant_id]).fetchall())
 
 
 async def vector_of(text: str) -> list[float]:
@@ -135,3 +145,36 @@ async def test_older_entries_that_lack_vectors_are_found_behind_newer_ones_that_
     assert [one.id for one in left] == ["old"]
     assert none == ()
     assert set(stored()) == {"old", "older", "new"}
+
+
+async def test_an_entry_has_the_tokens_of_its_terms_however_it_is_written(
+    begin: Begin, tokens: Tokens
+) -> None:
+    async with begin() as transaction:
+        added = [entry("a", "The red lantern"), entry("b", "The blue kite"), entry("c", "It is.")]
+        await transaction.entries.add(added)
+    before = tokens()
+    async with begin() as transaction:
+        changed = [entry("a", "A green kite"), entry("b", "The blue kite", importance=0.9)]
+        await transaction.entries.change(changed)
+
+    lantern, blue, green = TokenVectorEmbedder().tokenize(
+        ["red lantern", "blue kite", "green kite"]
+    )
+    assert before == {"a": lantern, "b": blue, "c": b""}
+    assert tokens() == {"a": green, "b": blue, "c": b""}
+
+
+@pytest.mark.parametrize("embedder", [BrokenEmbedder], indirect=True)
+async def test_where_the_embedder_fails_an_entry_keeps_no_tokens_of_what_it_said(
+    begin: Begin, owner: Owner, settings: Settings, tokens: Tokens
+) -> None:
+    async with begin() as transaction:
+        await transaction.entries.add([entry("a", "The red lantern")])
+    added = tokens()
+    written = "UPDATE mnestic.entry SET tokens = %s WHERE tenant_id = %s"
+    owner.execute(written, [b"by another process", settings.tenant_id])
+    async with begin() as transaction:
+        await transaction.entries.change([entry("a", "A green kite")])
+
+    assert added == tokens() == {"a": None}

@@ -32,11 +32,12 @@ def test_the_model_is_the_one_that_wordllama_loads() -> None:
     theirs = wordllama.WordLlama.load(dim=DIMENSIONS, cache_dir=folder, disable_download=True)
 
     embedder = TokenVectorEmbedder()
-    (tokens,) = embedder.tokenize([TAX])
+    (stored,) = embedder.tokenize([TAX])
     (ours,) = token_vectors([TAX])
 
     theirs.tokenizer.no_padding()
-    assert list(tokens) == theirs.tokenizer.encode(TAX, add_special_tokens=False).ids
+    tokens = np.frombuffer(stored, "<u2").tolist()
+    assert tokens == theirs.tokenizer.encode(TAX, add_special_tokens=False).ids
     assert np.array_equal(ours, theirs.embedding[tokens].astype(np.float32))
 
 
@@ -64,6 +65,14 @@ def test_an_empty_text_alone_has_no_tokens() -> None:
 
     assert len(empty) == 0
     assert len(words) >= 2
+
+
+def test_tokens_are_those_that_entries_have_been_stored_with() -> None:
+    (tokens,) = TokenVectorEmbedder().tokenize(["decanter barolo"])
+
+    assert (
+        tokens.hex() == "42061f39220ad70d"
+    )  # whoever changes them changes the column `tokens` too
 
 
 @settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
