@@ -56,6 +56,7 @@ class PostgresSearchStore:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._is_noted = False
+        self._plans: str | None = None  # how they are made, if that is set
 
     async def resolve(self, terms: Terms) -> Known:
         """See the port."""
@@ -72,7 +73,7 @@ class PostgresSearchStore:
             "until": [period.end for period in terms.periods],
             "model": terms.model,
         }
-        _, (row,) = await self._unit.rows_of(_settings(), _RESOLVE.bind(values))
+        *_, (row,) = await self._unit.rows_of(*self._settings(), _RESOLVE.bind(values))
         return _known(row, terms)
 
     async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:
@@ -86,8 +87,8 @@ class PostgresSearchStore:
     async def find_candidates(self, search: Search) -> Found:
         """See the port."""
         values = {**self._unit.owner, **_sources(search), **_filters(search), **_weights(search)}
-        settings = _settings(is_planned_anew=values["is_filtered"])
-        _, rows = await self._unit.rows_of(settings, _FIND.bind(values))
+        settings = self._settings(is_planned_anew=values["is_filtered"])
+        *_, rows = await self._unit.rows_of(*settings, _FIND.bind(values))
         pool = search.policy.pool
         return Found(
             candidates=candidates_of(rows, search),
@@ -127,11 +128,13 @@ class PostgresSearchStore:
         entries = {row.number: _entry(row) for row in rows if row.number not in wrong}
         return Judgement(frozenset(wrong), entries)
 
-
-def _settings(*, is_planned_anew: bool = False) -> Query:
-    """What searches set for their transaction; where a model is asked in between, there are two."""
-    plans = "force_custom_plan" if is_planned_anew else "force_generic_plan"
-    return _SETTINGS, [plans, str(_EF_SEARCH)]
+    def _settings(self, *, is_planned_anew: bool = False) -> list[Query]:
+        """What searches set for their transaction, unless it is set; where a model is asked in between, there are two."""
+        plans = "force_custom_plan" if is_planned_anew else "force_generic_plan"
+        if plans == self._plans:
+            return []
+        self._plans = plans
+        return [(_SETTINGS, [plans, str(_EF_SEARCH)])]
 
 
 def _known(row: Any, terms: Terms) -> Known:
