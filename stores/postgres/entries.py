@@ -13,7 +13,7 @@ from mnestic.memory.asked_languages import LANGUAGE
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Embedding, Entry, EntryQuery, EntryStatistics, Unembedded
 from mnestic.memory.entry_marks import marks_of
-from mnestic.memory.errors import NotFoundError
+from mnestic.memory.errors import ModelRefusedError, ModelUnavailableError, NotFoundError
 from mnestic.memory.ports import Embedder, WordEmbedder
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.signals import entry_signal
@@ -269,7 +269,7 @@ class PostgresEntryStore:
                 return vectors, repeat(None)
             said = [" ".join(first_terms(entry.content)) for entry in entries]
             return vectors, embedder.tokenize(said)
-        except Exception:  # whatever it is, the entries are worth more
+        except (ModelUnavailableError, ModelRefusedError):  # the entries are worth more
             log.exception("entries have no vectors yet", extra={"entries": len(entries)})
             return (), repeat(None)
 

@@ -38,6 +38,13 @@ class BrokenEmbedder(TokenVectorEmbedder):
         raise ModelUnavailableError(model=self.name, why=f"no weights for {len(texts)} texts")
 
 
+class FaultyEmbedder(TokenVectorEmbedder):
+    """One whose code is wrong."""
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        raise ZeroDivisionError(len(texts))
+
+
 @pytest.fixture(params=[TokenVectorEmbedder])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     """The embedder that the memory is given."""
@@ -178,3 +185,15 @@ async def test_where_the_embedder_fails_an_entry_keeps_no_tokens_of_what_it_said
         await transaction.entries.change([entry("a", "A green kite")])
 
     assert added == tokens() == {"a": None}
+
+
+@pytest.mark.parametrize("embedder", [FaultyEmbedder], indirect=True)
+async def test_a_fault_of_an_embedder_is_not_hidden(begin: Begin, stored: Stored) -> None:
+    async def add() -> None:
+        async with begin() as transaction:
+            await transaction.entries.add([entry("a", "The harbour")])
+
+    with pytest.raises(ZeroDivisionError):
+        await add()
+
+    assert stored() == {}
