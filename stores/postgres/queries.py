@@ -6,6 +6,7 @@ put into a query but parameters, by name (`%(name)s`).
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -35,7 +36,22 @@ class NamedQuery(NamedTuple):
 
     def bind(self, values: Mapping[str, Any]) -> Query:
         """The query with a value for each parameter; others are left out."""
-        return self.text, [values[name] for name in self.parameters]
+        return self.text, [_untyped(values[name]) for name in self.parameters]
+
+
+def _untyped(value: Any) -> Any:
+    """A value as its text, whose type Postgres takes from the statement.
+
+    Of a number psycopg would say by its size which of three types it is, and of an empty list none, and a statement is
+    prepared, and planned, once for each combination of types.
+    """
+    if isinstance(value, list):
+        return [_untyped(one) for one in value]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, int | float) else value
 
 
 def read_query(name: str) -> NamedQuery:

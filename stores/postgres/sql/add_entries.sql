@@ -57,9 +57,9 @@ named AS (
 ),
 embedded AS (
     INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector)
-    SELECT %(tenant_id)s, %(agent_id)s, %(model)s, a.number, %(dimensions)s,
-           CAST((CAST(%(vectors)s AS real[]))[(g.place - 1) * %(dimensions)s + 1 : g.place * %(dimensions)s] AS halfvec)
-      FROM given AS g JOIN added AS a USING (id) WHERE %(dimensions)s > 0
+    SELECT %(tenant_id)s, %(agent_id)s, %(model)s, a.number, CAST(%(dimensions)s AS integer),
+           CAST((CAST(%(vectors)s AS real[]))[(g.place - 1) * CAST(%(dimensions)s AS integer) + 1 : g.place * CAST(%(dimensions)s AS integer)] AS halfvec)
+      FROM given AS g JOIN added AS a USING (id) WHERE CAST(%(dimensions)s AS integer) > 0
     RETURNING entry_number
 ),
 -- Which entries lack a vector is looked for above `complete_to`, which rises only while none lacks one.
