@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,6 +11,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.query_models import QueryModels
+from mnestic.memory.language import Embedded
 from mnestic.memory.retrieval import Retrieval
 from mnestic.memory.search import Terms
 from mnestic.starter.memory_client import MemoryClient
@@ -87,6 +90,37 @@ async def test_another_question_has_an_answer_of_its_own(
     await here.retrieve(QUESTION, **(ASKED | other))
 
     assert hits(memory) == (0, 2)
+
+
+class CountingEmbedder(TokenVectorEmbedder):
+    """The local embedder, which notes what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """See the port."""
+        self.texts += texts
+        return await super().embed(texts)
+
+
+async def test_the_vector_of_a_query_is_made_once_for_a_revision(
+    memory: PostgresMemory, settings: Settings
+) -> None:
+    embedder = CountingEmbedder()
+    ada = MemoryClient(
+        memory, tenant_id=settings.tenant_id, agent_id="ada", models=QueryModels(embedder)
+    )
+    await fill(ada)
+
+    for limit in (1, 2, 3):  # so that no answer is cached
+        await ada.retrieve(QUESTION, limit=limit, **ASKED)
+    before = len(embedder.texts)
+    await ada.add("The ferry to Vlieland leaves at ten.")
+    await ada.retrieve(QUESTION, **ASKED)
+
+    assert (before, len(embedder.texts)) == (1, 2)
 
 
 async def test_auto_retrieval_and_contexts_find_cached_answers(

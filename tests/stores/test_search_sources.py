@@ -12,14 +12,14 @@ from mnestic.memory.claims import Claim, ClaimSource
 from mnestic.memory.entries import Entry, EntryQuery
 from mnestic.memory.ports import Transaction
 from mnestic.memory.resources import Resource
-from mnestic.memory.retrieval import RetrievalQuery
+from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery
 from mnestic.memory.search import Search
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.stores.entry_samples import NOON
 from tests.stores.plan_samples import parts_of, plans_of, statements_of
-from tests.stores.search_samples import search
+from tests.stores.search_samples import read_words, search
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
 MOST = 50  # that the source of facts brings
@@ -134,6 +134,35 @@ async def test_a_fact_is_found_behind_more_recent_ones_that_no_message_claimed(
     assert found == {first.id}
 
 
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, "123"),
+        ({"query": {"min_score": 0}}, "01234"),
+        ({"query": {"rerank": "local"}}, "01234"),
+        ({"persons": (frozenset({"mara"}), frozenset({"tom"}))}, "01234"),
+    ],
+)
+async def test_a_turn_that_borrows_less_than_the_least_share_is_no_candidate(
+    begin: Begin, asked: dict[str, Any], found: str
+) -> None:
+    policy = RetrievalPolicy(beside=0.4, near=0.2, least_share=0.4)
+    async with begin() as transaction:
+        await receive(transaction, [*map(message, range(9))], owner="test")
+        vocabulary = await read_words(transaction, "2")
+    query = RetrievalQuery(text="anything", mode="text", **asked.pop("query", {}))
+
+    async with begin(write=False) as transaction:
+        brought = await transaction.search.find_candidates(
+            search(query=query, vocabulary=vocabulary, policy=policy, **asked)
+        )
+
+    assert brought.lenders == 1
+    assert {text.content for text in brought.candidates.texts} == {
+        f"I like dish {number}." for number in found
+    }
+
+
 async def test_no_more_facts_are_gone_through_than_are_wanted(
     begin: Begin, memory: PostgresMemory, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,3 +181,23 @@ async def test_no_more_facts_are_gone_through_than_are_wanted(
         if part.get("Alias") == "claim"
     ]
     assert 0 < max(looked_up) <= MOST + 2
+
+
+async def test_no_more_rows_are_read_of_a_rare_lexeme_than_have_it(
+    begin: Begin, memory: PostgresMemory, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert settings.database_url is not None
+    async with begin() as transaction:
+        await receive(transaction, [*map(message, range(400))], owner="test")
+    ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    statements = await statements_of(ada, monkeypatch, "dish 7", mode="text")
+
+    plans = await plans_of(settings.database_url.get_secret_value(), statements, "ANALYZE,")
+
+    read = [
+        (part["Actual Rows"] * part["Actual Loops"], part.get("Rows Removed by Filter", 0))
+        for one in plans
+        for part in parts_of(one.plan)
+        if part.get("Relation Name") == "posting" and part["Actual Loops"]
+    ]
+    assert read == [(pytest.approx(401), 0)]  # of *dish* all, of *7* the one

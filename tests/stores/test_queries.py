@@ -1,0 +1,38 @@
+"""What the files of `sql/` say beside Python: the same columns, and the same predicates that are names."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mnestic.memory.predicates import NAMING
+from mnestic.stores.postgres import knowledge_tables, queries
+from mnestic.stores.postgres.search import STORED
+
+SQL = Path(queries.__file__).parent / "sql"
+_COMMENT = re.compile(r"--.*")
+_QUOTED = re.compile(r"'(\w+)'")
+
+
+def statement(name: str) -> str:
+    return _COMMENT.sub("", (SQL / f"{name}.sql").read_text(encoding="utf-8"))
+
+
+def test_stored_columns_are_read_in_the_order_of_their_names() -> None:
+    columns = [column.strip() for column in statement("stored_columns").split(",")]
+
+    assert columns == [f"e.{name}" for name in STORED]
+
+
+@pytest.mark.parametrize("where", ["resolve_terms", "index"])
+def test_names_are_told_by_the_same_predicates_everywhere(where: str) -> None:
+    if where == "index":
+        (index,) = [
+            one for one in knowledge_tables.FactRow.__table__.indexes if one.name == "fact_by_name"
+        ]
+        text = str(index.dialect_options["postgresql"]["where"])
+    else:
+        text = statement(where)
+    (listed,) = re.findall(r"predicate IN \(([^)]*)\)", text)
+
+    assert tuple(_QUOTED.findall(listed)) == NAMING
