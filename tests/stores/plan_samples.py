@@ -1,6 +1,6 @@
 """Memories to ask, what Postgres is asked of them, and the parts of its plans."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -67,6 +67,13 @@ async def statements_of(
     asked: MemoryClient, monkeypatch: pytest.MonkeyPatch, text: str, **fields: Any
 ) -> list[Query]:
     """What Postgres is asked for a question, from the beginning of its transaction."""
+    return await statements_while(monkeypatch, asked.retrieve(text, is_access=False, **fields))
+
+
+async def statements_while(
+    monkeypatch: pytest.MonkeyPatch, work: Coroutine[Any, Any, object]
+) -> list[Query]:
+    """What Postgres is asked while something is done, without what SQLAlchemy builds."""
     statements: list[Query] = []
 
     async def noted(
@@ -77,7 +84,7 @@ async def statements_of(
 
     with monkeypatch.context() as patched:
         patched.setattr("mnestic.stores.postgres.unit.run_together", noted)
-        await asked.retrieve(text, is_access=False, **fields)
+        await work
     return statements
 
 
