@@ -8,13 +8,11 @@ from pydantic import ValidationError
 
 from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.contexts import LEARNED, ContextBuilder
-from mnestic.activities.query_models import QueryModels
 from mnestic.memory.auto_retrieval import AutoRetrieval
 from mnestic.memory.auto_selections import AutoSelection
 from mnestic.memory.contexts import TIERS, Context, TierName
 from mnestic.memory.entries import Entry, EntryQuery
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.ports import Memory
 from mnestic.memory.resources import check_name
 from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery, check_policy
 from mnestic.memory.validation import refused
@@ -27,28 +25,8 @@ _SELECTED = ("limit", "min_score", "notes", "question")
 class ContextClient(RetrievalClient):
     """What prompts are told. Each block is marked as data, which nothing in it can end."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        *,
-        tenant_id: str,
-        agent_id: str,
-        models: QueryModels | None = None,
-        auto: AutoRetriever | None = None,
-    ) -> None:
-        """Prepares the client.
-
-        Args:
-            memory: The memory of all agents.
-            tenant_id: Whose agent it is.
-            agent_id: Which one.
-            models: Those that questions ask; local ones without them.
-            auto: What finds memories and notes for a message; without a vault if there is none.
-        """
-        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, models=models)
-        count = self._count_tokens
-        self._contexts = ContextBuilder(models=self._models, count_tokens=count)
-        self._auto = auto or AutoRetriever(models=self._models, count_tokens=count)
+    _contexts: ContextBuilder
+    _auto: AutoRetriever
 
     async def auto_retrieve(
         self,

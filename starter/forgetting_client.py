@@ -2,11 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from mnestic.activities.auto_retrieving import AutoRetriever
-from mnestic.activities.query_models import QueryModels
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.forgetting import Purged, TopicForgotten
-from mnestic.memory.ports import Memory
 from mnestic.memory.topics import topic_words
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.context_client import ContextClient
@@ -20,28 +17,7 @@ if TYPE_CHECKING:  # a third of a second, which only who forgets pays
 class ForgettingClient(ContextClient):
     """One agent's memory, which can forget."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        *,
-        tenant_id: str,
-        agent_id: str,
-        models: QueryModels | None = None,
-        auto: AutoRetriever | None = None,
-        reach: Reach | None = None,
-    ) -> None:
-        """Prepares the client.
-
-        Args:
-            memory: The memory of all agents.
-            tenant_id: Whose agent it is.
-            agent_id: Which one.
-            models: Those that questions ask; local ones without them.
-            auto: What finds memories and notes for a message; without a vault if there is none.
-            reach: Where `forget` is done; not needed by anything else.
-        """
-        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id, models=models, auto=auto)
-        self._reach = reach
+    _reach: Reach | None
 
     async def preview_forget(self, topic: FreeText) -> TopicForgotten:
         """What forgetting a topic would remove and what it would leave.

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from mnestic.activities.auto_retrieving import AutoRetriever
+from mnestic.activities.contexts import ContextBuilder
 from mnestic.activities.inbox_messages import read_again, retry_parked
 from mnestic.activities.query_models import QueryModels
 from mnestic.activities.receiving import receive
@@ -23,6 +24,7 @@ from mnestic.memory.resources import Resource
 from mnestic.memory.working import WorkingMemory
 from mnestic.starter.extraction_starts import ExtractionStarts
 from mnestic.starter.forgetting_client import ForgettingClient
+from mnestic.starter.memory_wiring import local_models, token_counter
 from mnestic.starter.reach import Reach
 
 
@@ -51,10 +53,12 @@ class MemoryClient(ForgettingClient):
             reach: Where `forget` is done; not needed by anything else.
             extraction: Has what is added learned from; without it a worker sees that by itself.
         """
-        super().__init__(
-            memory, tenant_id=tenant_id, agent_id=agent_id, models=models, auto=auto, reach=reach
-        )
-        self._extraction = extraction
+        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id)
+        self._models = models or local_models()
+        self._count_tokens = token_counter()
+        self._contexts = ContextBuilder(models=self._models, count_tokens=self._count_tokens)
+        self._auto = auto or AutoRetriever(models=self._models, count_tokens=self._count_tokens)
+        self._reach, self._extraction = reach, extraction
 
     async def get(self, namespace: str, key: str) -> LongTermRecord:
         """A long-term record.

@@ -7,31 +7,18 @@ from pydantic import ValidationError
 
 from mnestic.activities.query_models import QueryModels
 from mnestic.activities.retrieving import retrieve
-from mnestic.memory.ports import Memory
+from mnestic.memory.ports import TokenCounter
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, check_policy
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import FreeText
-from mnestic.starter.memory_wiring import local_models, token_counter
 from mnestic.starter.settings_client import SettingsClient
 
 
 class RetrievalClient(SettingsClient):
     """One agent's memory, asked. Each call leaves audit rows."""
 
-    def __init__(
-        self, memory: Memory, *, tenant_id: str, agent_id: str, models: QueryModels | None = None
-    ) -> None:
-        """Prepares the client.
-
-        Args:
-            memory: The memory of all agents.
-            tenant_id: Whose agent it is.
-            agent_id: Which one.
-            models: Those that questions ask; local ones without them.
-        """
-        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id)
-        self._models = models or local_models()
-        self._count_tokens = token_counter()
+    _models: QueryModels
+    _count_tokens: TokenCounter
 
     async def retrieve(
         self,
