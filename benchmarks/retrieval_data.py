@@ -15,6 +15,8 @@ from benchmarks.lanes import Lane, Lanes
 from benchmarks.messages import messages
 from benchmarks.plain_statement import build_plain
 from benchmarks.retrieval_peers import Question
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.memory.terms import first_terms
 from mnestic.starter.cli.output import print_progress
 from mnestic.starter.ingesting import start_ingest
 
@@ -22,6 +24,10 @@ TENANT = "crowd"
 _BASE = "base"  # whose memory is made as users make it
 _SEED, _QUESTION_SEED, _ADDED_SEED = 11, 12, 13
 _AT_ONCE = 500  # messages sent in one transaction
+_LACK_TOKENS = "SELECT DISTINCT content FROM mnestic.entry WHERE tokens IS NULL"
+_FILL_TOKENS = """
+UPDATE mnestic.entry AS e SET tokens = f.tokens FROM filling AS f WHERE e.content = f.content AND e.tokens IS NULL
+"""
 _COUNT = "SELECT count(*) FROM mnestic.entry WHERE tenant_id = %s AND agent_id = %s"
 _SAID = "SELECT speaker, content FROM plain.entry WHERE agent = %s ORDER BY md5(content) LIMIT %s"
 
@@ -73,11 +79,33 @@ async def build(lanes: Lanes, owner: psycopg.AsyncConnection, population: Popula
     if lacking:
         raise ValueError(f"{lacking[0]} is not in this directory, which was built for other sizes")
     began = time.monotonic()
+    if filled := await fill_tokens(owner):
+        print_progress(f"{filled} entries got tokens ({time.monotonic() - began:.0f} s)")
+    began = time.monotonic()
     there = await (await owner.execute("SELECT to_regclass('plain.entry')")).fetchone()
     if there == (None,):
         sized = {agent_of(size): size for size in population.sizes}
         await build_plain(owner, tenant=TENANT, large=sized, others=population.many_agents)
         print_progress(f"Copied to the plain table ({time.monotonic() - began:.0f} s)")
+
+
+async def fill_tokens(owner: psycopg.AsyncConnection) -> int:
+    """Gives entries of a directory that is older than the column the tokens with which they would be added now."""
+    lacking = await (await owner.execute(_LACK_TOKENS)).fetchall()
+    if not lacking:
+        return 0
+    contents = [content for (content,) in lacking]
+    tokens = TokenVectorEmbedder().tokenize([" ".join(first_terms(one)) for one in contents])
+    async with owner.transaction():
+        await owner.execute("CREATE TEMPORARY TABLE filling (content text, tokens bytea)")
+        async with owner.cursor().copy("COPY filling FROM STDIN") as copy:
+            for row in zip(contents, tokens, strict=True):
+                await copy.write_row(row)
+        await owner.execute("ANALYZE filling")
+        filled = (await owner.execute(_FILL_TOKENS)).rowcount
+        await owner.execute("DROP TABLE filling")
+    await owner.execute("VACUUM FULL mnestic.entry")  # every row has been written once more
+    return filled
 
 
 async def questions_to(
