@@ -192,16 +192,6 @@ class EntryStore(Protocol):
         """
         ...
 
-    async def count_accesses(
-        self, counts: Mapping[str, int], *, wait: bool = False
-    ) -> frozenset[str]:
-        """Adds to how often entries were told, and says that they were now.
-
-        Returns:
-            Those that somebody else has locked, which are passed over; none with `wait`, which waits.
-        """
-        ...
-
     async def remove(self, entry_ids: Sequence[str]) -> int:
         """Removes entries from everywhere; returns how many there were."""
         ...
@@ -224,6 +214,18 @@ class EntryStore(Protocol):
 
     async def embed_again(self, entry_ids: Sequence[str]) -> None:
         """Forgets the vectors 0 of entries, which stand for texts that a model has refused."""
+        ...
+
+
+class AccessStore(Protocol):
+    """How often entries were told."""
+
+    async def count(self, counts: Mapping[str, int], *, wait: bool = False) -> frozenset[str]:
+        """Adds to how often entries were told, and says that they were now.
+
+        Returns:
+            Those that somebody else has locked, which are passed over; none with `wait`, which waits.
+        """
         ...
 
 

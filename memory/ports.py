@@ -16,7 +16,13 @@ from mnestic.memory.caches import CacheCounts, CacheScope, RetrievalCaches
 from mnestic.memory.extraction import Extraction, Turn
 from mnestic.memory.forgetting_ports import ForgettingStore
 from mnestic.memory.job_contexts import SealedTail
-from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore, SignalStore
+from mnestic.memory.knowledge_ports import (
+    AccessStore,
+    EntryStore,
+    FactStore,
+    LearningStore,
+    SignalStore,
+)
 from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Reranked, Summary
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.recalls import Recalled, RecallQuery
@@ -46,6 +52,8 @@ class Transaction(Protocol):
     def facts(self) -> FactStore: ...  # noqa: D102
     @property
     def entries(self) -> EntryStore: ...  # noqa: D102
+    @property
+    def accesses(self) -> AccessStore: ...  # noqa: D102
     @property
     def learning(self) -> LearningStore: ...  # noqa: D102
     @property

@@ -141,23 +141,30 @@ class AccessCounts:
         self, owner: Owner, counts: Mapping[str, int], *, wait: bool = False
     ) -> frozenset[str]:
         async with self._begin(owner) as transaction:
-            return await transaction.entries.count_accesses(counts, wait=wait)
+            return await transaction.accesses.count(counts, wait=wait)
 
     def _keep(self, owner: Owner, counts: Counter[str]) -> None:
         if counts:
             self._pending.setdefault(owner, Counter()).update(counts)
 
 
-async def add_accesses(unit: Unit, counts: Mapping[str, int], *, wait: bool) -> frozenset[str]:
-    """See `EntryStore.count_accesses`.
+class PostgresAccessStore:
+    """Implements `mnestic.memory.knowledge_ports.AccessStore`."""
 
-    For the audit log it is a read: memory stays as it was, and so does its revision.
-    """
-    asked = {**unit.owner, "ids": list(counts), "numbers": list(counts.values())}
-    (told,) = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, asked)
-    if told.ids:
-        unit.read("entry.access", f"{len(told.ids)} entries")
-    if not (left := counts.keys() - (told.ids or ())):
-        return frozenset()
-    held = await unit.rows(_EXIST, {**unit.owner, "ids": sorted(left)})
-    return frozenset(row.id for row in held)
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def count(self, counts: Mapping[str, int], *, wait: bool = False) -> frozenset[str]:
+        """See the port.
+
+        For the audit log it is a read: memory stays as it was, and so does its revision.
+        """
+        unit = self._unit
+        asked = {**unit.owner, "ids": list(counts), "numbers": list(counts.values())}
+        (told,) = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, asked)
+        if told.ids:
+            unit.read("entry.access", f"{len(told.ids)} entries")
+        if not (left := counts.keys() - (told.ids or ())):
+            return frozenset()
+        held = await unit.rows(_EXIST, {**unit.owner, "ids": sorted(left)})
+        return frozenset(row.id for row in held)

@@ -18,15 +18,15 @@ from mnestic.memory.ports import Embedder, WordEmbedder
 from mnestic.memory.predicates import NAMING
 from mnestic.memory.signals import entry_signal
 from mnestic.memory.terms import first_terms
-from mnestic.stores.postgres.accesses import add_accesses
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.knowledge_tables import EntryRow, EntryTermRow, FactRow
 from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.reals import reals_of
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit import Unit
-from mnestic.stores.postgres.vectors import Vectors, numbers_of
+from mnestic.stores.postgres.vectors import Vectors
 
 _Tokens = Iterable[bytes | None]  # of each entry
 log = logging.getLogger("mnestic.entries")
@@ -41,7 +41,7 @@ _COLUMNS = [
 _ADD, _COUNT = read_query("add_entries"), read_query("count_entries")
 _INDEX, _UNINDEX = read_query("index_entries"), read_query("unindex_entries")
 _CONTENT = ("content", "language", "tokens")
-_COUNTED = ("access_count", "last_accessed")  # by `count_accesses`, whatever else is written
+_COUNTED = ("access_count", "last_accessed")  # by `PostgresAccessStore`, whatever else is written
 _CHANGED = [name for name in _COLUMNS if name not in {"id", *_CONTENT, *_COUNTED}]
 _CHANGE = update_rows(ENTRY, *_CHANGED, key=["id"], now=["updated_at"])
 _REWRITE = update_rows(ENTRY, *_CHANGED, *_CONTENT, key=["id"], now=["updated_at"])
@@ -76,7 +76,7 @@ class PostgresEntryStore:
             **packed({}, terms, what="names of entries", name="terms"),
             "language": LANGUAGE,
             "model": self._embedder.name if self._embedder else "",
-            **numbers_of(vectors),
+            **reals_of(vectors),
         }
         (new,) = await self._unit.rows_of(_ADD.bind(asked))
         by_id = {entry.id: entry for entry in reversed(entries)}  # the first of an id is added
@@ -187,12 +187,6 @@ class PostgresEntryStore:
         await self._name(entries, numbers)
         self._unit.changed()
         self._unit.tell(entry_signal("memory.changed", sorted(numbers)))
-
-    async def count_accesses(
-        self, counts: Mapping[str, int], *, wait: bool = False
-    ) -> frozenset[str]:
-        """See the port."""
-        return await add_accesses(self._unit, counts, wait=wait)
 
     async def remove(self, entry_ids: Sequence[str]) -> int:
         """See the port."""

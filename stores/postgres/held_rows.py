@@ -41,8 +41,9 @@ from mnestic.stores.postgres.records import READ, RECORD
 from mnestic.stores.postgres.resources import RESOURCE
 from mnestic.stores.postgres.signals import SIGNAL
 from mnestic.stores.postgres.snapshots import SNAPSHOT
+from mnestic.stores.postgres.tables import AuditRow, table
 from mnestic.stores.postgres.tool_results import RESULT
-from mnestic.stores.postgres.unit import AUDIT, Unit
+from mnestic.stores.postgres.unit import Unit
 from mnestic.stores.postgres.waits import WAIT
 from mnestic.stores.postgres.working import WORKING
 
@@ -130,7 +131,7 @@ _HELD: Mapping[str, _Held] = MappingProxyType(
         "claim": _Held(of=CLAIM, key=("id",), said=("subject", "predicate", "object")),
         "fact": _Held(of=FACT, key=("id",), said=("subject", "predicate", "object")),
         "signal": _Held(of=SIGNAL, key=("number",), said=("subject", "predicate"), locked=True),
-        "audit_log": _Held(of=AUDIT, key=("id",), said=("target", "reason")),
+        "audit_log": _Held(of=table(AuditRow), key=("id",), said=("target", "reason")),
     }
 )
 _REDACT_SNAPSHOT = text("SELECT mnestic.redact_snapshot(:forgetting, :agent_id, :id, :body)")

@@ -3,50 +3,54 @@
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary
 from mnestic.memory.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
+from mnestic.memory.forgetting_ports import ForgettingStore
+from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore, SignalStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
+from mnestic.memory.retrieval_ports import InjectionStore, SettingStore
 from mnestic.memory.scope import EVERY_AGENT
-from mnestic.stores.postgres.accesses import AccessCounts
-from mnestic.stores.postgres.agent_settings import PostgresSettingStore
+from mnestic.memory.store_ports import (
+    EpisodeStore,
+    PlanStore,
+    RecordStore,
+    ResourceStore,
+    SnapshotStore,
+    ToolResultStore,
+    UsageStore,
+    WaitStore,
+    WorkingMemoryStore,
+)
+from mnestic.stores.postgres.accesses import AccessCounts, PostgresAccessStore
 from mnestic.stores.postgres.connections import drop_closed, run_together
-from mnestic.stores.postgres.entries import PostgresEntryStore
-from mnestic.stores.postgres.episodes import PostgresEpisodeStore
-from mnestic.stores.postgres.facts import PostgresFactStore
 from mnestic.stores.postgres.failures import failures
-from mnestic.stores.postgres.forgetting import PostgresForgettingStore
-from mnestic.stores.postgres.injections import PostgresInjectionStore
-from mnestic.stores.postgres.learning import PostgresLearningStore
-from mnestic.stores.postgres.ledger import OPERATION, PostgresLedger
 from mnestic.stores.postgres.opening import COMMIT, opening
 from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.plans import PostgresPlanStore
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
-from mnestic.stores.postgres.queries import read_query
-from mnestic.stores.postgres.records import PostgresRecordStore
-from mnestic.stores.postgres.resources import PostgresResourceStore
+from mnestic.stores.postgres.queries import NamedQuery, read_query
+from mnestic.stores.postgres.reals import send_reals
 from mnestic.stores.postgres.schema import (
     check_version,
     driver_url,
     found_version,
 )
 from mnestic.stores.postgres.search import PostgresSearchStore
-from mnestic.stores.postgres.signals import PostgresSignalStore
-from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
-from mnestic.stores.postgres.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.unit import Owner, Unit
-from mnestic.stores.postgres.usage import PostgresUsageStore
-from mnestic.stores.postgres.waits import PostgresWaitStore
-from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
 
+if TYPE_CHECKING:  # a tenth of a second, which only who needs a table pays
+    from mnestic.stores.postgres.table_stores import TableStores
+
+_AGENT_OF_JOB = NamedQuery.of("""
+SELECT agent_id FROM mnestic.operation WHERE tenant_id = %(tenant_id)s AND job_id = %(job_id)s LIMIT 1
+""")
 _AGENTS = read_query("list_agents")
 _WAITING = read_query("list_waiting_agents")
 
@@ -58,25 +62,98 @@ class PostgresTransaction:
         self, unit: Unit, caches: RetrievalCaches, *, embedder: Embedder | None = None
     ) -> None:
         self._unit = unit
-        self._ledger = PostgresLedger(unit)
-        self.working = PostgresWorkingMemoryStore(unit)
-        self.records = PostgresRecordStore(unit)
-        self.facts = PostgresFactStore(unit)
-        self.entries = PostgresEntryStore(unit, embedder)
-        self.learning = PostgresLearningStore(unit)
-        self.signals = PostgresSignalStore(unit)
-        self.episodes = PostgresEpisodeStore(unit)
-        self.snapshots = PostgresSnapshotStore(unit)
-        self.waits = PostgresWaitStore(unit)
-        self.resources = PostgresResourceStore(unit)
-        self.plans = PostgresPlanStore(unit)
-        self.usage = PostgresUsageStore(unit)
+        self._embedder = embedder
         self.search = PostgresSearchStore(unit)
+        self.accesses = PostgresAccessStore(unit)
         self.caches = caches
-        self.settings = PostgresSettingStore(unit)
-        self.injections = PostgresInjectionStore(unit)
-        self.forgetting = PostgresForgettingStore(unit)
-        self.tool_results = PostgresToolResultStore(unit)
+
+    @cached_property
+    def _stores(self) -> "TableStores":
+        from mnestic.stores.postgres.table_stores import (  # noqa: PLC0415 - who only searches needs no table
+            TableStores,
+        )
+
+        return TableStores(self._unit, self._embedder)
+
+    @property
+    def working(self) -> WorkingMemoryStore:
+        """See the port."""
+        return self._stores.working
+
+    @property
+    def records(self) -> RecordStore:
+        """See the port."""
+        return self._stores.records
+
+    @property
+    def facts(self) -> FactStore:
+        """See the port."""
+        return self._stores.facts
+
+    @property
+    def entries(self) -> EntryStore:
+        """See the port."""
+        return self._stores.entries
+
+    @property
+    def learning(self) -> LearningStore:
+        """See the port."""
+        return self._stores.learning
+
+    @property
+    def signals(self) -> SignalStore:
+        """See the port."""
+        return self._stores.signals
+
+    @property
+    def episodes(self) -> EpisodeStore:
+        """See the port."""
+        return self._stores.episodes
+
+    @property
+    def snapshots(self) -> SnapshotStore:
+        """See the port."""
+        return self._stores.snapshots
+
+    @property
+    def waits(self) -> WaitStore:
+        """See the port."""
+        return self._stores.waits
+
+    @property
+    def resources(self) -> ResourceStore:
+        """See the port."""
+        return self._stores.resources
+
+    @property
+    def plans(self) -> PlanStore:
+        """See the port."""
+        return self._stores.plans
+
+    @property
+    def usage(self) -> UsageStore:
+        """See the port."""
+        return self._stores.usage
+
+    @property
+    def settings(self) -> SettingStore:
+        """See the port."""
+        return self._stores.settings
+
+    @property
+    def injections(self) -> InjectionStore:
+        """See the port."""
+        return self._stores.injections
+
+    @property
+    def forgetting(self) -> ForgettingStore:
+        """See the port."""
+        return self._stores.forgetting
+
+    @property
+    def tool_results(self) -> ToolResultStore:
+        """See the port."""
+        return self._stores.tool_results
 
     def cache_scope(self, database: str) -> CacheScope:
         """See the port."""
@@ -96,19 +173,19 @@ class PostgresTransaction:
 
     async def replay(self, operation: Operation, request_hash: str) -> Mapping[str, Any] | None:
         """See the port."""
-        return await self._ledger.replay(operation, request_hash)
+        return await self._stores.ledger.replay(operation, request_hash)
 
     async def find_result(
         self, operation: Operation, request_hash: str
     ) -> Mapping[str, Any] | None:
         """See the port."""
-        return await self._ledger.find_result(operation, request_hash)
+        return await self._stores.ledger.find_result(operation, request_hash)
 
     async def list_operations(
         self, job_id: str, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[LedgerEntry, ...], str | None]:
         """See the port."""
-        return await self._ledger.list_operations(job_id, limit=limit, cursor=cursor)
+        return await self._stores.ledger.list_operations(job_id, limit=limit, cursor=cursor)
 
     def note(self, action: str, target: str, *, reason: str | None = None) -> None:
         """See the port."""
@@ -116,7 +193,7 @@ class PostgresTransaction:
 
     async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
         """See the port."""
-        await self._ledger.complete(operation, result)
+        await self._stores.ledger.complete(operation, result)
 
 
 class PostgresMemory:
@@ -156,6 +233,7 @@ class PostgresMemory:
         )
         drop_closed(self._engine)
         prepare_unless_pooled(self._engine)
+        send_reals(self._engine)
         self._embedder = embedder
         self._accesses = AccessCounts(self._counting)
         self._caches = RetrievalCaches.of(cache_bytes)
@@ -189,15 +267,13 @@ class PostgresMemory:
 
     async def find_agent(self, *, tenant_id: str, job_id: str) -> str | None:
         """See the port."""
-        owner = select(OPERATION.c.agent_id).where(
-            OPERATION.c.tenant_id == tenant_id, OPERATION.c.job_id == job_id
-        )
         with failures(where=self._where):
             async with self._engine.connect() as connection:
-                await run_together(connection, (), opening=opening(tenant_id, write=False))
-                found: str | None = (await connection.execute(owner.limit(1))).scalar_one_or_none()
-                await run_together(connection, [COMMIT])
-        return found
+                query = _AGENT_OF_JOB.bind({"tenant_id": tenant_id, "job_id": job_id})
+                rows, _ = await run_together(
+                    connection, [query, COMMIT], opening=opening(tenant_id, write=False)
+                )
+        return rows[0].agent_id if rows else None
 
     async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
         """See the port."""

@@ -11,10 +11,11 @@ from mnestic.memory.signals import KeptSignal, SignalKind
 from mnestic.stores.postgres.knowledge_tables import SignalRow
 from mnestic.stores.postgres.pages import check_limit
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import table
-from mnestic.stores.postgres.unit import REVISION, Unit
+from mnestic.stores.postgres.tables import RevisionRow, table
+from mnestic.stores.postgres.unit import Unit
 
 SIGNAL = table(SignalRow)
+_REVISION = table(RevisionRow)
 # Numbers follow the order of commits, times that of beginnings: nothing younger goes with what is old.
 _TRIM = text("""
 WITH oldest AS MATERIALIZED (
@@ -61,7 +62,7 @@ class PostgresSignalStore:
         """Refuses a place that is not in the outbox, or no longer."""
         first = select(func.min(SIGNAL.c.number)).where(self._unit.owned(SIGNAL)).scalar_subquery()
         row = await self._unit.row(
-            select(REVISION.c.signals, first.label("first")).where(self._unit.owned(REVISION))
+            select(_REVISION.c.signals, first.label("first")).where(self._unit.owned(_REVISION))
         )
         last = row.signals if row else 0
         first_kept = row.first if row and row.first else last + 1

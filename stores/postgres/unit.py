@@ -27,12 +27,9 @@ from mnestic.stores.postgres.connections import run_together
 from mnestic.stores.postgres.opening import COMMIT, opening
 from mnestic.stores.postgres.queries import NamedQuery, Query
 from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
-from mnestic.stores.postgres.tables import AuditRow, RevisionRow, table
 
 Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Owner = tuple[str, str]  # tenant and agent
-REVISION = table(RevisionRow)
-AUDIT = table(AuditRow)
 
 # Built once: building a statement takes as long as running a small one.
 _NOW = select(func.now())

@@ -6,13 +6,9 @@ They stand apart from the entries because they are kept model by model, and come
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import psycopg
-from psycopg.abc import AdaptContext
-from psycopg.adapt import Dumper
-from psycopg.pq import Format
 from sqlalchemy import Row, text
 
+from mnestic.stores.postgres.reals import reals_of
 from mnestic.stores.postgres.unit import Unit
 
 # How many entries have no vector of a model, and up to which number none lacks one as far as is known.
@@ -23,8 +19,6 @@ SELECT c.entries - COALESCE(m.entries, 0) AS missing, COALESCE(m.complete_to, 0)
     ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
  WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
 """)
-_FLOAT_BYTES = 4
-_REAL, _REAL_ARRAY = 700, 1021  # what Postgres calls these types in every database
 _NEXT = text("""
 SELECT e.id, e.content, e.session_id, e.source_id FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number > :after
@@ -108,7 +102,7 @@ class Vectors:
                 **self._unit.owner,
                 "model": model,
                 "numbers": numbers,
-                **numbers_of([vectors[number] for number in numbers]),
+                **reals_of([vectors[number] for number in numbers]),
                 "complete_to": numbers[-1],
             },
         )
@@ -119,38 +113,3 @@ class Vectors:
         """Removes the vectors of entries, whatever the model; or the vectors 0 alone."""
         asked = {"numbers": list(numbers), "empty": empty}
         await self._unit.run(_FORGET, {**self._unit.owner, **asked})
-
-
-def numbers_of(vectors: Sequence[bytes]) -> dict[str, Any]:
-    """Vectors of one length as values of a statement: `vectors`, all numbers one after the other, and their `dimensions`."""
-    dimensions = len(vectors[0]) // _FLOAT_BYTES if vectors else 0
-    return {"vectors": _Reals(b"".join(vectors)), "dimensions": dimensions}
-
-
-class _Reals:
-    """Numbers as Postgres receives an array of `real`, in binary form.
-
-    Source: array_recv and float4recv of Postgres.
-    """
-
-    def __init__(self, numbers: bytes) -> None:
-        values = np.frombuffer(numbers, dtype="<f4")
-        is_empty = not len(values)
-        head = [0, 0, _REAL] if is_empty else [1, 0, _REAL, len(values), 1]
-        body = np.empty(len(values), dtype=[("size", ">i4"), ("value", ">f4")])
-        body["size"], body["value"] = _FLOAT_BYTES, values
-        self.content = np.array(head, dtype=">i4").tobytes() + body.tobytes()
-
-
-class _RealsDumper(Dumper):
-    format = Format.BINARY
-
-    def __init__(self, cls: type, context: AdaptContext | None = None) -> None:
-        super().__init__(cls, context)
-        self.oid = _REAL_ARRAY
-
-    def dump(self, obj: _Reals) -> bytes:
-        return obj.content
-
-
-psycopg.adapters.register_dumper(_Reals, _RealsDumper)

@@ -23,7 +23,16 @@ from mnestic.starter.reach import Reach
 from mnestic.starter.settings import Settings
 
 # Each takes from a tenth of a second to a whole one to import.
-HEAVY = {"temporalio", "openai", "alembic", "opentelemetry", "cryptography", "httpx2", "requests"}
+HEAVY = {
+    "temporalio",
+    "openai",
+    "alembic",
+    "opentelemetry",
+    "cryptography",
+    "httpx2",
+    "requests",
+    "sqlmodel",
+}
 ASK = """
 import asyncio, json, sys
 
@@ -31,10 +40,11 @@ from mnestic.starter.memory_connection import MemoryConnection
 
 async def main():
     async with await MemoryConnection.connect() as connection:
-        memory = connection.memory("ada")
-        await memory.add("The invoice is due on Friday.")
-        found = await memory.retrieve("When is the invoice due?")
-        print(json.dumps([found.found[0].entry.content, sorted(sys.modules)]))
+        found = await connection.memory("ada").retrieve("When is the invoice due?")
+    loaded = sorted(sys.modules)
+    async with await MemoryConnection.connect() as connection:
+        added = await connection.memory("ada").add("The invoice was paid.")
+    print(json.dumps([found.found[0].entry.content, added.content, loaded]))
 
 asyncio.run(main())
 """
@@ -46,9 +56,10 @@ async def connection(settings: Settings) -> AsyncIterator[MemoryConnection]:
         yield connection
 
 
-def test_a_process_that_only_asks_memory_loads_nothing_that_it_does_not_use(
-    settings: Settings,
+async def test_a_process_that_only_asks_memory_loads_nothing_that_it_does_not_use(
+    settings: Settings, connection: MemoryConnection
 ) -> None:
+    await connection.memory("ada").add("The invoice is due on Friday.")
     assert settings.database_url is not None
     env = {
         **os.environ,
@@ -57,14 +68,18 @@ def test_a_process_that_only_asks_memory_loads_nothing_that_it_does_not_use(
         "MNESTIC_TENANT_ID": settings.tenant_id,
     }
 
-    done = subprocess.run(
-        [sys.executable, "-c", ASK], capture_output=True, text=True, check=True, cwd="/", env=env
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", ASK, stdout=subprocess.PIPE, cwd="/", env=env
     )
+    printed, _ = await process.communicate()
 
-    content, loaded = json.loads(done.stdout)
-    assert content == "The invoice is due on Friday."
+    found, added, loaded = json.loads(printed)
+    assert (found, added) == ("The invoice is due on Friday.", "The invoice was paid.")
     assert HEAVY & {name.split(".")[0] for name in loaded} == set()
-    ours = ("mnestic.workflows", "mnestic.activities.clients.rules", "mnestic.starter.client")
+    ours = (
+        *("mnestic.workflows", "mnestic.activities.clients.rules", "mnestic.starter.client"),
+        *("mnestic.stores.postgres.tables", "mnestic.stores.postgres.table_stores"),
+    )
     assert [name for name in loaded if name.startswith(ours)] == []
 
 

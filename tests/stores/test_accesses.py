@@ -104,7 +104,7 @@ async def test_accesses_are_written_when_memory_is_closed(begin: Begin, settings
 async def test_an_entry_that_somebody_writes_is_passed_over(begin: Begin) -> None:
     async with begin() as writer, begin(write=False) as counting:
         await writer.entries.select(["a"], lock=True)
-        held = await counting.entries.count_accesses({"a": 1, "b": 3, "gone": 1})
+        held = await counting.accesses.count({"a": 1, "b": 3, "gone": 1})
 
     assert held == {"a"}
     assert await accesses(begin) == {"a": 0, "b": 3}
@@ -128,7 +128,7 @@ async def test_a_count_leaves_an_entry_on_its_page(
     assert len({page for _, page in before[:-1]}) > 3
     for name in names[::20]:
         async with begin(write=False) as transaction:
-            assert not await transaction.entries.count_accesses({name: 1})
+            assert not await transaction.accesses.count({name: 1})
 
     assert pages() == before
     assert sum((await accesses(begin, names=names)).values()) == 5
@@ -159,7 +159,7 @@ async def test_closing_waits_for_an_entry_that_somebody_writes(
 async def test_who_has_read_an_entry_before_does_not_undo_its_accesses(begin: Begin) -> None:
     read = await stored(begin)
     async with begin(write=False) as transaction:
-        await transaction.entries.count_accesses({"a": 5})
+        await transaction.accesses.count({"a": 5})
     async with begin() as transaction:
         await transaction.entries.change([read["a"]])
 
