@@ -2,8 +2,9 @@
 
 from mnestic.activities.operations import OperationInput
 from mnestic.memory.job_contexts import ContextSelection, JobContext, SealedTail
-from mnestic.memory.ports import Retriever, Transaction
+from mnestic.memory.ports import Transaction
 from mnestic.memory.recalls import EpisodeSelection, RecallQuery
+from mnestic.memory.retrieval_ports import Retriever
 
 
 async def load_context(

@@ -22,9 +22,10 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.injections import Injection, Skipped
 from mnestic.memory.job_contexts import SealedTail
 from mnestic.memory.language import Summary
-from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
+from mnestic.memory.ports import Memory, Summariser, Transaction
 from mnestic.memory.recalls import RecallQuery
 from mnestic.memory.records import RecordRef
+from mnestic.memory.retrieval_ports import Retriever
 from mnestic.memory.templates import as_text
 from mnestic.memory.usage import ModelPrices
 from mnestic.memory.working import Message, ToolCall, WorkingMemory

@@ -11,7 +11,8 @@ from mnestic.activities.job_contexts import load_context
 from mnestic.activities.operations import OperationInput
 from mnestic.activities.tools import load_results
 from mnestic.memory.job_contexts import ContextSelection, JobContext, SealedTail
-from mnestic.memory.ports import Retriever, Transaction
+from mnestic.memory.ports import Transaction
+from mnestic.memory.retrieval_ports import Retriever
 from mnestic.memory.templates import names_under, resolve
 from mnestic.memory.working import WorkingMemory
 

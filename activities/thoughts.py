@@ -23,7 +23,8 @@ from mnestic.memory.injections import Injection, Skipped
 from mnestic.memory.job_contexts import ContextSelection, JobContext, SealedTail
 from mnestic.memory.knowing import KnowledgeSelection, quote_facts
 from mnestic.memory.language import ChatMessage, ChatReply
-from mnestic.memory.ports import ChatModel, Memory, Retriever, TokenCounter, Transaction
+from mnestic.memory.ports import ChatModel, Memory, TokenCounter, Transaction
+from mnestic.memory.retrieval_ports import Retriever
 from mnestic.memory.templates import as_text
 from mnestic.memory.usage import Budget, ModelPrices, UsageTotal
 from mnestic.memory.working import Message, WorkingMemory

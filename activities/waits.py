@@ -11,7 +11,8 @@ from mnestic.activities.operations import OperationInput, run_once
 from mnestic.activities.restores import restore_wait
 from mnestic.memory.errors import ResumeRefusedError, StaleVersionError
 from mnestic.memory.job_contexts import ContextSelection, SealedTail
-from mnestic.memory.ports import Memory, Retriever, Transaction
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.retrieval_ports import Retriever
 from mnestic.memory.snapshots import SnapshotParts, SnapshotRef
 from mnestic.memory.waits import (
     TIMEOUT,

@@ -1,14 +1,17 @@
 """The ports of forgetting. As other stores, it works inside its transaction."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from mnestic.memory.claims import Span
-from mnestic.memory.facts import Fact
-from mnestic.memory.forgetting import Forgetting
-from mnestic.memory.redaction import Remedy
-from mnestic.memory.topics import Topic
+if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.claims import Span
+    from mnestic.memory.facts import Fact
+    from mnestic.memory.forgetting import Forgetting
+    from mnestic.memory.redaction import Remedy
+    from mnestic.memory.topics import Topic
 
 Place = tuple[str, str]  # session and source id of a message
 

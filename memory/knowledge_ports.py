@@ -4,24 +4,27 @@ They stand apart from the other stores, which a job works with; as those, they w
 transaction they came from, and belong to its tenant and agent.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from mnestic.memory.claims import Claim
-from mnestic.memory.entries import (
-    Embedding,
-    Entry,
-    EntryQuery,
-    EntryStatistics,
-    Unembedded,
-)
-from mnestic.memory.facts import Fact, FactChange, FactStatus, Stretch
-from mnestic.memory.learning import Begun, Incoming, LearningCount, LearningState, Lesson
-from mnestic.memory.predicates import Predicate
-from mnestic.memory.relations import Mention, Place
-from mnestic.memory.signals import KeptSignal, SignalKind
-from mnestic.memory.subjects import NamedSubject
+if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.claims import Claim
+    from mnestic.memory.entries import (
+        Embedding,
+        Entry,
+        EntryQuery,
+        EntryStatistics,
+        Unembedded,
+    )
+    from mnestic.memory.facts import Fact, FactChange, FactStatus, Stretch
+    from mnestic.memory.learning import Begun, Incoming, LearningCount, LearningState, Lesson
+    from mnestic.memory.predicates import Predicate
+    from mnestic.memory.relations import Mention, Place
+    from mnestic.memory.signals import KeptSignal, SignalKind
+    from mnestic.memory.subjects import NamedSubject
 
 
 class FactStore(Protocol):

@@ -3,42 +3,42 @@
 Stores and model clients implement them, activities receive them; neither side imports the other.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.agents import AgentSummary
-from mnestic.memory.caches import CacheCounts, CacheScope, RetrievalCaches
-from mnestic.memory.extraction import Extraction, Turn
-from mnestic.memory.forgetting_ports import ForgettingStore
-from mnestic.memory.job_contexts import SealedTail
-from mnestic.memory.knowledge_ports import (
-    AccessStore,
-    EntryStore,
-    FactStore,
-    LearningStore,
-    SignalStore,
-)
-from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Reranked, Summary
-from mnestic.memory.operations import LedgerEntry, Operation
-from mnestic.memory.recalls import Recalled, RecallQuery
-from mnestic.memory.retrieval_ports import InjectionStore, SearchStore, SettingStore
-from mnestic.memory.scope import Scope
-from mnestic.memory.store_ports import (
-    EpisodeStore,
-    PlanStore,
-    RecordStore,
-    ResourceStore,
-    SnapshotStore,
-    ToolResultStore,
-    UsageStore,
-    WaitStore,
-    WorkingMemoryStore,
-)
+if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.agents import AgentSummary
+    from mnestic.memory.caches import CacheCounts, CacheScope, RetrievalCaches
+    from mnestic.memory.extraction import Extraction, Turn
+    from mnestic.memory.forgetting_ports import ForgettingStore
+    from mnestic.memory.knowledge_ports import (
+        AccessStore,
+        EntryStore,
+        FactStore,
+        LearningStore,
+        SignalStore,
+    )
+    from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Reranked, Summary
+    from mnestic.memory.operations import LedgerEntry, Operation
+    from mnestic.memory.retrieval_ports import InjectionStore, SearchStore, SettingStore
+    from mnestic.memory.store_ports import (
+        EpisodeStore,
+        PlanStore,
+        RecordStore,
+        ResourceStore,
+        SnapshotStore,
+        ToolResultStore,
+        UsageStore,
+        WaitStore,
+        WorkingMemoryStore,
+    )
 
 
 class Transaction(Protocol):
@@ -213,25 +213,6 @@ class Memory(Protocol):
 
     async def close(self) -> None:
         """Writes accesses that are pending, and ends all connections."""
-        ...
-
-
-class Retriever(Protocol):
-    """Finds what is to be recalled."""
-
-    async def recall(
-        self,
-        transaction: Transaction,
-        query: RecallQuery,
-        *,
-        scope: Scope,
-        job_id: str | None,
-        sealed_tail: SealedTail | None = None,
-    ) -> Recalled:
-        """What the query asks for, in a stable order.
-
-        With a sealed tail, episodes are those of that snapshot, older ones, and the job's own.
-        """
         ...
 
 

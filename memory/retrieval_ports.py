@@ -1,12 +1,19 @@
 """The ports of what retrieval keeps and reads. As other stores, those of memory work inside their transaction."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
-from mnestic.memory.notes import FoundNotes, NoteSelection
-from mnestic.memory.search import Found, Judgement, Known, Search, Suggestions, Terms
+if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.injections import Injection, InjectionTotal, KeptInjection
+    from mnestic.memory.job_contexts import SealedTail
+    from mnestic.memory.notes import FoundNotes, NoteSelection
+    from mnestic.memory.ports import Transaction
+    from mnestic.memory.recalls import Recalled, RecallQuery
+    from mnestic.memory.scope import Scope
+    from mnestic.memory.search import Found, Judgement, Known, Search, Suggestions, Terms
 
 
 class SearchStore(Protocol):
@@ -101,5 +108,24 @@ class NoteSource(Protocol):
 
         Raises:
             NotesUnavailableError: the vault as a whole cannot be read, or not in time.
+        """
+        ...
+
+
+class Retriever(Protocol):
+    """Finds what is to be recalled."""
+
+    async def recall(
+        self,
+        transaction: Transaction,
+        query: RecallQuery,
+        *,
+        scope: Scope,
+        job_id: str | None,
+        sealed_tail: SealedTail | None = None,
+    ) -> Recalled:
+        """What the query asks for, in a stable order.
+
+        With a sealed tail, episodes are those of that snapshot, older ones, and the job's own.
         """
         ...

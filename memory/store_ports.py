@@ -4,20 +4,23 @@ They stand apart from the other ports, which are about whole transactions and ab
 methods work inside the transaction they came from and belong to its tenant and agent.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from mnestic.memory.costs import ModelCosts
-from mnestic.memory.episodes import Episode
-from mnestic.memory.plans import Plan
-from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
-from mnestic.memory.resources import Resource
-from mnestic.memory.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
-from mnestic.memory.tool_results import ToolResultRef
-from mnestic.memory.usage import ModelCall, Purpose, UsageTotal
-from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
-from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
+if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.costs import ModelCosts
+    from mnestic.memory.episodes import Episode
+    from mnestic.memory.plans import Plan
+    from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
+    from mnestic.memory.resources import Resource
+    from mnestic.memory.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
+    from mnestic.memory.tool_results import ToolResultRef
+    from mnestic.memory.usage import ModelCall, Purpose, UsageTotal
+    from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
+    from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
 
 
 class WorkingMemoryStore(Protocol):
