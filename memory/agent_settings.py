@@ -11,7 +11,6 @@ from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
     StringConstraints,
@@ -21,6 +20,7 @@ from pydantic import (
 )
 
 from mnestic.memory.asked_languages import LANGUAGE
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.retrieval import PRESETS, PresetName, Rerank, RetrievalPolicy
 from mnestic.memory.validation import Share, problem_of
@@ -38,7 +38,7 @@ def _in_vault(path: str) -> str:
 NotePath = Annotated[str, Field(max_length=1024), AfterValidator(_in_vault)]
 
 
-class AgentSettings(BaseModel):
+class AgentSettings(DeferredModel):
     """What is in force for an agent: what was set, and of the rest the defaults.
 
     `retrieval_policy` holds the weights that differ from the preset's.

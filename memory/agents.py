@@ -3,10 +3,12 @@
 It stands alone because an agent is no row of its own: it is there once something of its memory was written.
 """
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
 
 
-class AgentSummary(BaseModel):
+class AgentSummary(DeferredModel):
     """An agent, and how much there is in its memory.
 
     `facts` are the active ones, `records` those that are neither deleted nor expired, `sessions` those with working

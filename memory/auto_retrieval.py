@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.entries import Entry, EntryType
 from mnestic.memory.injections import (
     InjectedMemory,
@@ -35,7 +36,7 @@ OPENING = (
 _NO_LIMIT = 1 << 62
 
 
-class ChannelMessage(BaseModel):
+class ChannelMessage(DeferredModel):
     """A message of the channel."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -46,7 +47,7 @@ class ChannelMessage(BaseModel):
     at: AwareDatetime
 
 
-class RetrievedMemory(BaseModel):
+class RetrievedMemory(DeferredModel):
     """A memory that is put before a message: the beginning of its content, and the time in words."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -78,7 +79,7 @@ class RetrievedMemory(BaseModel):
         )
 
 
-class Found(BaseModel):
+class Found(DeferredModel):
     """What was found for a message, before it is held to a budget; and which sources were skipped."""
 
     model_config = ConfigDict(frozen=True)

@@ -3,12 +3,13 @@
 It stands apart from what is found, since plans and recalls say it, which know nothing else of retrieval.
 """
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.validation import Share
 
 
-class AutoSelection(BaseModel):
+class AutoSelection(DeferredModel):
     """How a job has memories and notes found.
 
     What is not said is as the agent's settings say. `question` is what to look for; `max_tokens` holds for

@@ -7,7 +7,9 @@ agent's memory, in one database; what was cached at another is dropped as soon a
 from collections import OrderedDict
 from typing import NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, computed_field
+from pydantic import ConfigDict, computed_field
+
+from mnestic.memory.deferred_model import DeferredModel
 
 CACHE_BYTES = 256 * 2**20  # of a process, unless it is told otherwise or has much memory
 _VECTORS = 0.25  # share of them that vectors of queries may take
@@ -22,7 +24,7 @@ class CacheScope(NamedTuple):
     agent_id: str
 
 
-class CacheCount(BaseModel):
+class CacheCount(DeferredModel):
     """Of one cache, since the process began: what was found there, what was not, and what it holds."""
 
     model_config = ConfigDict(frozen=True)
@@ -39,7 +41,7 @@ class CacheCount(BaseModel):
         return self.hits / (self.hits + self.misses) if self.hits else 0.0
 
 
-class CacheCounts(BaseModel):
+class CacheCounts(DeferredModel):
     """Of the caches of answers to queries and of vectors of queries."""
 
     model_config = ConfigDict(frozen=True)

@@ -10,9 +10,10 @@ import uuid
 from datetime import datetime
 from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field
 
 from mnestic.memory.canonical import check_text
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 
 Cardinality = Literal["single", "multi"]
@@ -25,7 +26,7 @@ _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _EDGES = " \t\n.,;:!?\"'()[]\u201c\u201d\u2018\u2019"
 
 
-class Span(BaseModel):
+class Span(DeferredModel):
     """A part of a message: characters `start` up to, not with, `end`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -34,7 +35,7 @@ class Span(BaseModel):
     end: int = Field(ge=0)
 
 
-class ClaimSource(BaseModel):
+class ClaimSource(DeferredModel):
     """Where a claim comes from. A person's own claim has no message; `extractor` then says who it is.
 
     `corrects` is the source id of the message, in the same session, that was wrong.
@@ -51,7 +52,7 @@ class ClaimSource(BaseModel):
     workflow_run: str | None = None
 
 
-class Claim(BaseModel):
+class Claim(DeferredModel):
     """Somebody said that something is so, was so, or is so no longer.
 
     `corrected` says that what was said before it was never so, and what is; `retracted` says the

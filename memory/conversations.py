@@ -5,13 +5,14 @@ It stands alone because readers of every format produce it and jobs, importers a
 
 from datetime import UTC
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.entries import EntryType
 from mnestic.memory.extraction import TurnKind
 
 
-class Turn(BaseModel):
+class Turn(DeferredModel):
     """What one speaker said, or one tool returned, at one time; `id` is unique within its conversation.
 
     `content_id` is told by what is in it, where `id` only tells a place in a file. `came_with` is the
@@ -35,7 +36,7 @@ class Turn(BaseModel):
         return self.content_id or self.id
 
 
-class ConversationSession(BaseModel):
+class ConversationSession(DeferredModel):
     """Turns in order of time; `at` is when the session began.
 
     `is_counted` says that its `id` is only which of its conversation's sessions it is.
@@ -54,7 +55,7 @@ class ConversationSession(BaseModel):
         return f"{self.at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if self.is_counted else self.id
 
 
-class Conversation(BaseModel):
+class Conversation(DeferredModel):
     """Sessions in order of time; `others` names the conversations that its file holds beside it."""
 
     model_config = ConfigDict(frozen=True)

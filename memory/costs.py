@@ -6,8 +6,9 @@ It stands apart from `usage`, which holds calls to budgets, and is about calls t
 from collections.abc import Iterable
 from decimal import Decimal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
+from pydantic import AwareDatetime, ConfigDict, NonNegativeInt
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.injections import InjectionTotal
 from mnestic.memory.language import TokenUsage
 from mnestic.memory.usage import ModelPrices, Purpose, UsageTotal
@@ -42,7 +43,7 @@ class InjectionCosts(InjectionTotal):
     cost_usd: Decimal = Decimal(0)
 
 
-class Costs(BaseModel):
+class Costs(DeferredModel):
     """What models cost from a moment up to another."""
 
     model_config = ConfigDict(frozen=True)

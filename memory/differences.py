@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.episodes import Episode
 from mnestic.memory.records import LongTermRecord, count_records
 from mnestic.memory.snapshots import Drift, SealedSnapshot, compare, newer_episodes
@@ -24,7 +25,7 @@ class RecordChange(Drift):
     now: Any = None
 
 
-class VariableChange(BaseModel):
+class VariableChange(DeferredModel):
     """A variable of working memory that changed."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -35,7 +36,7 @@ class VariableChange(BaseModel):
     now: Any = None
 
 
-class WorkingMemoryChange(BaseModel):
+class WorkingMemoryChange(DeferredModel):
     """What changed in a session's working memory; messages and tool calls by their ids."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -53,7 +54,7 @@ class WorkingMemoryChange(BaseModel):
     task_now: str | None = None
 
 
-class JobDifference(BaseModel):
+class JobDifference(DeferredModel):
     """A wait's snapshot, which was verified, against memory now.
 
     `passes` tells by policy whether a restore would let the job go on with this drift. `newer_episodes` were

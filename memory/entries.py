@@ -6,7 +6,6 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import (
     AfterValidator,
     AwareDatetime,
-    BaseModel,
     ConfigDict,
     Field,
     computed_field,
@@ -14,6 +13,7 @@ from pydantic import (
 )
 
 from mnestic.memory.claims import name_key
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.moments import check_order
 from mnestic.memory.resources import check_content, check_date, check_name
@@ -35,7 +35,7 @@ EntryStatus = Literal["active", "archived"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 
-class TimeMention(BaseModel):
+class TimeMention(DeferredModel):
     """A time that an entry speaks of: the words, and the interval they mean."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -45,7 +45,7 @@ class TimeMention(BaseModel):
     end: AwareDatetime
 
 
-class Entry(BaseModel):
+class Entry(DeferredModel):
     """One memory.
 
     `content` is what was said, and nothing else: who said it is `speaker`, whom it is about is
@@ -117,7 +117,7 @@ _Asked = Annotated[Text, Field(max_length=10_000)]
 _Moment = Annotated[AwareDatetime, AfterValidator(_moment)]
 
 
-class EntryDraft(BaseModel):
+class EntryDraft(DeferredModel):
     """An entry that somebody adds.
 
     Without a `source_id` the same type, content and subjects in the same session are the same entry;
@@ -141,7 +141,7 @@ class EntryDraft(BaseModel):
     expires_at: AwareDatetime | None = None
 
 
-class EntryChange(BaseModel):
+class EntryChange(DeferredModel):
     """What is to be otherwise with an entry; what is not given stays as it is."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -157,7 +157,7 @@ class EntryChange(BaseModel):
     expires_at: AwareDatetime | None = None
 
 
-class EntryQuery(BaseModel):
+class EntryQuery(DeferredModel):
     """Which entries are asked for; newest first. `since` is included, `until` is not.
 
     `related` asks for those that are related to an entry. What has expired is no longer told, unless it
@@ -183,7 +183,7 @@ class EntryQuery(BaseModel):
         return self
 
 
-class Embedding(BaseModel):
+class Embedding(DeferredModel):
     """The vector of an entry's content, as it was when it was embedded; see `language.Embedded`."""
 
     model_config = ConfigDict(frozen=True)
@@ -193,7 +193,7 @@ class Embedding(BaseModel):
     vector: bytes
 
 
-class Unembedded(BaseModel):
+class Unembedded(DeferredModel):
     """An entry that has no vector of a model, as far as is needed to give it one."""
 
     model_config = ConfigDict(frozen=True)
@@ -204,7 +204,7 @@ class Unembedded(BaseModel):
     source_id: str | None
 
 
-class EntryStatistics(BaseModel):
+class EntryStatistics(DeferredModel):
     """An agent's entries in numbers.
 
     `by_importance` holds how many are in each tenth of the range, the least important first.
@@ -213,15 +213,15 @@ class EntryStatistics(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    by_type: dict[EntryType, int] = {}
-    by_status: dict[EntryStatus, int] = {}
+    by_type: dict[EntryType, int] = Field(default_factory=dict)
+    by_status: dict[EntryStatus, int] = Field(default_factory=dict)
     by_importance: tuple[int, ...] = (0,) * 10
     critical: int = 0
     expired: int = 0
-    embedded: dict[str, int] = {}
+    embedded: dict[str, int] = Field(default_factory=dict)
     oldest: AwareDatetime | None = None
     newest: AwareDatetime | None = None
-    table_bytes: dict[str, int] = {}
+    table_bytes: dict[str, int] = Field(default_factory=dict)
 
     @computed_field  # type: ignore[prop-decorator]
     @property

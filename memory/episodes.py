@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field
+
+from mnestic.memory.deferred_model import DeferredModel
 
 
-class Episode(BaseModel):
+class Episode(DeferredModel):
     """A summary with what it was made from."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt
+from pydantic import AwareDatetime, ConfigDict, Field, NonNegativeInt
 
 from mnestic.memory.claims import (
     YEARS,
@@ -16,6 +16,7 @@ from mnestic.memory.claims import (
     make_id,
     name_key,
 )
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.language import TokenUsage
 
@@ -23,7 +24,7 @@ TurnKind = Literal["message", "tool_result"]
 _SAID: frozenset[ClaimKind] = frozenset({"affirmed", "corrected", "ended", "retracted"})
 
 
-class Turn(BaseModel):
+class Turn(DeferredModel):
     """A message, or what a tool returned in the course of one, as an extractor reads it.
 
     A tool's result has the tool's name as its speaker. `before` is what was said before it, the oldest
@@ -41,7 +42,7 @@ class Turn(BaseModel):
     before: tuple["Turn", ...] = ()
 
 
-class Extracted(BaseModel):
+class Extracted(DeferredModel):
     """One thing that a turn claims. `span` is the part of the turn that says so."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -56,7 +57,7 @@ class Extracted(BaseModel):
     span: Span
 
 
-class Extraction(BaseModel):
+class Extraction(DeferredModel):
     """What turns claim, in their order, and what it took to tell.
 
     `refused` counts what the extractor told and took back, since its words were not there.

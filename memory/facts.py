@@ -6,9 +6,10 @@ They stand apart from `resolution`, which works them out of claims: whoever read
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict
 
 from mnestic.memory.claims import Cardinality
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.predicates import Category
 
 FactStatus = Literal["active", "archived", "deleted"]
@@ -27,7 +28,7 @@ class Stretch(NamedTuple):
     asked: frozenset[str] = frozenset()
 
 
-class Fact(BaseModel):
+class Fact(DeferredModel):
     """One thing that is or was believed of a subject.
 
     It was so from `valid_from` up to `valid_to` (None: it still is, as far as is known); an interval
@@ -62,7 +63,7 @@ class Fact(BaseModel):
         return moment < self.valid_from != self.valid_to and self.status != "deleted"
 
 
-class FactQuery(BaseModel):
+class FactQuery(DeferredModel):
     """Which facts are asked for.
 
     Without `statuses` the active ones are, or with `as_of` all that were so at that moment, whatever
@@ -97,7 +98,7 @@ class FactQuery(BaseModel):
         return held and fact.status in self.of_statuses
 
 
-class FactChange(BaseModel):
+class FactChange(DeferredModel):
     """A fact that is believed otherwise than before.
 
     `before` is None for a new one; `after` for one that never was, given what is claimed now.

@@ -6,8 +6,9 @@ id that the workflow is given, and are gone with everything else when it is done
 
 from typing import Literal, get_args
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict, Field
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.scope import Id
 
 CLOSE = 0.5
@@ -18,7 +19,7 @@ ITEM_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
 LeftKind = Literal["job", "session", "plan", "predicate", "setting", "entry", "statistics"]
 
 
-class ForgetRequest(BaseModel):
+class ForgetRequest(DeferredModel):
     """The input of `ForgetTopic`: whose memory, and which forgetting, whose words the database has."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -28,7 +29,7 @@ class ForgetRequest(BaseModel):
     forgetting_id: str
 
 
-class Forgetting(BaseModel):
+class Forgetting(DeferredModel):
     """A forgetting as it is stored; what it is about is gone once it is done.
 
     `entries` are those that are about the topic without having its words.
@@ -44,7 +45,7 @@ class Forgetting(BaseModel):
     finished_at: AwareDatetime | None
 
 
-class ForgottenItem(BaseModel):
+class ForgottenItem(DeferredModel):
     """What goes, as it stands: a fact, an entry, or a sentence out of something that stays.
 
     `id` is the fact's or the entry's; of a sentence it says where it stands: the table and the row's key. An entry
@@ -61,7 +62,7 @@ class ForgottenItem(BaseModel):
     score: float | None = None
 
 
-class LeftOver(BaseModel):
+class LeftOver(DeferredModel):
     """What speaks of a topic and is not touched, or an entry that may and could not be compared with it, and why."""
 
     model_config = ConfigDict(frozen=True)
@@ -71,7 +72,7 @@ class LeftOver(BaseModel):
     why: str
 
 
-class Purged(BaseModel):
+class Purged(DeferredModel):
     """What a forgetting has removed or redacted, by table: the result of `ForgetTopic`.
 
     `stale` are the tables whose planner statistics may quote it still.
@@ -80,7 +81,7 @@ class Purged(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     forgetting_id: str | None = None
-    purged: dict[str, int] = {}
+    purged: dict[str, int] = Field(default_factory=dict)
     stale: tuple[str, ...] = ()
 
 

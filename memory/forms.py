@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from mnestic.memory.canonical import canonical_json, check_json
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.form_costs import (
     LARGEST_PATTERN_BYTES,
@@ -45,7 +46,7 @@ _PROBLEMS_TOLD = 3
 _LONGEST_WHY = 200  # characters
 
 
-class FormField(BaseModel):
+class FormField(DeferredModel):
     """One field of a payload, as a person is told of it."""
 
     model_config = ConfigDict(frozen=True)

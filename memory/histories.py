@@ -6,9 +6,10 @@ It stands apart from the rules that make facts, and only tells what came of them
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from mnestic.memory.claims import Cardinality, Claim
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.facts import Fact, FactEnd
 from mnestic.memory.predicates import Category
 
@@ -31,7 +32,7 @@ class ToldFact(Fact):
     said: tuple[Claim, ...] = ()
 
 
-class FactHistory(BaseModel):
+class FactHistory(DeferredModel):
     """All facts about a subject and a predicate, the earliest first; none if nothing was ever said."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

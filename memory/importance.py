@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.entries import Entry, EntryType
 
 _DAY = timedelta(days=1)
@@ -26,7 +27,7 @@ _BY_TYPE: Mapping[EntryType, float] = MappingProxyType(
 )
 
 
-class ImportancePolicy(BaseModel):
+class ImportancePolicy(DeferredModel):
     """The weights of what makes a memory important, and where each part is at its full value."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

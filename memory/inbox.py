@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 from pydantic import ValidationError as Malformed
 from pydantic_core import from_json, to_json
 
@@ -21,6 +21,7 @@ from mnestic.memory.canonical import (
     sha256_hex,
 )
 from mnestic.memory.claims import PERSON, Claim, ClaimSource, make_id
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.learning import Incoming
 from mnestic.memory.names import CORRECTION, INSIGHT, INTERACTION
@@ -47,7 +48,7 @@ SourceId = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_w
 Predicate = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 
 
-class ToolOutput(BaseModel):
+class ToolOutput(DeferredModel):
     """What a tool returned in the course of an exchange: text, or a JSON document as text."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -56,7 +57,7 @@ class ToolOutput(BaseModel):
     content: str
 
 
-class Said(BaseModel):
+class Said(DeferredModel):
     """A message, and the results of tools that came with it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -66,7 +67,7 @@ class Said(BaseModel):
     tool_results: tuple[ToolOutput, ...] = ()
 
 
-class Told(BaseModel):
+class Told(DeferredModel):
     """What all signals say: the same `source_id` in the same session is the same one, kept once.
 
     Without `at` it was said when it came.
@@ -94,7 +95,7 @@ class Insight(Told):
     subject: Words | None = None
 
 
-class Statement(BaseModel):
+class Statement(DeferredModel):
     """A claim in so many words; without an object, that there is none and never was."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -122,7 +123,7 @@ class Correction(Told):
         return self
 
 
-class InboxStatus(BaseModel):
+class InboxStatus(DeferredModel):
     """Signals by how far they are, and the last that went wrong."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -146,7 +147,7 @@ class InboxReport(InboxStatus):
     parked: int = 0
 
 
-class Signal(BaseModel):
+class Signal(DeferredModel):
     """A signal as it came, not looked at but for its form; `problem` is what is wrong with that.
 
     `body` is its JSON, or the beginning of its text where it is none; `size_bytes` is of that.
@@ -191,7 +192,7 @@ def _cannot_travel(body: Any) -> str | None:
     return None
 
 
-class Learnable(BaseModel):
+class Learnable(DeferredModel):
     """What a signal is once it was read: messages, and a claim that somebody made outright."""
 
     model_config = ConfigDict(frozen=True)

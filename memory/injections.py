@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 from pydantic import (
     AfterValidator,
     AwareDatetime,
-    BaseModel,
     ConfigDict,
     Field,
     NonNegativeInt,
 )
 
 from mnestic.memory.canonical import storable
+from mnestic.memory.deferred_model import DeferredModel
 
 LONGEST_PREVIEW = 100  # characters of the message
 Source = Literal["memories", "notes"]
@@ -24,7 +24,7 @@ _Told = Annotated[
 ]  # names of files and words of servers may be anything
 
 
-class InjectedMemory(BaseModel):
+class InjectedMemory(DeferredModel):
     """A memory that was put there, and its score."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -33,7 +33,7 @@ class InjectedMemory(BaseModel):
     score: float
 
 
-class InjectedNote(BaseModel):
+class InjectedNote(DeferredModel):
     """A note that was put there."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -41,7 +41,7 @@ class InjectedNote(BaseModel):
     path: _Told
 
 
-class Skipped(BaseModel):
+class Skipped(DeferredModel):
     """A source, or one of its notes (`name`), that was not asked or did not answer, and why."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -51,7 +51,7 @@ class Skipped(BaseModel):
     why: _Told
 
 
-class Injection(BaseModel):
+class Injection(DeferredModel):
     """What was put before one message, and how many tokens it is."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -71,7 +71,7 @@ class KeptInjection(Injection):
     created_at: AwareDatetime
 
 
-class InjectionTotal(BaseModel):
+class InjectionTotal(DeferredModel):
     """How many messages something was put before, and how many tokens that was in all."""
 
     model_config = ConfigDict(frozen=True)

@@ -7,8 +7,9 @@ templates find in it, must not depend on whether the job has waited.
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.episodes import Episode
 from mnestic.memory.packing import Packed, Piece, Tier, pack
 from mnestic.memory.quotations import quoted, quoted_block
@@ -24,7 +25,7 @@ _RECORDS_SHARE = 0.5  # of the budget, for records; episodes get what those leav
 _MOST_RECORDS = 200  # far more than fit into a prompt
 
 
-class SealedTail(BaseModel):
+class SealedTail(DeferredModel):
     """The snapshot whose episodes a job remembers instead of today's, after a wait of policy `pinned`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -33,7 +34,7 @@ class SealedTail(BaseModel):
     sha256: str
 
 
-class ContextSelection(BaseModel):
+class ContextSelection(DeferredModel):
     """How much of it a model is given: the latest episodes, the read set, and the tokens for both.
 
     Episodes are `of` the agent, in whichever session, or of the job's session or the job alone.
@@ -47,7 +48,7 @@ class ContextSelection(BaseModel):
     max_tokens: int = Field(1000, ge=0, le=1_000_000)
 
 
-class JobContext(BaseModel):
+class JobContext(DeferredModel):
     """Episodes, newest first, and the read set with the values that the job has seen."""
 
     model_config = ConfigDict(frozen=True)

@@ -5,8 +5,9 @@ These values cross Temporal, so they hold ids, references and small payloads, ne
 
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.job_contexts import SealedTail
 from mnestic.memory.plans import Plan
 from mnestic.memory.scope import Id, Scope
@@ -21,7 +22,7 @@ from mnestic.memory.waits import (
 )
 
 
-class AgentMemoryState(BaseModel):
+class AgentMemoryState(DeferredModel):
     """What `AgentMemory` carries from one run to the next."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -38,7 +39,7 @@ class AgentMemoryState(BaseModel):
     sealed_tail: SealedTail | None = None
 
 
-class JobProgress(BaseModel):
+class JobProgress(DeferredModel):
     """How far a job came: the node it is at, and what the nodes before gave."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -48,7 +49,7 @@ class JobProgress(BaseModel):
     memory: AgentMemoryState = AgentMemoryState()
 
 
-class JobInput(BaseModel):
+class JobInput(DeferredModel):
     """The input of `AgentJob`.
 
     `progress` is there when a job continues as new, or begins at a wait of another; `origin` is that
@@ -66,7 +67,7 @@ class JobInput(BaseModel):
     origin: ForkOrigin | None = None
 
 
-class JobResult(BaseModel):
+class JobResult(DeferredModel):
     """The result of `AgentJob`. Nodes whose results were too large to return are `omitted`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -78,7 +79,7 @@ class JobResult(BaseModel):
     omitted: tuple[str, ...] = ()
 
 
-class JobStatus(BaseModel):
+class JobStatus(DeferredModel):
     """The answer to the query `status`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -96,7 +97,7 @@ class JobStatus(BaseModel):
     receipts: tuple[ResumeReceipt, ...] = ()
 
 
-class JobSummary(BaseModel):
+class JobSummary(DeferredModel):
     """A job in a list, from Temporal's visibility store."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

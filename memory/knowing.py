@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.facts import Fact
 from mnestic.memory.histories import ToldFact
 from mnestic.memory.quotations import quoted, quoted_block
@@ -21,7 +22,7 @@ OPENING = (
 )
 
 
-class KnowledgeSelection(BaseModel):
+class KnowledgeSelection(DeferredModel):
     """Facts that are believed now, by subject, by predicate, or both; all of them without either."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -6,10 +6,12 @@ these values and nothing else.
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, NonNegativeInt
+from pydantic import ConfigDict, NonNegativeInt
+
+from mnestic.memory.deferred_model import DeferredModel
 
 
-class ChatMessage(BaseModel):
+class ChatMessage(DeferredModel):
     """One message of a dialogue. A speaker's name, when it matters, leads the content: `Mara: …`."""
 
     model_config = ConfigDict(frozen=True)
@@ -18,7 +20,7 @@ class ChatMessage(BaseModel):
     content: str
 
 
-class TokenUsage(BaseModel):
+class TokenUsage(DeferredModel):
     """Tokens of one call, as the provider counted them."""
 
     model_config = ConfigDict(frozen=True)
@@ -27,7 +29,7 @@ class TokenUsage(BaseModel):
     output_tokens: NonNegativeInt
 
 
-class ChatReply(BaseModel):
+class ChatReply(DeferredModel):
     """What a chat model answered, which model it was, and what it took."""
 
     model_config = ConfigDict(frozen=True)
@@ -37,7 +39,7 @@ class ChatReply(BaseModel):
     usage: TokenUsage
 
 
-class Summary(BaseModel):
+class Summary(DeferredModel):
     """A summary, which model wrote it, and what it took."""
 
     model_config = ConfigDict(frozen=True)
@@ -47,7 +49,7 @@ class Summary(BaseModel):
     usage: TokenUsage
 
 
-class Embedded(BaseModel):
+class Embedded(DeferredModel):
     """The vectors of some texts, in their order, which model made them, and what it took.
 
     A vector is its numbers as little-endian 32-bit floats. Its length is 1; that of a text in which
@@ -61,7 +63,7 @@ class Embedded(BaseModel):
     usage: TokenUsage
 
 
-class Reranked(BaseModel):
+class Reranked(DeferredModel):
     """How relevant texts are to a question, from 0 to 1, in their order; who says so, and what it took.
 
     `search_units` is what some servers bill instead of tokens.

@@ -7,9 +7,10 @@ in `enrichment`.
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from mnestic.memory.claims import Claim, make_id
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.entries import EntryType
 from mnestic.memory.extraction import Extracted, Turn, TurnKind, claim_of
 from mnestic.memory.resources import Resource
@@ -18,7 +19,7 @@ from mnestic.memory.scope import Id
 LearningState = Literal["received", "extracted", "learned", "parked", "dropped"]
 
 
-class Lesson(BaseModel):
+class Lesson(DeferredModel):
     """A resource that is to be learned from, and how far that is.
 
     `extracted` is what its extractor found, from the state `extracted` on; `reason` says why it is
@@ -80,7 +81,7 @@ class Lesson(BaseModel):
         return self.resource.name
 
 
-class Incoming(BaseModel):
+class Incoming(DeferredModel):
     """A raw message on its way in: what it is, and what it came with.
 
     `came_with` is the message that a tool's result came with, `corrects` the one that a correction is
@@ -123,7 +124,7 @@ class Begun(NamedTuple):
     now: datetime | None = None
 
 
-class IngestRequest(BaseModel):
+class IngestRequest(DeferredModel):
     """The input of `IngestMessages`: whose messages to learn from."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -133,7 +134,7 @@ class IngestRequest(BaseModel):
     so_far: int = 0
 
 
-class Ingested(BaseModel):
+class Ingested(DeferredModel):
     """The result of `IngestMessages`: how many messages were learned from."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -141,7 +142,7 @@ class Ingested(BaseModel):
     learned: int
 
 
-class LearningCount(BaseModel):
+class LearningCount(DeferredModel):
     """How many resources of an agent are how far."""
 
     model_config = ConfigDict(frozen=True)

@@ -6,9 +6,10 @@ share these values and nothing else.
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from mnestic.memory.canonical import check_text, storable
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.sentences import cut_text
 
@@ -16,7 +17,7 @@ LONGEST_NOTE = 500  # characters that a prompt is told
 MOST_TAGGED = 20  # notes
 
 
-class NoteSelection(BaseModel):
+class NoteSelection(DeferredModel):
     """Which notes are asked for: some by their paths in the vault, and those with a tag if there is one."""
 
     model_config = ConfigDict(frozen=True)
@@ -30,7 +31,7 @@ class NoteSelection(BaseModel):
         return not self.paths and not self.tag
 
 
-class Note(BaseModel):
+class Note(DeferredModel):
     """A note: its path in the vault, and its beginning."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -39,7 +40,7 @@ class Note(BaseModel):
     content: str
 
 
-class SkippedNote(BaseModel):
+class SkippedNote(DeferredModel):
     """A note that was asked for and is not told, and why."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -48,7 +49,7 @@ class SkippedNote(BaseModel):
     why: str
 
 
-class FoundNotes(BaseModel):
+class FoundNotes(DeferredModel):
     """The notes that were asked for, those by path first, then the tagged, the newest first."""
 
     model_config = ConfigDict(frozen=True)

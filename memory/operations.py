@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
+from mnestic.memory.deferred_model import DeferredModel
 
 
-class Operation(BaseModel):
+class Operation(DeferredModel):
     """One memory write.
 
     The same key with the same request is the same write: it is done once, and its first result is
@@ -28,7 +29,7 @@ class Operation(BaseModel):
         return sha256_hex(canonical_json([self.name, request, *asker]))
 
 
-class LedgerEntry(BaseModel):
+class LedgerEntry(DeferredModel):
     """An operation that was done, as the ledger keeps it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

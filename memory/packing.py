@@ -9,7 +9,9 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from mnestic.memory.deferred_model import DeferredModel
 
 _MINUS = re.compile(r"(?<![\w)])-(?=\.?\d)")
 # What is a sign between two digits, and the sign that it is then; elsewhere it is punctuation.
@@ -21,7 +23,7 @@ _SIGNS = frozenset(
 _MORE_SIGNS = "#%\u2030"  # which Unicode calls punctuation
 
 
-class Piece(BaseModel):
+class Piece(DeferredModel):
     """Something to be told: one line, as it is quoted, and the words by which it is known again.
 
     `name` names it in the ledger. `tells` are the words of others that it tells as well. A `score` below `min_score`
@@ -39,7 +41,7 @@ class Piece(BaseModel):
     min_score: float = 0.0
 
 
-class Tier(BaseModel):
+class Tier(DeferredModel):
     """Pieces of one source, the best first; with it, lines may fill that `share` of the budget for them.
 
     What earlier tiers are kept from by their share they get in the end, if the later ones leave it.
@@ -52,7 +54,7 @@ class Tier(BaseModel):
     share: float = Field(1.0, gt=0, le=1)
 
 
-class Dropped(BaseModel):
+class Dropped(DeferredModel):
     """A piece that is not told, and why."""
 
     model_config = ConfigDict(frozen=True)
@@ -63,7 +65,7 @@ class Dropped(BaseModel):
     why: str
 
 
-class Packed(BaseModel):
+class Packed(DeferredModel):
     """What is told: the block, its tokens, and which pieces are in it; and the ledger of the others."""
 
     model_config = ConfigDict(frozen=True)

@@ -10,9 +10,10 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict
 
 from mnestic.memory.claims import Claim, make_id, name_key
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.facts import Fact
 
 PatternKind = Literal["recurring", "changing"]
@@ -24,7 +25,7 @@ _NEVER_WAS = frozenset({"corrected", "undone", "deleted"})
 _DAY = timedelta(days=1)
 
 
-class Pattern(BaseModel):
+class Pattern(DeferredModel):
     """That the same is claimed of one day after another, or a fact changes, and at which intervals.
 
     `interval_days` is the median, `spread_days` the mean distance from it, and `regular` counts the
@@ -48,7 +49,7 @@ class Pattern(BaseModel):
     support: tuple[str, ...]
 
 
-class Prediction(BaseModel):
+class Prediction(DeferredModel):
     """What is to be expected, if a pattern goes on: with `confidence`, between `earliest` and `latest`.
 
     Without an object the fact of `predicate` is expected to change. The confidence is the rule of

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from mnestic.memory.auto_selections import AutoSelection, SearchSelection
 from mnestic.memory.canonical import canonical_json, sha256_hex
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forms import check_form
@@ -39,7 +40,7 @@ _WITH_MEMORY: dict[str, frozenset[str]] = {
 NodeId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 
 
-class Branch(BaseModel):
+class Branch(DeferredModel):
     """A successor chosen by a value: `on` is a template, its text is looked up in `cases`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -49,7 +50,7 @@ class Branch(BaseModel):
     otherwise: NodeId
 
 
-class Step(BaseModel):
+class Step(DeferredModel):
     """What all nodes but `wait` have. `catch` is where to go on when the node fails."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -161,7 +162,7 @@ class EmitNode(Step):
     content: str
 
 
-class WaitNode(BaseModel):
+class WaitNode(DeferredModel):
     """Parks the job until a resume, or until the time is up; `on` names a successor per outcome.
 
     `form` is a JSON Schema that the payload of a resume must fit; a timeout has none.
@@ -189,7 +190,7 @@ Node = Annotated[
 ]
 
 
-class Plan(BaseModel):
+class Plan(DeferredModel):
     """A job as data. It begins at its first node and is over at the successor `end`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -236,7 +237,7 @@ def results_named(node: Node) -> frozenset[str]:
     return names_under(node.model_dump(mode="json", exclude={"form"}), "results")
 
 
-class Problem(BaseModel):
+class Problem(DeferredModel):
     """Something wrong with a plan, at a node; the index is the node's place in the plan."""
 
     model_config = ConfigDict(frozen=True)

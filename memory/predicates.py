@@ -7,9 +7,10 @@ import re
 from types import MappingProxyType
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from mnestic.memory.claims import Cardinality
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 
 Category = Literal["profile", "preferences", "relationships", "work", "events", "knowledge"]
@@ -42,7 +43,7 @@ _MULTI: dict[Category, str] = {
 NAMING = ("also_known_as", "full_name", "nickname", "preferred_name")
 
 
-class Predicate(BaseModel):
+class Predicate(DeferredModel):
     """A predicate of a tenant."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

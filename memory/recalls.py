@@ -5,16 +5,17 @@ The question stands apart from the plan, since code-first users ask it too.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from mnestic.memory.auto_selections import SearchSelection
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.episodes import Episode
 from mnestic.memory.records import ReadRecord
 
 Name = Annotated[str, Field(min_length=1, max_length=256)]
 
 
-class RecordSelection(BaseModel):
+class RecordSelection(DeferredModel):
     """Long-term records by namespace, all of them or some keys."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -24,7 +25,7 @@ class RecordSelection(BaseModel):
     limit: int = Field(100, ge=1, le=1000)
 
 
-class EpisodeSelection(BaseModel):
+class EpisodeSelection(DeferredModel):
     """The latest episodes of the agent, the session or the job."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -33,7 +34,7 @@ class EpisodeSelection(BaseModel):
     limit: int = Field(5, ge=1, le=100)
 
 
-class RecallQuery(BaseModel):
+class RecallQuery(DeferredModel):
     """What to recall: by name, the latest episodes, and what is found for a question."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -43,7 +44,7 @@ class RecallQuery(BaseModel):
     search: SearchSelection | None = None
 
 
-class Recalled(BaseModel):
+class Recalled(DeferredModel):
     """What was recalled.
 
     `missing` are keys that were asked for by name and are not there, `namespaces` what was read whole.

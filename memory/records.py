@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 from typing import Any, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
 
 
-class RecordRef(BaseModel):
+class RecordRef(DeferredModel):
     """A record as somebody saw it: which one, at which version. Version 0: it was not there."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -16,7 +18,7 @@ class RecordRef(BaseModel):
     version: int
 
 
-class LongTermRecord(BaseModel):
+class LongTermRecord(DeferredModel):
     """One value of an agent.
 
     `version` begins at 1 and grows with each write; a delete counts as one, so that a key that is

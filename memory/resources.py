@@ -3,9 +3,10 @@
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AwareDatetime, ConfigDict, Field, model_validator
 
 from mnestic.memory.canonical import check_text, is_blank
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 
 LARGEST_MESSAGE_BYTES = 1_048_576
@@ -14,7 +15,7 @@ _YEARS = range(1900, 3000)
 _DAY_MINUTES = 24 * 60
 
 
-class Resource(BaseModel):
+class Resource(DeferredModel):
     """One raw message. The same `source_id` in the same session is the same message.
 
     `offset_minutes` is what the speaker's clock was ahead of UTC, by which *yesterday* is told; if it is not

@@ -2,13 +2,14 @@
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.durations import Delay
 from mnestic.memory.recalls import Name
 
 
-class Retry(BaseModel):
+class Retry(DeferredModel):
     """A retry policy. What it does not say is as it is for nodes of that kind.
 
     `attempts` counts the first one too; 0 means without limit. The first pause is `first_delay`, each

@@ -9,8 +9,9 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.entries import Entry, EntryStatus, EntryType
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.moments import check_order
@@ -26,7 +27,7 @@ MOST_RESULTS = 1000
 _Weight = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 
 
-class RetrievalPolicy(BaseModel):
+class RetrievalPolicy(DeferredModel):
     """Every weight of retrieval; how each signal is worked out stands in `memory/weighing.py`.
 
     Signals are absolute: what one says of an entry does not depend on what else was found, so a score
@@ -152,7 +153,7 @@ def _question(text: str) -> str:
     return text
 
 
-class RetrievalQuery(BaseModel):
+class RetrievalQuery(DeferredModel):
     """What is asked of an agent's memory, and what may come back.
 
     What was superseded, ended or deleted, what has expired and what is archived does not come back,
@@ -197,7 +198,7 @@ class RetrievalQuery(BaseModel):
         return self.statuses != ("active",) or any(one not in (None, ()) for one in given)
 
 
-class RetrievedEntry(BaseModel):
+class RetrievedEntry(DeferredModel):
     """An entry that answers a question.
 
     `score`, 0 to 1, is how sure it is that it does; `signals` is what each part added to it, before the
@@ -211,7 +212,7 @@ class RetrievedEntry(BaseModel):
     signals: dict[str, float]
 
 
-class Retrieval(BaseModel):
+class Retrieval(DeferredModel):
     """What was found, the best first.
 
     `words` are those that were looked for, as they are stored, with how telling each is; `names` those
@@ -222,8 +223,8 @@ class Retrieval(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     found: tuple[RetrievedEntry, ...] = ()
-    words: dict[str, float] = {}
+    words: dict[str, float] = Field(default_factory=dict)
     names: tuple[str, ...] = ()
-    misspelt: dict[str, str] = {}
+    misspelt: dict[str, str] = Field(default_factory=dict)
     period: tuple[datetime, datetime] | None = None
-    skipped: dict[str, str] = {}
+    skipped: dict[str, str] = Field(default_factory=dict)

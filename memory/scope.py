@@ -6,8 +6,9 @@ It stands alone because every store, activity and workflow takes it, and one che
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}")
@@ -40,7 +41,7 @@ Id = Annotated[str, AfterValidator(_id)]
 EVERY_AGENT = "*"  # the agent of what belongs to a whole tenant; no agent has this id
 
 
-class Scope(BaseModel):
+class Scope(DeferredModel):
     """The owner of a piece of memory."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

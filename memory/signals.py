@@ -7,8 +7,9 @@ names what changed and holds no content: whoever wants that reads it, as it is b
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.facts import Fact, FactChange
 from mnestic.memory.patterns import Pattern
 
@@ -27,7 +28,7 @@ SignalKind = Literal[
 SignalTarget = Literal["entry", "fact", "pattern"]
 
 
-class Signal(BaseModel):
+class Signal(DeferredModel):
     """What happened to an entry, a fact or a pattern; entries of one transaction share one."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -11,9 +11,10 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Literal
 
-from pydantic import AliasPath, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasPath, AwareDatetime, ConfigDict, Field, ValidationError
 
 from mnestic.memory.canonical import canonical_json, canonical_object, sha256_hex
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.episodes import Episode
 from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError, StoredValueError
 from mnestic.memory.records import LongTermRecord, ReadRecord
@@ -33,7 +34,7 @@ class SnapshotParts:
     snapshot_at: AwareDatetime
 
 
-class MemorySnapshot(BaseModel):
+class MemorySnapshot(DeferredModel):
     """Working memory, the latest episodes and the long-term read set at one moment."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -55,7 +56,7 @@ class MemorySnapshot(BaseModel):
         )
 
 
-class EpisodeKey(BaseModel):
+class EpisodeKey(DeferredModel):
     """Which episode it is, and when it was written."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -64,7 +65,7 @@ class EpisodeKey(BaseModel):
     created_at: AwareDatetime
 
 
-class SnapshotHead(BaseModel):
+class SnapshotHead(DeferredModel):
     """What tells whether memory is still as it was: a fraction of the whole to read.
 
     `working_sha256` is `WorkingRef.sha256` of working memory.
@@ -93,19 +94,19 @@ class _Whole(MemorySnapshot):
     last_checkpoint: str | None
 
 
-class _Tail(BaseModel):
+class _Tail(DeferredModel):
     """The episodes of the bytes."""
 
     episodic_tail: tuple[Episode, ...]
 
 
-class _Version(BaseModel):
+class _Version(DeferredModel):
     """What must be known of a snapshot before it can be read."""
 
     schema_version: int
 
 
-class SnapshotRef(BaseModel):
+class SnapshotRef(DeferredModel):
     """What a workflow knows of a snapshot: enough to find and to verify it, none of its content."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -121,7 +122,7 @@ class SnapshotRef(BaseModel):
     snapshot_at: AwareDatetime
 
 
-class Drift(BaseModel):
+class Drift(DeferredModel):
     """One thing that changed in memory between a snapshot and its restore.
 
     `namespace` and `key` name a long-term record; working memory is `("", "working_memory")`, an episode

@@ -1,13 +1,14 @@
 """An agent's memory in numbers."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.entries import EntryStatistics
 from mnestic.memory.facts import FactStatus
 from mnestic.memory.learning import LearningCount
 
 
-class MemoryStatistics(BaseModel):
+class MemoryStatistics(DeferredModel):
     """Entries, how far learning is, and facts by status."""
 
     model_config = ConfigDict(frozen=True)

@@ -8,8 +8,9 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.facts import Fact
 from mnestic.memory.predicates import Category
 
@@ -18,7 +19,7 @@ LONGEST = 400  # characters of a summary
 _JOINS = re.compile(r"[;:,\n\r\u2028\u2029]|\band\b", re.IGNORECASE)  # what stands between facts
 
 
-class CategorySummary(BaseModel):
+class CategorySummary(DeferredModel):
     """What is so in one category, as a line; `facts` are those that it tells, the latest first."""
 
     model_config = ConfigDict(frozen=True)

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AwareDatetime, ConfigDict, Field, field_validator
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.episodes import Episode
 from mnestic.memory.names import EXTEND_WAIT
 from mnestic.memory.operations import LedgerEntry
@@ -56,7 +57,7 @@ ended            it is over
 _TOLD_BY_WAITS = frozenset({"open_wait", "restore"})
 
 
-class TimelineEntry(BaseModel):
+class TimelineEntry(DeferredModel):
     """One thing that happened. `detail` holds ids, names, counts, durations and causes."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -82,7 +83,7 @@ class TimelineEntry(BaseModel):
         return TimelineEntry(at=self.at, what=self.what, detail=told, source=self.source)
 
 
-class JobTimeline(BaseModel):
+class JobTimeline(DeferredModel):
     """What happened to a job, in the order of time.
 
     `complete` is false when Temporal does not keep all of the job's history any more.

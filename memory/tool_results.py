@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
+
+from mnestic.memory.deferred_model import DeferredModel
 
 
-class ToolResultRef(BaseModel):
+class ToolResultRef(DeferredModel):
     """Where a result is kept, and the hash that it is verified by: of its canonical JSON.
 
     One that is `set_aside` comes back for each node that names it; of the others, a node sees the

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     NonNegativeInt,
@@ -17,6 +16,7 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import BudgetExceededError, ConfigurationError
 from mnestic.memory.language import TokenUsage
 
@@ -33,7 +33,7 @@ DAILY: tuple[Purpose, ...] = (
 )  # what the budget of a day is for
 
 
-class ModelPrice(BaseModel):
+class ModelPrice(DeferredModel):
     """USD for a million tokens, of what is sent and of what is answered, and for a thousand search units."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,7 +76,7 @@ class ModelPrices(RootModel[dict[str, ModelPrice]]):
         return spent / _PRICED_TOKENS + price.search * search_units / _PRICED_UNITS
 
 
-class ModelCall(BaseModel):
+class ModelCall(DeferredModel):
     """One call of a model. `cost_usd` is None where no price was known.
 
     `injected_tokens`, by our count, are those of the input that were memories and notes put before it;
@@ -97,7 +97,7 @@ class ModelCall(BaseModel):
     search_units: NonNegativeInt = 0
 
 
-class UsageTotal(BaseModel):
+class UsageTotal(DeferredModel):
     """What a number of calls took together; `unpriced` of them are not in the cost."""
 
     model_config = ConfigDict(frozen=True)
@@ -114,7 +114,7 @@ class UsageTotal(BaseModel):
         return self.input_tokens + self.output_tokens
 
 
-class Budget(BaseModel):
+class Budget(DeferredModel):
     """What the model calls of something may take in all: tokens of both kinds, money, or both."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -8,9 +8,10 @@ import json
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
 
 from mnestic.memory.canonical import check_json, check_size, check_text
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forms import check_payload
 from mnestic.memory.job_contexts import SealedTail
@@ -67,7 +68,7 @@ terminated       ended by force from outside; final, without an episode
 """
 
 
-class Override(BaseModel):
+class Override(DeferredModel):
     """Why and how a person lets a job go on that needs attention.
 
     `policy` takes the place of the wait's own: `rebase` goes on with memory as it is now, also when
@@ -82,7 +83,7 @@ class Override(BaseModel):
     policy: Literal["pinned", "rebase"] = "rebase"
 
 
-class ResumeRequest(BaseModel):
+class ResumeRequest(DeferredModel):
     """One request to resume. The same `request_id` is the same request, however often it is sent."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -95,7 +96,7 @@ class ResumeRequest(BaseModel):
     override: Override | None = None
 
 
-class KeptRequest(BaseModel):
+class KeptRequest(DeferredModel):
     """A request by signal that a job keeps since its wait could not be restored; the payload is not told."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -104,7 +105,7 @@ class KeptRequest(BaseModel):
     outcome: str
 
 
-class ResumeReceipt(BaseModel):
+class ResumeReceipt(DeferredModel):
     """What a resume did. A duplicate gets the receipt of the first.
 
     `set_aside` is the snapshot of newer working memory that a pinned restore has replaced.
@@ -125,7 +126,7 @@ class ResumeReceipt(BaseModel):
     set_aside: str | None = None
 
 
-class ResumptionContext(BaseModel):
+class ResumptionContext(DeferredModel):
     """Where a job goes on: its node, its inputs, what the nodes before gave, its plan, its memory."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -137,7 +138,7 @@ class ResumptionContext(BaseModel):
     memory_snapshot: SnapshotRef | None = None
 
 
-class OpenWait(BaseModel):
+class OpenWait(DeferredModel):
     """A wait that is open, as the workflow knows it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -152,7 +153,7 @@ class OpenWait(BaseModel):
     form: dict[str, Any] | None = None
 
 
-class JobWait(BaseModel):
+class JobWait(DeferredModel):
     """A `job_wait` row."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -174,7 +175,7 @@ class JobWait(BaseModel):
     receipt: ResumeReceipt | None = None
 
 
-class Restored(BaseModel):
+class Restored(DeferredModel):
     """How a wait ended, for good: by which request (None: its time was up), and what had changed.
 
     The first restore that commits decides. Whoever asks again, also with another request, gets this.
@@ -201,7 +202,7 @@ def tail_after(
     return sealed if is_sealed else None
 
 
-class ExtendRequest(BaseModel):
+class ExtendRequest(DeferredModel):
     """Asks for a later deadline of the open wait."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -210,7 +211,7 @@ class ExtendRequest(BaseModel):
     wait_id: str | None = None
 
 
-class WaitExtended(BaseModel):
+class WaitExtended(DeferredModel):
     """A wait with its new deadline."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -219,7 +220,7 @@ class WaitExtended(BaseModel):
     deadline: AwareDatetime
 
 
-class ForkOrigin(BaseModel):
+class ForkOrigin(DeferredModel):
     """The wait that a forked job begins at, and the snapshot it begins with."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from mnestic.memory.canonical import (
@@ -18,6 +18,7 @@ from mnestic.memory.canonical import (
     sha256_hex,
     storable_json,
 )
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -25,7 +26,7 @@ TOLD_DRIFT = "drift"
 """The variable in which a restore tells a job what changed; nobody else writes it."""
 
 
-class Message(BaseModel):
+class Message(DeferredModel):
     """One message of a session. `speaker` names who said it when the role alone does not.
 
     Its fields are in the order of their names, so that pydantic writes messages in canonical form.
@@ -44,7 +45,7 @@ class Message(BaseModel):
 _MESSAGES = TypeAdapter(tuple[Message, ...])
 
 
-class ToolCall(BaseModel):
+class ToolCall(DeferredModel):
     """One call of a tool: what was asked, and what came back."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="constants")
@@ -78,11 +79,11 @@ class WorkingDocument:
         return WorkingRef(version=self.version, sha256=sha256_hex(self.body))
 
 
-class _Uncounted(BaseModel):
+class _Uncounted(DeferredModel):
     """A message of which nothing is read."""
 
 
-class _Messages(BaseModel):
+class _Messages(DeferredModel):
     """What has to be read of a state to count its messages."""
 
     messages: tuple[_Uncounted, ...]
@@ -96,7 +97,7 @@ def count_messages(body: str) -> int | None:
         return None
 
 
-class WorkingMemory(BaseModel):
+class WorkingMemory(DeferredModel):
     """A session's state. `version` counts its writes; 0 means that nothing was written.
 
     A number that JSON does not have is dumped as it is, to be refused; pydantic's default is to make it null.

@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, ConfigDict
 
 from mnestic.memory.claims import Claim, name_key
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.entries import Entry
 from mnestic.memory.facts import Fact
 from mnestic.memory.histories import FactHistory, history_of
@@ -17,7 +18,7 @@ from mnestic.memory.patterns import Pattern, Prediction, patterns_of, predict
 from mnestic.memory.subjects import spelt
 
 
-class World(BaseModel):
+class World(DeferredModel):
     """What is known of a subject at a moment.
 
     `facts` are so now; `changes` are the histories of what was once believed otherwise; `entries` are

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.recalls import Name
@@ -23,7 +24,7 @@ Text = Annotated[str, BeforeValidator(as_text)]
 """Text; a value that a template put there becomes JSON."""
 
 
-class RecordWrite(BaseModel):
+class RecordWrite(DeferredModel):
     """One long-term record to write; with `expected_version`, only onto that version (0: if new)."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -35,7 +36,7 @@ class RecordWrite(BaseModel):
     expected_version: int | None = Field(None, ge=0)
 
 
-class EpisodeWrite(BaseModel):
+class EpisodeWrite(DeferredModel):
     """One episode to write: a summary as given, or one made of the session's last messages."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -46,7 +47,7 @@ class EpisodeWrite(BaseModel):
     payload: dict[str, Any] = Field(default_factory=dict)
 
 
-class MessageWrite(BaseModel):
+class MessageWrite(DeferredModel):
     """One message to append to working memory."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -57,7 +58,7 @@ class MessageWrite(BaseModel):
     channel: str | None = None
 
 
-class MemoryWrite(BaseModel):
+class MemoryWrite(DeferredModel):
     """Everything that one operation writes, all or nothing.
 
     `records` is a list, or a template that names a variable which holds one.
