@@ -137,10 +137,12 @@ def year_of(words: str, *, this_year: int) -> int:
 def iter_mentions(text: str) -> Iterator[re.Match[str]]:
     """The places at which the pattern matches, one after the other."""
     words = [(match.start(), match[0].casefold()) for match in _WORD.finditer(text)]
-    if not any(word in TELLING or word[0].isdecimal() for _, word in words):
-        return
+    telling = (start for start, word in reversed(words) if word in TELLING or word[0].isdecimal())
+    last = next(telling, -1)  # behind it no mention begins
     end = 0
     for start, word in words:
+        if start > last:
+            return
         if start >= end and (word in BEGINNINGS or word[0].isdecimal()):
             match = MENTION.match(text, start)
             if match is not None:

@@ -42,6 +42,7 @@ def entry_of(
         policy: The weights of importance; the defaults without one.
     """
     said = came.resource
+    at = said.local_at
     speaker = (said.speaker,) if came.kind == "message" else ()
     entry = Entry(
         id=entry_id_of(said, owner=owner),
@@ -54,11 +55,10 @@ def entry_of(
         subjects=came.subjects or speaker,
         related=() if came.corrects is None else (came.entry_id(came.corrects, owner=owner),),
         parent=None if came.came_with is None else came.entry_id(came.came_with, owner=owner),
-        at=said.local_at,
+        at=at,
+        **_described(said.content, at=at),
     )
-    return weighed(
-        entry.model_copy(update=_described(entry)), now=now, children=children, policy=policy
-    )
+    return weighed(entry, now=now, children=children, policy=policy)
 
 
 def drafted_entry(
@@ -97,7 +97,7 @@ def changed_entry(
     """An entry with a change, and with what follows from another content."""
     changed = entry.model_copy(update=change.model_dump(exclude_unset=True))
     if changed.content != entry.content:
-        changed = changed.model_copy(update=_described(changed))
+        changed = changed.model_copy(update=_described(changed.content, at=changed.at))
     return weighed(changed, now=now, children=children, policy=policy)
 
 
@@ -150,12 +150,12 @@ def _names_in(claims: Sequence[Claim]) -> Iterable[str]:
     )
 
 
-def _described(entry: Entry) -> dict[str, Any]:
-    """What follows from the content of an entry alone."""
+def _described(content: str, *, at: datetime) -> dict[str, Any]:
+    """What follows from the content of an entry alone, and when it was said."""
     return {
-        "summary": cut_text(entry.content, _SUMMARY_CHARS),
-        "keywords": _keywords(entry.content),
-        "times": times_of(entry.content, at=entry.at),
+        "summary": cut_text(content, _SUMMARY_CHARS),
+        "keywords": _keywords(content),
+        "times": times_of(content, at=at),
     }
 
 
@@ -173,5 +173,5 @@ def _joined(known: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
 
 def _keywords(text: str) -> tuple[str, ...]:
     """The telling words of a text, those that come most often first."""
-    words = [word for word in terms_of(text) if len(word) <= _LONGEST_KEYWORD]
-    return tuple(word for word, _ in Counter(words).most_common(_KEYWORDS))
+    counts = Counter(word for word in terms_of(text) if len(word) <= _LONGEST_KEYWORD)
+    return tuple(sorted(counts, key=counts.__getitem__, reverse=True)[:_KEYWORDS])
