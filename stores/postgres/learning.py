@@ -1,6 +1,7 @@
 """How far it is with learning from each resource, in Postgres."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import CTE, Select, case, func, select, true, update
@@ -52,18 +53,21 @@ class PostgresLearningStore:
         (begun,) = await self._unit.rows_of(_RECEIVE.bind(asked))
         if not begun:
             return Begun()
-        if new := [row.session_id for row in begun if row.is_new]:
-            self._unit.wrote("resource.append", new[0])
+        new = [row for row in begun if row.content is not None]
+        if new:
+            self._unit.wrote("resource.append", new[0].session_id)
         self._unit.wrote("learning.begin", f"{len(begun)} messages")
-        return Begun(tuple([await self._begun(row) for row in begun]), begun[0].updated_at)
+        rest = [(row.session_id, row.source_id) for row in begun if row.content is None]
+        kept_before = await self._select(rest) if rest else ()
+        in_order = sorted((*new, *kept_before), key=attrgetter("number"))
+        return Begun(tuple(map(_lesson, in_order)), begun[0].updated_at)
 
-    async def _begun(self, row: Any) -> Lesson:
-        """What was begun; somebody else may have kept the resource since the statement began."""
-        if row.content is not None:
-            return _lesson(row)
-        lesson = await self.find(row.session_id, row.source_id)
-        assert lesson is not None, "it was entered in this transaction"
-        return lesson
+    async def _select(self, places: Sequence[tuple[str, str]]) -> Sequence[Any]:
+        """Rows of messages by session and source id, with their resources."""
+        found = select(*LEARNING.c).where(
+            self._unit.owned(LEARNING), among(places, LEARNING.c.session_id, LEARNING.c.source_id)
+        )
+        return await self._unit.rows(_with_resources(found))
 
     async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:
         """See the port."""

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.rows import scalar_row
+from sqlalchemy import text
 
 from mnestic.starter.memory_client import MemoryClient
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -37,6 +38,10 @@ COPY = sql.SQL("""
 INSERT INTO mnestic.{table} (tenant_id, agent_id, {columns}) OVERRIDING SYSTEM VALUE
 SELECT tenant_id, concat_ws('-', 'tiny', place, {row}), {columns}
   FROM mnestic.{table} CROSS JOIN generate_series(1, %s) AS place
+""")
+# How often each statement was planned anew, of those that ran as often as entries were added.
+PLANS = text("""
+SELECT statement, custom_plans FROM pg_prepared_statements WHERE generic_plans + custom_plans >= 10
 """)
 COLUMNS = """
 SELECT column_name FROM information_schema.columns
@@ -87,6 +92,20 @@ async def test_a_generic_plan_reads_not_all_that_a_large_agent_has(
     }
     assert len(plans) >= 3 * len(QUESTIONS)
     assert not reading
+
+
+async def test_what_adds_an_entry_is_planned_a_few_times(large: tuple[MemoryClient, str]) -> None:
+    memory = PostgresMemory(large[1], pool_size=1)
+    client = MemoryClient(memory, tenant_id="t", agent_id="new")
+
+    for number in range(10):
+        await client.add(f"The {number}. crate is full.")
+    async with memory._engine.connect() as connection:
+        plans = (await connection.execute(PLANS)).all()
+    await memory.close()
+
+    assert len(plans) >= 4
+    assert {number for _, number in plans} == {5}, plans  # then Postgres keeps one plan
 
 
 def test_an_agent_seems_to_have_a_hundredth_of_every_table(admin_url: str) -> None:

@@ -27,15 +27,8 @@ begun AS (
               updated_at
 )
 -- What is in `begun` and not in `kept` was kept before, or by others since this statement began: then its content is NULL.
-SELECT begun.*, COALESCE(kept.channel, r.channel) AS channel, COALESCE(kept.speaker, r.speaker) AS speaker,
-       COALESCE(kept.content, r.content) AS content, COALESCE(kept.at, r.at) AS at,
-       COALESCE(kept.offset_minutes, r.offset_minutes) AS offset_minutes, kept.content IS NOT NULL AS is_new
+-- It is looked up by another statement: a part that hardly ever runs made the plan that is kept look dear, so that Postgres
+-- planned this one anew each time, which took longer than to run it.
+SELECT begun.*, kept.channel, kept.speaker, kept.content, kept.at, kept.offset_minutes
   FROM begun LEFT JOIN kept ON kept.session_id = begun.session_id AND kept.source_id = begun.source_id
-  LEFT JOIN LATERAL (
-       SELECT channel, speaker, content, at, offset_minutes FROM mnestic.resource
-        WHERE kept.content IS NULL  -- else nothing is looked up
-          AND tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
-          AND session_id = begun.session_id AND source_id = begun.source_id
-        OFFSET 0
-  ) AS r ON true
  ORDER BY number
