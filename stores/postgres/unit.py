@@ -25,7 +25,7 @@ from mnestic.memory.signals import Signal
 from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.connections import run_together
 from mnestic.stores.postgres.opening import COMMIT, opening
-from mnestic.stores.postgres.queries import NamedQuery, Query
+from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
 from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
 
 Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
@@ -40,33 +40,9 @@ VALUES (%(tenant_id)s, %(agent_id)s, 1, now())
 ON CONFLICT (tenant_id, agent_id) DO UPDATE SET revision = r.revision + 1, updated_at = now()
 RETURNING revision
 """)
-_AUDIT = NamedQuery.of("""
-INSERT INTO mnestic.audit_log (tenant_id, agent_id, actor, action, target, operation_key, reason, at)
-SELECT %(tenant_id)s, %(agent_id)s, r.actor, r.action, r.target, r.operation_key, r.reason, now()
-  FROM json_populate_recordset(CAST(NULL AS mnestic.audit_log), CAST(%(rows)s AS json)) AS r
-""")
-# The row that counts is locked until the transaction commits, so a number is seen after all before it.
-_SEND = NamedQuery.of("""
-WITH counted AS (
-    UPDATE mnestic.agent_revision SET signals = signals + %(count)s
-     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
-    RETURNING signals - %(count)s AS before
-)
-INSERT INTO mnestic.signal
-       (tenant_id, agent_id, number, kind, target, ids, subject, predicate, details, at)
-SELECT %(tenant_id)s, %(agent_id)s, before + place, kind, target, ids, subject, predicate, details, now()
-  FROM counted, ROWS FROM (
-       jsonb_to_recordset(CAST(%(signals)s AS jsonb))
-       AS (kind text, target text, ids jsonb, subject text, predicate text, details jsonb)
-     ) WITH ORDINALITY AS told (kind, target, ids, subject, predicate, details, place)
-""")
+_AUDIT, _FINISH_WRITE = read_query("add_audit_rows"), read_query("finish_write")
 # The first part of a write's action, where it changes what searches read.
 _KNOWLEDGE = frozenset({"entry", "claim", "fact", "predicate", "setting"})
-# After the revision, whose lock it has.
-_COUNT_KNOWLEDGE = NamedQuery.of("""
-UPDATE mnestic.agent_revision SET knowledge = knowledge + 1
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
-""")
 _SIGNALS = TypeAdapter(list[Signal])
 
 
@@ -176,19 +152,20 @@ class Unit:
     async def finish(self) -> None:
         """Writes what every transaction leaves behind: revision, signals, audit rows; and commits."""
         last = [*self._at_end]
-        if self._wrote and self._revision is None:
-            last.append(_RAISE_REVISION.bind(self.owner))
-        if self._signals:
-            last.append(_SEND.bind(self._told_signals()))
-        if self._trail:
+        if self._wrote or self._knows_more or self._signals:
+            last.append(_FINISH_WRITE.bind(self._audited() | self._counted()))
+        elif self._trail:
             last.append(_AUDIT.bind(self._audited()))
-        if self._knows_more:
-            last.append(_COUNT_KNOWLEDGE.bind(self.owner))
         await self.rows_of(*last, COMMIT)
 
-    def _told_signals(self) -> dict[str, Any]:
-        told = _SIGNALS.dump_json(self._signals).decode()
-        return {**self.owner, "count": len(self._signals), "signals": told}
+    def _counted(self) -> dict[str, Any]:
+        """By how much the agent's counts rise, and the signals."""
+        return {
+            "revisions": int(self._wrote and self._revision is None),
+            "knowledge": int(self._knows_more),
+            "signal_count": len(self._signals),
+            "signals": _SIGNALS.dump_json(self._signals).decode(),
+        }
 
     def _audited(self) -> dict[str, str]:
         """The rows of the audit log, of all that has been noted for it."""

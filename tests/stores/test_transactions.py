@@ -7,7 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from benchmarks.round_trips import counted
+from mnestic.activities.receiving import receive
 from mnestic.memory.episodes import Episode
+from mnestic.memory.learning import Incoming
 from mnestic.memory.operations import Operation
 from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Transaction
@@ -260,3 +263,37 @@ async def test_now_is_one_moment_in_a_transaction_and_later_in_the_next(begin: B
     assert first == same < later
     assert first.utcoffset() is not None
     assert abs(datetime.now(UTC) - later) < timedelta(minutes=5)
+
+
+async def test_what_a_write_leaves_behind_is_one_statement(begin: Begin) -> None:
+    spoken = Resource(
+        session_id="s1", source_id="m1", channel="c", speaker="M", content="x", at=NOON
+    )
+
+    async with begin(write=False) as transaction:  # which connects
+        await transaction.working.load("s1")
+    with counted() as trips:
+        async with begin() as transaction:
+            await receive(transaction, [spoken], owner="t/ada")
+
+    # The transaction begins by two; messages, entries, what is left behind, and the commit.
+    assert trips.statements == 2 + 4
+
+
+async def test_messages_that_were_kept_before_are_learned_from_as_they_were_kept(
+    begin: Begin,
+) -> None:
+    def spoken(number: int, content: str) -> Resource:
+        name = f"m{number}"
+        return Resource(
+            session_id="s1", source_id=name, channel="c", speaker="M", content=content, at=NOON
+        )
+
+    async with begin() as transaction:
+        await transaction.resources.append([spoken(1, "first"), spoken(3, "third")])
+
+    incoming = [Incoming(resource=spoken(number, "later")) for number in (1, 2, 3)]
+    async with begin() as transaction:
+        begun = await transaction.learning.receive(incoming)
+
+    assert [one.resource.content for one in begun.lessons] == ["first", "later", "third"]
