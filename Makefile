@@ -15,7 +15,7 @@ POOLED := tests/security/test_pooler.py tests/workflows/test_agent_job.py tests/
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test check acceptance pooler properties bench bench-ingest bench-retrieval bench-working up format lock clean
+.PHONY: help demo test check acceptance pooler properties bench bench-ingest bench-retrieval bench-working up reference format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,9 @@ check: $(INSTALLED) ## Check style, types and the direction of imports, then run
 
 up: $(INSTALLED) ## Start Postgres, Temporal with its UI, and a worker
 	@$(MNESTIC) up $(ARGS)
+
+reference: $(INSTALLED) ## Write docs/reference/ anew, from the code
+	@$(BIN)/python docs/generate.py
 
 format: $(INSTALLED) ## Format the code
 	$(BIN)/ruff format .

@@ -29,7 +29,7 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("mnestic", appauthor=False)),
-        description="Where the embedded runtime keeps its databases and logs",
+        description="Where the embedded runtime keeps its databases and logs; default: the user data directory",
     )
     tenant_id: str = Field("default", description="The tenant of every read and write")
     task_queue: str = Field("mnestic", description="Temporal task queue of jobs and activities")
@@ -58,7 +58,8 @@ class Settings(BaseSettings):
     cache_bytes: int = Field(
         default_factory=cache_bytes,
         ge=0,
-        description="What the answers and the vectors of queries that a process caches may take; 0: nothing is cached",
+        description="Bytes of answers and query vectors that a process may cache; 0: none; default: a 32nd of the "
+        "machine's or container's memory, 256 MiB to 1 GiB, never more than a quarter",
     )
     temporal_address: str | None = Field(
         None,

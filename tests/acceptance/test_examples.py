@@ -41,6 +41,22 @@ def test_each_example_is_in_the_list(root: Path) -> None:
     assert all(f"[{name}]({name})" in page for name in programs)
 
 
+def test_the_quick_start_runs_as_it_stands(
+    up: Any, processes: Any, root: Path, tmp_path: Path
+) -> None:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    program = tmp_path / "quickstart.py"
+    program.write_text(readme.split("```python\n")[1].split("```")[0], encoding="utf-8")
+
+    done = processes.run(sys.executable, program, env={"MNESTIC_DATA_DIR": str(up.data)})
+
+    assert done.code == 0, done.err
+    score, _, content = done.out.splitlines()[0].partition(" ")
+    assert float(score) > 0.9
+    assert content == "Mara is allergic to peanuts."
+    assert done.out.count("Mara is allergic to peanuts.") == 2
+
+
 def test_remember_and_ask(run_example: RunExample) -> None:
     first = run_example("remember_and_ask.py")
     again = run_example("remember_and_ask.py")

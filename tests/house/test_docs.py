@@ -1,0 +1,133 @@
+"""The pages say what is true: sizes, links, make targets, commands, plans and Python that compiles.
+
+`test_reference.py` compares the reference with the code; `acceptance/test_examples.py` runs the quick start and the
+examples.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from mnestic.memory.plans import Plan
+from mnestic.starter.cli.app import app
+from mnestic.starter.plans import parse_plan, read_plan
+
+ROOT = Path(__file__).parents[2]
+PAGES = (
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "examples").rglob("*.md")),
+)
+SIZES = {"README.md": 10 * 1024}
+NODE_KINDS = ("think", "tool", "recall", "remember", "emit", "wait")
+
+
+def name_of(path: object) -> str:
+    return str(path.relative_to(ROOT)) if isinstance(path, Path) else str(path)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def links() -> Iterator[tuple[Path, str]]:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                yield page, target
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    found = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+def typed_commands() -> Iterator[tuple[Path, str]]:
+    """Each line of a shell block that runs `mnestic`."""
+    for page in PAGES:
+        for block in blocks(page, "sh"):
+            for line in block.replace("\\\n", " ").splitlines():
+                if line.startswith("mnestic "):
+                    yield page, line
+
+
+@pytest.mark.parametrize(("name", "limit"), SIZES.items())
+def test_a_page_is_short(name: str, limit: int) -> None:
+    assert (ROOT / name).stat().st_size <= limit
+
+
+@pytest.mark.parametrize(("page", "target"), list(links()), ids=name_of)
+def test_each_link_leads_somewhere(page: Path, target: str) -> None:
+    path, _, anchor = target.partition("#")
+    there = page.parent / path if path else page
+
+    assert there.exists()
+    assert not anchor or anchor in headings(there)
+
+
+@pytest.mark.parametrize(("page", "line"), list(typed_commands()), ids=name_of)
+def test_each_command_that_is_shown_parses(page: Path, line: str) -> None:
+    command: Any = typer.main.get_command(app)
+    words = shlex.split(line, comments=True)[1:]
+    while hasattr(command, "commands"):
+        options = {name: one for one in command.params for name in one.opts}
+        while words and words[0] in options:  # before the command
+            words = words[2:]
+        assert words, f"{page.name}: no command in {line!r}"
+        assert words[0] in command.commands, f"{page.name}: no command {words[0]!r} in {line!r}"
+        command = command.commands[words.pop(0)]
+
+    known = {name for one in command.params for name in [*one.opts, *one.secondary_opts]}
+    assert {word for word in words if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [(page, text) for page in PAGES for text in blocks(page, "yaml")],
+    ids=name_of,
+)
+def test_each_plan_that_is_shown_is_sound(page: Path, text: str) -> None:
+    assert isinstance(parse_plan(text, source=page.name), Plan)
+
+
+def test_the_example_plan_has_nodes_of_the_kinds_in_the_guide() -> None:
+    guide = (ROOT / "docs" / "jobs.md").read_text(encoding="utf-8")
+
+    plan = read_plan(ROOT / "examples" / "order.yaml")
+
+    assert {node.kind for node in plan.nodes} <= set(NODE_KINDS)
+    assert all(f"| `{kind}` |" in guide for kind in NODE_KINDS)
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        (page, text)
+        for page in PAGES
+        if page.parent.name != "reference"
+        for text in blocks(page, "python")
+    ],
+    ids=name_of,
+)
+def test_each_python_block_compiles(page: Path, text: str) -> None:
+    body = "".join(f"    {line}\n" for line in text.splitlines())
+
+    compile(f"async def block():\n{body}", page.name, "exec")
+
+
+def test_the_make_targets_are_there() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+
+    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
+
+    assert named
+    assert named <= targets
