@@ -45,7 +45,7 @@ _FRESH_FOR_S = 600  # seconds in which the same question has the same answer; ho
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class QueryContext:
     """What `retrieve` was asked, and how it reads now."""
 
     query: RetrievalQuery
@@ -73,7 +73,7 @@ class Asking:
         is_rare = self.count_tokens is not None and not self._is_common(folded)
         return is_rare or folded in COMMON_SLIPS
 
-    def is_in_doubt(self, names: Mapping[str, str], words: Mapping[str, str]) -> bool:
+    def is_uncertain(self, names: Mapping[str, str], words: Mapping[str, str]) -> bool:
         """Whether one of the names or words that were read as others may be the name of somebody else."""
         asked_about = {word for name in self.question.asked_about for word in name}
         slips = {
@@ -110,7 +110,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadQuestion:
+class ParsedQuery:
     """A question as the agent's memory understands it; `called` are the words of names in it.
 
     `is_by_words`: what has no word of it is not near it, as the embedder knows its language too little.
@@ -176,30 +176,30 @@ class ReadQuestion:
         return bool(self.asked.weights or self.names or self.asked.period)
 
 
-async def resolve_terms(store: SearchStore, asking: Asking) -> Known:
+async def resolve_terms(store: SearchStore, context: QueryContext) -> Known:
     """What the agent's memory knows of all that a question may name."""
-    return await store.resolve(_terms(asking.question, asking))
+    return await store.resolve(_terms(context.question, context))
 
 
-async def read_asked(store: SearchStore, asking: Asking, known: Known) -> ReadQuestion:
+async def parse_query(store: SearchStore, context: QueryContext, known: Known) -> ParsedQuery:
     """Reads a question with what the agent's memory knows of it; words that are misspelt are looked for first."""
-    strange = _strange_names(asking, known)
-    unknown = _unknown_lexemes(asking, known)
+    strange = _strange_names(context, known)
+    unknown = _unknown_lexemes(context, known)
     suggested = Suggestions()
     if known.entries and (strange or unknown):
         suggested = await store.suggest(strange, unknown)
     if suggested.names:
         words = tuple(
             word._replace(text=suggested.names.get(word.text, word.text))
-            for word in asking.question.words
+            for word in context.question.words
         )
-        asking = replace(asking, question=asking.question._replace(words=words))
-        known = await resolve_terms(store, asking)
-    return _read(asking, known, suggested)
+        context = replace(context, question=context.question._replace(words=words))
+        known = await resolve_terms(store, context)
+    return _parse(context, known, suggested)
 
 
-def _read(asking: Asking, known: Known, suggested: Suggestions) -> ReadQuestion:
-    query, question = asking.query, asking.question
+def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> ParsedQuery:
+    query, question = context.query, context.question
     keys = possible_names(question.words)
     named = without_names(question.words, known.names)  # whom it is about is no word of it
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
@@ -214,7 +214,7 @@ def _read(asking: Asking, known: Known, suggested: Suggestions) -> ReadQuestion:
     of_facts = (*(word for word in telling if word not in by), *doing(named.words))
     if related and asked_predicates(of_facts, number=1).keys() <= {*NAMING}:  # who that is
         by, believed, of_facts = set(), believed | names, (*telling, *doing(named.words))
-    slips, quiet = _slips_and_quiet(named.words, asking, known)
+    slips, quiet = _slips_and_quiet(named.words, context, known)
     vocabulary = vocabulary_of(named.words, known, slips=slips, quiet=quiet, suggested=suggested)
     weights = vocabulary.weights
     number = max(1, len(weights) - len(by))
@@ -222,21 +222,21 @@ def _read(asking: Asking, known: Known, suggested: Suggestions) -> ReadQuestion:
     of_names = {part for name in silent for part in name.split()}
     called = [word.text for word in question.words if name_key(word.text) in of_names]
     text, foreign = " ".join(named.words), None
-    if asking.words is not None and not is_english_asked:
+    if context.words is not None and not is_english_asked:
         said = " ".join(word for word in named.words if word not in vocabulary.silent)
-        foreign = asking.words.embed_foreign(text, telling=said, is_sure=is_foreign)
-    return ReadQuestion(
+        foreign = context.words.embed_foreign(text, telling=said, is_sure=is_foreign)
+    return ParsedQuery(
         query=query,
         asked=Asked(
-            asked_at=asking.asked_at,
+            asked_at=context.asked_at,
             weights=weights,
             names=tuple(sorted(believed or names)),
             period=known.period or question.period,
             is_question=question.is_question,
             asks_when=question.asks_when,
-            is_in_doubt=asking.is_in_doubt(suggested.names, vocabulary.misspelt)
+            is_uncertain=context.is_uncertain(suggested.names, vocabulary.misspelt)
             or (bool(related) and not believed and not any(_is_known(word, known) for word in by))
-            or (not (is_foreign or names) and asking.is_of_stranger(known, vocabulary.misspelt)),
+            or (not (is_foreign or names) and context.is_of_stranger(known, vocabulary.misspelt)),
             tells_past=query.statuses != ("active",)
             or asks_of_past([word.text for word in question.words]),
             mode=query.mode,
@@ -253,12 +253,12 @@ def _read(asking: Asking, known: Known, suggested: Suggestions) -> ReadQuestion:
         foreign=foreign,
         is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
         known=known,
-        policy=asking.policy or settings_of(known.settings).policy,
-        words=None if foreign is not None else asking.words,
+        policy=context.policy or settings_of(known.settings).policy,
+        words=None if foreign is not None else context.words,
     )
 
 
-def _terms(question: Question, asking: Asking) -> Terms:
+def _terms(question: Question, context: QueryContext) -> Terms:
     """All that a question may name: names, words, tags, times and somebody's relatives."""
     words = frozenset(word.text for word in question.words)
     keys, relatives = possible_names(question.words), [*relatives_in(question.words)]
@@ -270,13 +270,13 @@ def _terms(question: Question, asking: Asking) -> Terms:
         periods=periods,
         owners=frozenset().union(*(one.owners for one in relatives)),
         kin=frozenset(one.predicate for one in relatives if one.predicate),
-        model=asking.model,
+        model=context.model,
     )
 
 
-def _strange_names(asking: Asking, known: Known) -> list[str]:
+def _strange_names(context: QueryContext, known: Known) -> list[str]:
     """Words that may be names, and are known neither as these nor as words."""
-    words = asking.question.words
+    words = context.question.words
     is_english_asked = is_english({word.text for word in words})
     return [
         word.text
@@ -285,24 +285,24 @@ def _strange_names(asking: Asking, known: Known) -> list[str]:
         and (word.text[:1].isupper() or not known.names)
         and name_key(word.text) not in known.names
         and not _is_known(word.text, known)
-        and (asking.may_be_misspelt(word.text) or (word.is_capital and is_english_asked))
+        and (context.may_be_misspelt(word.text) or (word.is_capital and is_english_asked))
     ]
 
 
-def _unknown_lexemes(asking: Asking, known: Known) -> frozenset[str]:
+def _unknown_lexemes(context: QueryContext, known: Known) -> frozenset[str]:
     """What nothing is known of among the words of a question that are no names."""
-    words = without_names(asking.question.words, known.names).words
-    slips, quiet = _slips_and_quiet(words, asking, known)
+    words = without_names(context.question.words, known.names).words
+    slips, quiet = _slips_and_quiet(words, context, known)
     return unknown_lexemes(words, known, slips=slips, quiet=quiet)
 
 
 def _slips_and_quiet(
-    words: Sequence[str], asking: Asking, known: Known
+    words: Sequence[str], context: QueryContext, known: Known
 ) -> tuple[list[str], set[str]]:
     """The words that may be misspelt, and those that say nothing in English."""
     telling = telling_words(words)
     is_foreign = not is_english(words) and LANGUAGE not in known.languages
-    slips = [word for word in telling if is_foreign or asking.may_be_misspelt(word)]
+    slips = [word for word in telling if is_foreign or context.may_be_misspelt(word)]
     return slips, set(words).difference(telling)
 
 

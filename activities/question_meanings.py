@@ -3,27 +3,27 @@
 It stands apart from reading the question, so that whoever holds a transaction may end it before a model is asked.
 """
 
-from mnestic.activities.asked_questions import ReadQuestion
+from mnestic.activities.asked_questions import ParsedQuery
 from mnestic.activities.reranking import SKIPPED
 from mnestic.memory.caches import CacheScope, LRUCache
 from mnestic.memory.ports import Embedder
 
-Meant = tuple[bytes | None, dict[str, str]]  # a vector, or why there is none
+QueryVector = tuple[bytes | None, dict[str, str]]  # a vector, or why there is none
 
 
 async def embed_question(
-    embedder: Embedder, read: ReadQuestion, *, cache: LRUCache, scope: CacheScope
-) -> Meant:
+    embedder: Embedder, parsed: ParsedQuery, *, cache: LRUCache, scope: CacheScope
+) -> QueryVector:
     """The vector of a question, float32; None where its meaning is not asked, or the embedder does not answer, and why not."""
-    if read.query.mode == "text" or not read.asked.weights:
+    if parsed.query.mode == "text" or not parsed.asked.weights:
         return None, {}
-    if read.foreign is not None:
-        return read.foreign.tobytes(), {}
-    key, revision = f"{embedder.name}\0{read.text}", read.known.knowledge
+    if parsed.foreign is not None:
+        return parsed.foreign.tobytes(), {}
+    key, revision = f"{embedder.name}\0{parsed.text}", parsed.known.knowledge
     if (cached := cache.get(scope, key, revision=revision)) is not None:
         return cached, {}
     try:
-        (vector,) = (await embedder.embed([read.text])).vectors
+        (vector,) = (await embedder.embed([parsed.text])).vectors
     except SKIPPED as error:
         return None, {"semantic": str(error)}
     cache.put(scope, key, vector, revision=revision)

@@ -1,6 +1,6 @@
 """Retrieval: what an agent's memory has for a question, out of all sources, weighed.
 
-It stands alone because every way of asking comes through it: the client, a job's nodes, and what is put
+It stands alone because every query comes through it: the client, a job's nodes, and what is put
 before a message.
 """
 
@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
 
-from mnestic.activities.asked_questions import Asking, ReadQuestion, read_asked, resolve_terms
+from mnestic.activities.asked_questions import ParsedQuery, QueryContext, parse_query, resolve_terms
 from mnestic.activities.late_interaction import late_interaction
 from mnestic.activities.question_meanings import embed_question
 from mnestic.activities.reranking import Rerankers, read_again
@@ -27,7 +27,7 @@ from mnestic.memory.questions import read_question
 from mnestic.memory.ranking import Ranked, rank, sure_enough
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, RetrievedEntry
 from mnestic.memory.retrieval_ports import SearchStore
-from mnestic.memory.search import Found, Search
+from mnestic.memory.search import Search, SearchResult
 from mnestic.memory.terms import fold
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
@@ -76,7 +76,7 @@ async def retrieve(
         policy: The weights; the agent's own without one.
     """
     asked_at = query.asked_at or query.as_of or datetime.now(UTC)
-    asking = Asking(
+    context = QueryContext(
         query,
         asked_at=asked_at,
         question=read_question(query.text, asked_at=asked_at),
@@ -86,32 +86,32 @@ async def retrieve(
         words=embedder if isinstance(embedder, WordEmbedder) else None,
     )
     async with begin() as transaction:
-        known = await resolve_terms(transaction.search, asking)
+        known = await resolve_terms(transaction.search, context)
         scope, answers = transaction.cache_scope(known.database), transaction.caches.answers
-        key, vectors = asking.key(known), transaction.caches.vectors
+        key, vectors = context.key(known), transaction.caches.vectors
         if (cached := answers.get(scope, key, revision=known.knowledge)) is not None:
             return Retrieval.model_validate_json(cached)
-        read = await read_asked(transaction.search, asking, known)
+        parsed = await parse_query(transaction.search, context, known)
         if embedder.model is None:  # it takes no time, so a transaction may wait for it
-            vector, skipped = await embed_question(embedder, read, cache=vectors, scope=scope)
-            best = await _search(transaction.search, read, read.search(embedder.name, vector))
+            vector, skipped = await embed_question(embedder, parsed, cache=vectors, scope=scope)
+            best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
     if embedder.model is not None:
-        vector, skipped = await embed_question(embedder, read, cache=vectors, scope=scope)
+        vector, skipped = await embed_question(embedder, parsed, cache=vectors, scope=scope)
         async with begin() as transaction:
-            best = await _search(transaction.search, read, read.search(embedder.name, vector))
-    if read.rerank != "off":  # in no transaction, since somebody may have to be waited for
-        by = rerankers.get(read.rerank)
-        again, why = await read_again(query.text, *best, by=by, policy=read.policy)
-        sure = sure_enough(again, policy=read.policy, min_score=query.min_score)
+            best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
+    if parsed.rerank != "off":  # in no transaction, since somebody may have to be waited for
+        by = rerankers.get(parsed.rerank)
+        again, why = await read_again(query.text, *best, by=by, policy=parsed.policy)
+        sure = sure_enough(again, policy=parsed.policy, min_score=query.min_score)
         best, skipped = (sure[: query.limit], best[1]), {**skipped, **why}
-    retrieval = _answer(read, best, skipped=skipped)
-    if read.is_cacheable and not skipped:
+    retrieval = _answer(parsed, best, skipped=skipped)
+    if parsed.is_cacheable and not skipped:
         answer = retrieval.model_dump_json().encode()
         answers.put(scope, key, answer, revision=known.knowledge)
     return retrieval
 
 
-def _answer(read: ReadQuestion, best: _Best, *, skipped: Mapping[str, str]) -> Retrieval:
+def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> Retrieval:
     ranked, entries = best
     found = tuple(
         RetrievedEntry(
@@ -122,44 +122,52 @@ def _answer(read: ReadQuestion, best: _Best, *, skipped: Mapping[str, str]) -> R
         for one in ranked
         if one.number in entries  # else it was removed meanwhile
     )
-    return _told(read, found, skipped)
+    period = parsed.asked.period
+    return Retrieval(
+        found=found,
+        words={" ".join(one.lexemes): round(one.weight, 3) for one in parsed.vocabulary.asked},
+        names=parsed.asked.names,
+        misspelt=dict(parsed.vocabulary.misspelt),
+        period=None if period is None else (period.start, period.end),
+        skipped=dict(skipped),
+    )
 
 
-async def _search(store: SearchStore, read: ReadQuestion, search: Search) -> _Best:
+async def _search(store: SearchStore, parsed: ParsedQuery, search: Search) -> _Best:
     """The best candidates, and their entries by number.
 
     Sources may bring what the question rules out, as looking at the rest alone takes longer; where that
     leaves too few, they are asked for the rest.
     """
-    if not read.is_answerable:
+    if not parsed.is_answerable:
         return [], {}
     while True:
         found = await store.find_candidates(search)
-        order = _ranked(read, found)
-        right, entries = await _judged(store, read, search, order=order)
-        are_enough = len(right) >= read.wanted or order.let_through >= read.policy.pool
-        if are_enough or found.brought_all or search.is_strict:
-            return right[: read.wanted], entries
+        order = _ranked(parsed, found)
+        right, entries = await _filter_superseded(store, parsed, search, order=order)
+        are_enough = len(right) >= parsed.wanted or order.let_through >= parsed.policy.pool
+        if are_enough or found.is_exhaustive or search.is_strict:
+            return right[: parsed.wanted], entries
         search = replace(search, is_strict=True)
 
 
-def _ranked(read: ReadQuestion, found: Found) -> _Order:
+def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
     """Candidates in their order."""
-    query = read.query
+    query = parsed.query
     # What does not hold lends to nothing.
     candidates = found.candidates.without(found.superseded, entry_ids=query.excluded)
-    if read.words is not None:
+    if parsed.words is not None:
         by_meaning = query.mode == "semantic"
-        late_interaction(candidates, read.vocabulary, words=read.words, by_meaning=by_meaning)
-    set_apart(candidates, number=len(read.persons))
+        late_interaction(candidates, parsed.vocabulary, words=parsed.words, by_meaning=by_meaning)
+    set_apart(candidates, number=len(parsed.persons))
     ranked = rank(
         candidates,
-        asked=read.asked,
-        ties=found.ties,
-        policy=read.policy,
+        asked=parsed.asked,
+        edges=found.edges,
+        policy=parsed.policy,
         successions=found.successions,
         # Where the best are read once more, that may find that what is not sure answers all the same.
-        min_score=query.min_score if read.rerank == "off" else 0.0,
+        min_score=query.min_score if parsed.rerank == "off" else 0.0,
     )
     return _Order(
         ranked,
@@ -170,34 +178,34 @@ def _ranked(read: ReadQuestion, found: Found) -> _Order:
     )
 
 
-async def _judged(
-    store: SearchStore, read: ReadQuestion, search: Search, *, order: _Order
+async def _filter_superseded(
+    store: SearchStore, parsed: ParsedQuery, search: Search, *, order: _Order
 ) -> _Best:
     """The best that answer, looked at until there are enough, and their entries.
 
     Who is named speaks for themselves, where they do; of what others say no more than a few are looked at.
     """
-    limit, ranked = read.wanted, order.ranked
-    sure = sure_enough(ranked, policy=read.policy, min_score=read.query.min_score)
+    limit, ranked = parsed.wanted, order.ranked
+    sure = sure_enough(ranked, policy=parsed.policy, min_score=parsed.query.min_score)
     if are_said := any(one.is_said for one in sure):
         few = ranked[: _OF_OTHERS * limit]
         ranked = [*few, *(one for one in ranked[len(few) :] if not one.is_of_another)]
     right: list[Ranked] = []
     entries: dict[int, Entry] = {}
     doubted = order.unheard if are_said else frozenset()
-    compared = ranked[: 0 if read.query.repeats else 2 * limit]
+    compared = ranked[: 0 if parsed.query.repeats else 2 * limit]
     again = len(compared) - len(_different(compared, order))
     wanted = (2 * limit + again) / max(order.lasting, _FEWEST_LASTING)
     first, size = 0, max(round(wanted), _until(ranked, doubted, wanted=limit + limit // 4))
     while best := ranked[first : first + size]:
-        judged = await store.judge(
+        winners = await store.read_winners(
             [one.number for one in best],
             search,
             unheard=[one.number for one in best if one.number in doubted],
         )
-        entries |= judged.entries
-        right += [one for one in best if one.number not in judged.wrong]
-        left = sum(one.number not in judged.wrong for one in compared)
+        entries |= winners.entries
+        right += [one for one in best if one.number not in winners.wrong]
+        left = sum(one.number not in winners.wrong for one in compared)
         if compared and (again or first or left < limit):  # else the first of them are different
             right = _different(right, order)
         if len(right) >= limit:
@@ -213,7 +221,7 @@ def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
     """
     texts, groups = order.texts, [best]
     keys: list[Callable[[Ranked], object]] = [
-        lambda one: _whose(texts[one.number]),
+        lambda one: _attribution(texts[one.number]),
         lambda one: _letters(texts[one.number]),
         lambda one: key_of(texts[one.number].content),
     ]
@@ -238,7 +246,7 @@ def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence
     return [*groups.values()]
 
 
-def _whose(text: CandidateText) -> tuple[object, ...]:
+def _attribution(text: CandidateText) -> tuple[object, ...]:
     """By whom it is, of whom, and of when."""
     return text.speaker, text.subjects, text.times
 
@@ -252,17 +260,3 @@ def _until(ranked: Sequence[Ranked], doubted: AbstractSet[int], *, wanted: int) 
     """How many of the first ones there are until so many are among them that are not doubted."""
     sound = (place for place, one in enumerate(ranked, 1) if one.number not in doubted)
     return next(islice(sound, wanted - 1, None), len(ranked))
-
-
-def _told(
-    read: ReadQuestion, found: tuple[RetrievedEntry, ...], skipped: Mapping[str, str]
-) -> Retrieval:
-    period = read.asked.period
-    return Retrieval(
-        found=found,
-        words={" ".join(one.lexemes): round(one.weight, 3) for one in read.vocabulary.asked},
-        names=read.asked.names,
-        misspelt=dict(read.vocabulary.misspelt),
-        period=None if period is None else (period.start, period.end),
-        skipped=dict(skipped),
-    )

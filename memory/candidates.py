@@ -17,8 +17,8 @@ from mnestic.memory.dates import Period
 from mnestic.memory.retrieval import Mode
 
 Made = TypeVar("Made")
-Tie = Literal["beside", "near", "related"]
-Ties = Mapping[int, Sequence[tuple[int, Tie]]]
+EdgeKind = Literal["beside", "near", "related"]
+Edges = Mapping[int, Sequence[tuple[int, EdgeKind]]]
 # Ids of entries that told what was so one after the other, the latest first.
 Succession = Sequence[AbstractSet[str]]
 Values = NDArray[Any]  # one of each candidate, in their order
@@ -147,7 +147,7 @@ class Candidates:
 class Asked:
     """A question, as far as scores need it.
 
-    `weights` is how telling each of its words is. `is_in_doubt`: it asks about somebody of whom nothing is known, or a
+    `weights` is how telling each of its words is. `is_uncertain`: it asks about somebody of whom nothing is known, or a
     name of it was read as one that is known, and may be that of somebody else. `tells_past`: what is so no longer is
     told too.
     """
@@ -158,6 +158,6 @@ class Asked:
     period: Period | None = None
     is_question: bool = False
     asks_when: bool = False
-    is_in_doubt: bool = False
+    is_uncertain: bool = False
     tells_past: bool = False
     mode: Mode = "hybrid"

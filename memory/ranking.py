@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnestic.memory.candidates import Asked, Candidates, Succession, Ties, Values, tuples_of
+from mnestic.memory.candidates import Asked, Candidates, Edges, Succession, Values, tuples_of
 from mnestic.memory.retrieval import RetrievalPolicy
 from mnestic.memory.weighing import Weighed
 
@@ -51,7 +51,7 @@ def rank(
     candidates: Candidates,
     *,
     asked: Asked,
-    ties: Ties,
+    edges: Edges,
     policy: RetrievalPolicy,
     successions: Collection[Succession] = (),
     min_score: float | None = None,
@@ -61,7 +61,7 @@ def rank(
     Args:
         candidates: What the sources brought, each once.
         asked: The question.
-        ties: By number, the entries beside an entry and related to it, which it lends to.
+        edges: By number, the entries beside an entry and related to it, which it lends to.
         policy: The weights.
         successions: Of those that told what was so one after the other, the latest comes first.
         min_score: Scores below it are left out; the policy's without one. With 0 nothing is.
@@ -69,7 +69,7 @@ def rank(
     if not len(candidates):
         return []
     weighed, rows = Weighed(candidates, asked, policy), candidates.rows
-    signals = weighed.says() | weighed.lent(ties)
+    signals = weighed.says() | weighed.lent(edges)
     evidence = np.sum(list(signals.values()), axis=0)
     signals |= weighed.beside()
     total = np.sum(list(signals.values()), axis=0)
@@ -79,7 +79,7 @@ def rank(
     total = total + revision
     best, most = total.max(), evidence.max()
     score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
-    score *= weighed.beside_alone(ties, evidence)
+    score *= weighed.beside_alone(edges, evidence)
     if asked.period is not None:
         score *= weighed.outside(evidence)
     share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.ports import Transaction
     from mnestic.memory.recalls import Recalled, RecallQuery
     from mnestic.memory.scope import Scope
-    from mnestic.memory.search import Found, Judgement, Known, Search, Suggestions, Terms
+    from mnestic.memory.search import Known, Search, SearchResult, Suggestions, Terms, Winners
 
 
 class SearchStore(Protocol):
@@ -32,7 +32,7 @@ class SearchStore(Protocol):
         """
         ...
 
-    async def find_candidates(self, search: Search) -> Found:
+    async def find_candidates(self, search: Search) -> SearchResult:
         """The entries that each source brings, and those that are lent enough by these.
 
         Those with the highest BM25 and the largest cosine, the newest about each name and with each tag or alias, those
@@ -40,10 +40,10 @@ class SearchStore(Protocol):
         """
         ...
 
-    async def judge(
+    async def read_winners(
         self, numbers: Sequence[int], search: Search, *, unheard: Collection[int] = ()
-    ) -> Judgement:
-        """Which of the best do not answer the question, whatever they score; and the others as entries.
+    ) -> Winners:
+        """Reads the best as entries, and which of them do not answer the question, whatever they score.
 
         Those do not whose messages claimed something of which nothing holds now, or held at the question's
         moment; those which claim something in the respects that it is about, but of nobody whom it names; and what others

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from mnestic.memory.asked_facts import asked_stretch
-from mnestic.memory.candidates import Candidates, Succession, Ties
+from mnestic.memory.candidates import Candidates, Edges, Succession
 from mnestic.memory.dates import Period
 from mnestic.memory.entries import Entry
 from mnestic.memory.facts import Stretch
@@ -157,23 +157,23 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchResult:
     """What sources have brought: candidates, and what they lend to one another.
 
     `superseded` are the numbers of those that would lend, but nothing that they claimed holds; `lenders` how many there
-    were with them. `successions` are of what was so one after the other. `brought_all`: no source has more.
+    were with them. `successions` are of what was so one after the other. `is_exhaustive`: no source has more.
     """
 
     candidates: Candidates
-    ties: Ties
+    edges: Edges
     superseded: frozenset[int]
     lenders: int
     successions: Sequence[Succession]
-    brought_all: bool
+    is_exhaustive: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Winners:
     """The numbers of those among the best that do not answer, and the others as entries, by number."""
 
     wrong: frozenset[int]

@@ -16,9 +16,9 @@ from mnestic.memory.candidates import (
     Asked,
     Candidates,
     Concern,
+    EdgeKind,
+    Edges,
     Succession,
-    Tie,
-    Ties,
     Values,
 )
 from mnestic.memory.date_words import WEEKDAYS
@@ -134,7 +134,7 @@ class Weighed:
         silence = (1 - words) * (1 - self._meaning) * (1 - self._learned)
         says = float((self._share * (1 - silence)).max())
         sure = 1 / (1 + math.exp(-self._policy.slope * (says - self._policy.midpoint)))
-        return _IN_DOUBT * sure if self._asked.is_in_doubt else sure
+        return _IN_DOUBT * sure if self._asked.is_uncertain else sure
 
     def _parts(self) -> list[tuple[Values, float]]:
         """Who is about the names, and who is of the time, each with how telling that is.
@@ -155,23 +155,23 @@ class Weighed:
         """How much says too little for others to be measured by; more where to be of a time says something."""
         return _FAINT if self._asked.period is None else _FAINT_OF_A_TIME
 
-    def lent(self, ties: Ties) -> dict[str, Values]:
+    def lent(self, edges: Edges) -> dict[str, Values]:
         """What they are lent of what those beside them and related to them say.
 
         Whom it is about counts for those alone: a question of one is answered by the other.
         """
         places = self._places
         lent = {name: [0.0] * len(places) for name in self._lending}
-        for number, tie, given in self._given(ties):
+        for number, tie, given in self._given(edges):
             if number in places:
                 lent[tie][places[number]] += given
         return {name: self._share * given for name, given in lent.items()}
 
-    def beside_alone(self, ties: Ties, evidence: Values) -> Values:
+    def beside_alone(self, edges: Edges, evidence: Values) -> Values:
         """How much counts of the score of each: less of what is but beside what answers, and follows nobody who asks."""
         is_beside = (self._says <= 0) & (evidence > 0)
         for lender in self.rows["number"][self.rows["asks"]].tolist():
-            replies = (number for number, _ in ties.get(lender, ()))
+            replies = (number for number, _ in edges.get(lender, ()))
             is_beside[[self._places[one] for one in replies if one in self._places]] = False
         return np.where(is_beside, _BESIDE, 1.0)
 
@@ -192,13 +192,13 @@ class Weighed:
         return covers or _RECURS.search(text.content) is not None
 
     @property
-    def _lending(self) -> dict[Tie, float]:
+    def _lending(self) -> dict[EdgeKind, float]:
         policy = self._policy
         return {"beside": policy.beside, "near": policy.near, "related": policy.related}
 
-    def _given(self, ties: Ties) -> Iterator[tuple[int, Tie, float]]:
+    def _given(self, edges: Edges) -> Iterator[tuple[int, EdgeKind, float]]:
         weights, own = self._lending, self.own.tolist()
-        for lender, tied in ties.items():
+        for lender, tied in edges.items():
             if (place := self._places.get(lender)) is not None:
                 for number, tie in tied:
                     yield number, tie, weights[tie] * own[place]

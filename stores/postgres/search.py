@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from pydantic_core import from_json
 
-from mnestic.memory.candidates import Succession, Tie
+from mnestic.memory.candidates import EdgeKind, Succession
 from mnestic.memory.claims import name_key
 from mnestic.memory.entries import Entry
 from mnestic.memory.search import (
-    Found,
-    Judgement,
     Known,
     KnownLexeme,
     KnownName,
     Search,
+    SearchResult,
     Suggestions,
     Terms,
     Vocabulary,
+    Winners,
 )
 from mnestic.stores.postgres.candidates import candidates_of
 from mnestic.stores.postgres.queries import Query, held_values, read_query
@@ -47,7 +47,7 @@ _EF_SEARCH = 120
 # What `sql/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
 _AUDITED = ("entry.search", "*")  # the words of a question are nobody's business
-_TIES: Mapping[str, Tie] = {"beside": "beside", "near": "near", "related": "related"}
+_EDGE_KINDS: Mapping[str, EdgeKind] = {"beside": "beside", "near": "near", "related": "related"}
 
 
 class PostgresSearchStore:
@@ -84,16 +84,16 @@ class PostgresSearchStore:
         (rows,) = await self._unit.rows_of(_SUGGEST.bind({**self._unit.owner, **values}))
         return suggested(rows, names)
 
-    async def find_candidates(self, search: Search) -> Found:
+    async def find_candidates(self, search: Search) -> SearchResult:
         """See the port."""
         values = {**self._unit.owner, **_sources(search), **_filters(search), **_weights(search)}
         settings = self._settings(is_planned_anew=values["is_filtered"])
         *_, rows = await self._unit.rows_of(*settings, _FIND.bind(values))
         pool = search.policy.pool
-        return Found(
+        return SearchResult(
             candidates=candidates_of(rows, search),
-            ties={
-                row.number: [(number, _TIES[kind]) for number, kind in row.edges]
+            edges={
+                row.number: [(number, _EDGE_KINDS[kind]) for number, kind in row.edges]
                 for row in rows
                 if row.edges
             },
@@ -101,14 +101,14 @@ class PostgresSearchStore:
             lenders=sum(row.is_lender for row in rows),
             successions=_successions(rows),
             # An index may bring fewer than there are.
-            brought_all=not values["is_indexed"]
+            is_exhaustive=not values["is_indexed"]
             and sum(row.bits is not None for row in rows) < pool
             and sum(row.cosine is not None for row in rows) < pool,
         )
 
-    async def judge(
+    async def read_winners(
         self, numbers: Sequence[int], search: Search, *, unheard: Collection[int] = ()
-    ) -> Judgement:
+    ) -> Winners:
         """See the port."""
         values = {
             **self._unit.owner,
@@ -126,7 +126,7 @@ class PostgresSearchStore:
             if search.names.isdisjoint(map(name_key, row.speakers)):
                 wrong.add(row.number)
         entries = {row.number: _entry(row) for row in rows if row.number not in wrong}
-        return Judgement(frozenset(wrong), entries)
+        return Winners(frozenset(wrong), entries)
 
     def _settings(self, *, is_planned_anew: bool = False) -> list[Query]:
         """What searches set for their transaction, unless it is set; where a model is asked in between, there are two."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.candidates import Asked, Ties
+from mnestic.memory.candidates import Asked, Edges
 from mnestic.memory.dates import Period
 from mnestic.memory.ranking import Ranked, rank
 from mnestic.memory.retrieval import PRESETS, RetrievalPolicy
@@ -29,7 +29,7 @@ def asked(**fields: Any) -> Asked:
 
 
 def ranked(*samples: Sample, **more: Any) -> list[Ranked]:
-    values = {"asked": asked(), "ties": {}, "policy": POLICY} | more
+    values = {"asked": asked(), "edges": {}, "policy": POLICY} | more
     return rank(candidates(samples), **values)
 
 
@@ -71,7 +71,7 @@ def test_turns_beside_a_hit_are_lent_a_part_of_it() -> None:
         hit,
         entry(2, is_turn=True),
         entry(3, is_turn=True),
-        ties={1: [(2, "beside"), (3, "near")]},
+        edges={1: [(2, "beside"), (3, "near")]},
         policy=POLICY.model_copy(update={"least_of_best": 0.0}),
     )
     assert order(found) == [1, 2, 3]
@@ -81,7 +81,7 @@ def test_turns_beside_a_hit_are_lent_a_part_of_it() -> None:
 def test_the_answer_of_the_other_is_found_beside_the_question() -> None:
     question = entry(1, words=FULL, is_turn=True, asks=True, concern="other")
     answer = entry(2, is_turn=True, is_said=True, concern="named")
-    found = ranked(question, answer, asked=asked(names=("mara",)), ties={1: [(2, "beside")]})
+    found = ranked(question, answer, asked=asked(names=("mara",)), edges={1: [(2, "beside")]})
 
     assert order(found)[0] == 2
 
@@ -237,7 +237,7 @@ def test_what_is_but_beside_an_answer_counts_less_than_what_follows_who_asks() -
         found = ranked(
             entry(1, words=FULL, is_turn=True, **fields),
             entry(2, is_turn=True),
-            ties={1: [(2, "beside")]},
+            edges={1: [(2, "beside")]},
             min_score=0,
         )
         return next(one.score for one in found if one.number == 2)
@@ -354,5 +354,5 @@ def test_what_says_just_the_least_share_is_told_however_that_is_rounded() -> Non
     policy = POLICY.model_copy(update={"least_of_best": 0.0, "min_score": 0.001})
     for tenth in range(1, 100):
         best = entry(1, words=(0.5 + tenth / 200) * FULL, cosine=tenth / 100, is_turn=True)
-        ties: Ties = {1: [(2, "near")]}
-        assert order(ranked(best, entry(2, is_turn=True), ties=ties, policy=policy)) == [1, 2]
+        edges: Edges = {1: [(2, "near")]}
+        assert order(ranked(best, entry(2, is_turn=True), edges=edges, policy=policy)) == [1, 2]
