@@ -48,6 +48,10 @@ class FactStore(Protocol):
         """
         ...
 
+    async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
+        """The ids of facts that begin so, in their order."""
+        ...
+
     async def list_from(self, place: Place) -> tuple[Fact, ...]:
         """The facts, whatever their status, that follow from claims of a message."""
         ...
@@ -159,6 +163,10 @@ class EntryStore(Protocol):
         Raises:
             NotFoundError: there is none.
         """
+        ...
+
+    async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
+        """The ids of entries that begin so, in their order."""
         ...
 
     async def select(self, entry_ids: Sequence[str], *, lock: bool = False) -> dict[str, Entry]:

@@ -166,6 +166,14 @@ class Memory(Protocol):
         """
         ...
 
+    async def list_job_ids(self, prefix: str, *, tenant_id: str, limit: int) -> tuple[str, ...]:
+        """The ids of jobs that begin so and have written memory, in their order; also of jobs that Temporal forgot.
+
+        Raises:
+            DatabaseUnavailableError: Postgres does not answer.
+        """
+        ...
+
     async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
         """The agents of a tenant that have messages from which nothing was extracted yet.
 
@@ -175,12 +183,7 @@ class Memory(Protocol):
         ...
 
     async def list_agents(
-        self,
-        *,
-        tenant_id: str,
-        agent_id: str | None = None,
-        limit: int = 100,
-        cursor: str | None = None,
+        self, *, tenant_id: str, agent_id: str | None, limit: int, cursor: str | None
     ) -> tuple[tuple[AgentSummary, ...], str | None]:
         """The agents of a tenant whose memory was written, by name, or this one; and the cursor of the next page.
 

@@ -15,6 +15,7 @@ from mnestic.memory.plan_inputs import check_inputs
 from mnestic.memory.plans import Plan
 from mnestic.memory.scope import check_id
 from mnestic.memory.timeline import JobTimeline
+from mnestic.memory.transcripts import JobTranscript
 from mnestic.memory.waits import (
     RESUMED,
     JobState,
@@ -28,9 +29,10 @@ from mnestic.starter.forking import ForkTerms, fork_input
 from mnestic.starter.job_diff import diff_job
 from mnestic.starter.job_finding import find_job
 from mnestic.starter.job_history import job_history
-from mnestic.starter.job_listing import describe_job, list_jobs
+from mnestic.starter.job_listing import describe_job, list_job_ids, list_jobs
 from mnestic.starter.job_results import job_result
 from mnestic.starter.job_selection import JobSelection
+from mnestic.starter.job_transcript import job_transcript
 from mnestic.starter.job_waits import find_open_wait
 from mnestic.starter.plans import require_sound
 from mnestic.starter.resuming import override_request, request_id_of, resume_job
@@ -225,6 +227,22 @@ class MnesticClient(Connection):
                 self.temporal, tenant_id=tenant_id, select=select, limit=limit, cursor=cursor
             )
 
+    async def find_job_ids(self, job_id: str, *, limit: int = 10) -> tuple[str, ...]:
+        """The ids of jobs that begin so: as much of an id as a person gives; of a job of just this id, it alone.
+
+        Raises:
+            InvalidInputError: no id begins so.
+        """
+        tenant_id = self.settings.tenant_id
+        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
+            if await find_job(self._handle(job_id)) is not None:
+                return (job_id,)
+            listed = await list_job_ids(self.temporal, job_id, tenant_id=tenant_id, limit=limit)
+        kept = await self._memory.list_job_ids(job_id, tenant_id=tenant_id, limit=limit)
+        if job_id in kept:
+            return (job_id,)
+        return tuple(sorted({*listed, *kept})[:limit])
+
     async def describe_job(self, job_id: str) -> JobDescription:
         """Where a job is, and its waits. Needs no worker.
 
@@ -250,6 +268,22 @@ class MnesticClient(Connection):
         tenant_id = self.settings.tenant_id
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
             return await job_history(
+                self.temporal, job_id=job_id, tenant_id=tenant_id, memory=self._memory
+            )
+
+    async def job_transcript(self, job_id: str) -> JobTranscript:
+        """What a job thought, called, said and was told, in the order of time. Needs no worker.
+
+        It holds texts of memory: prompts as far as Temporal's history has them, replies and emitted messages, tool calls
+        and episodes as far as memory has them.
+
+        Raises:
+            NotFoundError: there is no such job.
+        """
+        check_id(job_id, what="job id")
+        tenant_id = self.settings.tenant_id
+        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
+            return await job_transcript(
                 self.temporal, job_id=job_id, tenant_id=tenant_id, memory=self._memory
             )
 

@@ -99,6 +99,11 @@ class EntryClient(KnowledgeClient):
         async with self._transaction(write=False) as transaction:
             return await transaction.entries.get(entry_id)
 
+    async def find_entry_ids(self, entry_id: str, *, limit: int = 10) -> tuple[str, ...]:
+        """The ids of entries that begin so, whatever their status: as much of an id as a person gives."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.entries.list_ids(entry_id, limit=limit)
+
     async def list_entries(
         self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[Entry, ...], str | None]:

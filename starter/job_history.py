@@ -1,12 +1,16 @@
 """A job's timeline: Temporal's history of all its runs, joined with our rows."""
 
+from typing import NamedTuple
+
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client, WorkflowExecutionDescription
 from temporalio.service import RPCError, RPCStatusCode
 
+from mnestic.memory.episodes import Episode
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.memory.timeline import JobTimeline, join_rows
+from mnestic.memory.waits import JobWait
 from mnestic.starter.history_payloads import cause_of
 from mnestic.starter.job_events import entries_of
 from mnestic.starter.job_finding import find_job, owner_of
@@ -17,10 +21,30 @@ from mnestic.starter.payload_decoding import decoded
 Run = list[HistoryEvent]
 
 
+class JobRecord(NamedTuple):
+    """What Temporal and our rows have of a job."""
+
+    agent_id: str
+    timeline: JobTimeline
+    runs: list[Run]
+    waits: tuple[JobWait, ...]
+    episodes: tuple[Episode, ...]
+
+
 async def job_history(
     temporal: Client, *, job_id: str, tenant_id: str, memory: Memory
 ) -> JobTimeline:
     """What happened to a job; see `MnesticClient.job_history`."""
+    record = await read_job(temporal, job_id=job_id, tenant_id=tenant_id, memory=memory)
+    return record.timeline
+
+
+async def read_job(temporal: Client, *, job_id: str, tenant_id: str, memory: Memory) -> JobRecord:
+    """What there is of a job, with its timeline.
+
+    Raises:
+        NotFoundError: there is no such job.
+    """
     workflow_id = job_workflow_id(tenant_id, job_id)
     found = await find_job(temporal.get_workflow_handle(workflow_id))
     agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
@@ -37,7 +61,8 @@ async def job_history(
         operations=operations,
         episodes=episodes,
     )
-    return JobTimeline(job_id=job_id, entries=entries, complete=complete)
+    timeline = JobTimeline(job_id=job_id, entries=entries, complete=complete)
+    return JobRecord(agent_id, timeline, runs, waits, episodes)
 
 
 async def _runs(temporal: Client, last: WorkflowExecutionDescription) -> tuple[list[Run], bool]:

@@ -16,7 +16,7 @@ from temporalio.common import SearchAttributeKey
 
 from mnestic.memory.errors import InvalidInputError, JobFailedError
 from mnestic.memory.jobs import JobDescription, JobSummary
-from mnestic.memory.names import JOB_HEADER, wait_number
+from mnestic.memory.names import JOB_HEADER, job_workflow_id, wait_number
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.memory.waits import JobState
@@ -49,6 +49,20 @@ async def list_jobs(
     jobs = tuple(_summary(execution) for execution in found.current_page or ())
     following = found.next_page_token
     return jobs, _cursor(following) if following else None
+
+
+async def list_job_ids(
+    temporal: Client, prefix: str, *, tenant_id: str, limit: int
+) -> tuple[str, ...]:
+    """The ids of jobs that begin so and that Temporal has."""
+    start = job_workflow_id(check_id(tenant_id, what="tenant"), check_id(prefix, what="job id"))
+    query = (
+        f"TenantId = '{tenant_id}' AND JobState IS NOT NULL AND WorkflowId STARTS_WITH '{start}'"
+    )
+    query += " AND ExecutionStatus != 'ContinuedAsNew'"
+    return tuple(
+        [found.id.rpartition("/")[2] async for found in temporal.list_workflows(query, limit=limit)]
+    )
 
 
 async def describe_job(

@@ -91,6 +91,11 @@ class KnowledgeClient(ChecksTexts):
                 cursor=cursor,
             )
 
+    async def find_fact_ids(self, fact_id: str, *, limit: int = 10) -> tuple[str, ...]:
+        """The ids of facts that begin so, whatever their status: as much of an id as a person gives."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.facts.list_ids(fact_id, limit=limit)
+
     async def now(self) -> datetime:
         """The moment, by the clock that facts added now begin by."""
         async with self._transaction(write=False) as transaction:

@@ -29,6 +29,7 @@ from mnestic.starter.cli import (
     memories,
     servers,
     steering,
+    transcript,
 )
 from mnestic.starter.cli.output import (
     EXIT_FAILED,
@@ -54,6 +55,7 @@ app.add_typer(bench.app, name="bench")
 for _command in (
     job_reports.history,
     job_reports.diff,
+    transcript.transcript,
     steering.override,
     steering.extend,
     steering.pause,

@@ -1,6 +1,8 @@
 """`mnestic config`: the settings in force, and where each came from."""
 
-from mnestic.starter.cli.output import AsJson, print_json, print_table
+from rich.padding import Padding
+
+from mnestic.starter.cli.output import AsJson, fits, out, print_json, print_table
 from mnestic.starter.cli.overrides import command_settings, overrides
 from mnestic.starter.setting_secrecy import shown_value
 from mnestic.starter.settings import Settings, environment_name, source_of
@@ -23,4 +25,10 @@ def config(as_json: AsJson = False) -> None:
         print_json(rows)
         return
     columns = ("setting", "value", "source", "about")
-    print_table(columns, [tuple(row.values()) for row in rows], empty="no settings")
+    cells = [tuple(row.values()) for row in rows]
+    if fits(columns, cells):
+        print_table(columns, cells, empty="")
+        return
+    for name, value, source, about in cells:  # a setting below the other, each with its lines
+        out.print(f"{name} = {'' if value is None else value}  ({source})", soft_wrap=True)
+        out.print(Padding(str(about or ""), (0, 0, 0, 4)))

@@ -41,6 +41,6 @@ def _print_context(found: Context) -> None:
     out.print(f"{found.tokens} of {found.max_tokens} tokens, {counted(len(found.kept), 'parts')}.")
     if found.dropped:
         rows = [(one.tier, one.kind, one.name, one.why) for one in found.dropped]
-        print_table(("left out", "kind", "id", "why"), rows, empty="")
+        print_table(("left out", "kind", "id", "why"), rows, empty="", ids=("id",))
     for name, why in found.skipped.items():
         out.print(f"Skipped {name}: {why}", soft_wrap=True)

@@ -12,6 +12,7 @@ from mnestic.memory.learning import Lesson
 from mnestic.memory.moments import Moment
 from mnestic.memory.statistics import MemoryStatistics
 from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.ids import entry_named
 from mnestic.starter.cli.known_agents import known_memory, warned
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
@@ -50,7 +51,6 @@ def add(
     said = _given(
         subjects=subject,
         tags=tag,
-        parent=parent,
         speaker=speaker,
         session_id=session,
         source_id=source_id,
@@ -63,8 +63,11 @@ def add(
         from mnestic.starter.ingesting import start_ingest
 
         async with await connect_client() as client:
-            entry = await client.memory(agent).add(
+            memory = client.memory(agent)
+            above = None if parent is None else await entry_named(memory, parent)
+            entry = await memory.add(
                 text,
+                parent=above,
                 entry_type=entry_type,  # type: ignore[arg-type]  # it is checked there
                 critical=critical,
                 **said,
@@ -78,11 +81,12 @@ def add(
     run(work())
 
 
-def show(entry_id: EntryId, agent: Agent, as_json: AsJson = False) -> None:
+def show(given: EntryId, agent: Agent, as_json: AsJson = False) -> None:
     """Show an entry: what it says, how it is found, what was learned from it."""
 
     async def work() -> None:
         async with known_memory(agent) as memory:
+            entry_id = await entry_named(memory, given)
             entry = await memory.get_entry(entry_id)
             children, _ = await memory.list_entries(EntryQuery(parent=entry_id), limit=1000)
             lesson = await memory.find_lesson(entry)
@@ -124,7 +128,6 @@ def list_(
         entry_types=tuple(entry_type) if entry_type else None,
         subject=subject,
         session_id=session,
-        parent=parent,
         since=parse_as(Moment, since, what="--since"),
         until=parse_as(Moment, until, what="--until"),
         statuses=("active", "archived") if status == "all" else (status,),
@@ -133,7 +136,10 @@ def list_(
 
     async def work() -> None:
         async with known_memory(agent) as memory:
-            found, following = await memory.list_entries(query, limit=limit, cursor=cursor)
+            above = None if parent is None else await entry_named(memory, parent)
+            found, following = await memory.list_entries(
+                query.model_copy(update={"parent": above}), limit=limit, cursor=cursor
+            )
         if as_json:
             listed = [entry.model_dump(mode="json") for entry in found]
             print_json({"entries": listed, "cursor": following})
@@ -143,7 +149,7 @@ def list_(
             for e in found
         ]
         columns = ("at", "type", "about", "summary", "id")
-        print_table(columns, rows, empty="No entries.", cut=("summary",))
+        print_table(columns, rows, empty="No entries.", cut=("summary",), ids=("id",))
         if following:
             out.print(f"More: --cursor {following}", soft_wrap=True)
 
@@ -151,7 +157,7 @@ def list_(
 
 
 def change(
-    entry_id: EntryId,
+    given: EntryId,
     agent: Agent,
     content: Annotated[str | None, typer.Option("--text", help="Another text.")] = None,
     entry_type: Annotated[str | None, typer.Option("--type", help=f"{_TYPES}.")] = None,
@@ -184,13 +190,17 @@ def change(
         changes["expires_at"] = None if never else parse_as(Moment, expires, what="--expires")
     if not changes:
         why = "no change is named; name one, such as --text"
-        raise InvalidInputError(what=f"entry {entry_id}", why=why)
+        raise InvalidInputError(what=f"entry {given}", why=why)
 
     async def work() -> None:
         from mnestic.starter.ingesting import start_ingest
 
         async with await connect_client() as client, warned(client, agent):
-            entry = await client.memory(agent).change_entry(entry_id, **changes)
+            memory = client.memory(agent)
+            if changes.get("parent") is not None:
+                changes["parent"] = await entry_named(memory, changes["parent"])
+            entry_id = await entry_named(memory, given)
+            entry = await memory.change_entry(entry_id, **changes)
             if content is not None:
                 await start_ingest(client, agent_id=agent)  # which gives it a vector
         if as_json:
@@ -202,7 +212,7 @@ def change(
 
 
 def remove(
-    entry_id: EntryId,
+    given: EntryId,
     agent: Agent,
     facts: Annotated[
         bool, typer.Option("--facts", help="Also the facts that follow from it alone.")
@@ -213,6 +223,7 @@ def remove(
 
     async def work() -> None:
         async with known_memory(agent) as memory:
+            entry_id = await entry_named(memory, given)
             changes = await memory.remove_entry(entry_id, facts=facts)
         if as_json:
             told = [change.model_dump(mode="json") for change in changes]

@@ -12,6 +12,7 @@ from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.facts import Fact, FactChange, FactStatus
 from mnestic.memory.histories import ToldFact
 from mnestic.starter.cli.connection import connect_memory
+from mnestic.starter.cli.ids import fact_named
 from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.moments import parse_moment
 from mnestic.starter.cli.output import AsJson, one_line, out, print_json, print_table, run
@@ -69,7 +70,7 @@ def list_facts(
             print_json({"facts": listed, "cursor": following})
             return
         rows = [_row(fact, now=now) for fact in found]
-        print_table(_COLUMNS, rows, empty="No facts.")
+        print_table(_COLUMNS, rows, empty="No facts.", ids=("id",))
         if following:
             out.print(f"More: --cursor {following}", soft_wrap=True)
 
@@ -113,11 +114,12 @@ def add(
 
 
 @app.command()
-def delete(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
+def delete(given: FactId, agent: Agent, as_json: AsJson = False) -> None:
     """Delete a fact for good, with all periods in which the same was so."""
 
     async def work() -> None:
         async with known_memory(agent) as memory:
+            fact_id = await fact_named(memory, given)
             fact, _ = await memory.why_fact(fact_id)
             changes, now = await memory.delete_fact(fact_id), await memory.now()
         _print_changes(changes, now=now, as_json=as_json)
@@ -128,7 +130,7 @@ def delete(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def reactivate(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
+def reactivate(given: FactId, agent: Agent, as_json: AsJson = False) -> None:
     """Believe an archived fact again; what took its place is archived.
 
     If the same was so more than once, only the last period can be reactivated.
@@ -136,6 +138,7 @@ def reactivate(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
 
     async def work() -> None:
         async with known_memory(agent) as memory:
+            fact_id = await fact_named(memory, given)
             changes, now = await memory.reactivate_fact(fact_id), await memory.now()
         _print_changes(changes, now=now, as_json=as_json)
 
@@ -156,7 +159,7 @@ def history(
             about, name = subject, predicate
             if name is None:
                 try:
-                    fact, _ = await memory.why_fact(subject)
+                    fact, _ = await memory.why_fact(await fact_named(memory, subject))
                 except NotFoundError as error:
                     why = f"{error}; of a subject, name the predicate too, such as lives_in"
                     raise InvalidInputError(what="history", why=why) from None
@@ -167,17 +170,18 @@ def history(
             return
         out.print(f"{told.subject} {told.predicate} ({told.cardinality}, {told.category})")
         rows = [_told_row(fact) for fact in told.facts]
-        print_table(_HISTORY, rows, empty="Nothing was ever said of it.")
+        print_table(_HISTORY, rows, empty="Nothing was ever said of it.", ids=("id",))
 
     run(work())
 
 
 @app.command()
-def why(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
+def why(given: FactId, agent: Agent, as_json: AsJson = False) -> None:
     """Show what a fact follows from: messages, their words, extractors, jobs and workflow runs."""
 
     async def work() -> None:
         async with known_memory(agent) as memory:
+            fact_id = await fact_named(memory, given)
             now = await memory.now()
             fact, claims = await memory.why_fact(fact_id)
             words = await memory.find_words(claims)
@@ -187,7 +191,7 @@ def why(fact_id: FactId, agent: Agent, as_json: AsJson = False) -> None:
             ]
             print_json({"fact": fact.model_dump(mode="json"), "claims": told})
             return
-        print_table(_COLUMNS, [_row(fact, now=now)], empty="")
+        print_table(_COLUMNS, [_row(fact, now=now)], empty="", ids=("id",))
         for claim in claims:
             out.print()
             for line in _claim_lines(claim, words.get(claim.id)):
@@ -201,7 +205,7 @@ def _print_changes(changes: tuple[FactChange, ...], *, now: datetime, as_json: b
         print_json({"changes": [change.model_dump(mode="json") for change in changes]})
         return
     rows = [_row(change.fact, now=now) for change in changes]
-    print_table(_COLUMNS, rows, empty="Nothing is believed otherwise.")
+    print_table(_COLUMNS, rows, empty="Nothing is believed otherwise.", ids=("id",))
 
 
 def _claim_lines(claim: Claim, words: str | None) -> Iterator[str]:

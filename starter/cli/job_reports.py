@@ -9,13 +9,14 @@ import typer
 from mnestic.memory.differences import JobDifference, WorkingMemoryChange
 from mnestic.memory.timeline import JobTimeline, TimelineEntry
 from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.ids import job_named, wait_named
 from mnestic.starter.cli.job_lines import about, title
 from mnestic.starter.cli.jobs import JobId
 from mnestic.starter.cli.output import AsJson, counted, out, print_json, print_table, run
 
 
 def history(
-    job_id: JobId,
+    given: JobId,
     limit: Annotated[
         int, typer.Option(min=1, max=100_000, help="At most so many, the latest.")
     ] = 200,
@@ -25,6 +26,7 @@ def history(
 
     async def work() -> None:
         async with await connect_client() as client:
+            job_id = await job_named(client, given)
             timeline = await client.job_history(job_id)
         shown = timeline.entries[-limit:]
         earlier = len(timeline.entries) - len(shown)
@@ -38,7 +40,7 @@ def history(
 
 
 def diff(
-    job_id: JobId,
+    given: JobId,
     wait: Annotated[
         str | None,
         typer.Option(metavar="N|ID", help="The wait; the open one, else the latest, without it."),
@@ -49,7 +51,8 @@ def diff(
 
     async def work() -> None:
         async with await connect_client() as client:
-            found = await client.diff_job(job_id, wait)
+            job_id = await job_named(client, given)
+            found = await client.diff_job(job_id, await wait_named(client, job_id, wait))
         if as_json:
             print_json(found.model_dump(mode="json"))
         else:

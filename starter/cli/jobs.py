@@ -14,6 +14,7 @@ from mnestic.memory.jobs import JobDescription, JobResult
 from mnestic.memory.resume_commands import resume_command
 from mnestic.memory.waits import RESUMED, JobState, JobWait, ResumeReceipt
 from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.ids import job_named, wait_named
 from mnestic.starter.cli.job_lines import brief
 from mnestic.starter.cli.known_agents import warned
 from mnestic.starter.cli.output import (
@@ -124,11 +125,12 @@ def list_(
 
 
 @app.command()
-def show(job_id: JobId, as_json: AsJson = False) -> None:
+def show(given: JobId, as_json: AsJson = False) -> None:
     """Show where a job is, and its waits."""
 
     async def work() -> None:
         async with await connect_client() as client:
+            job_id = await job_named(client, given)
             job = await client.describe_job(job_id)
             link = client.job_link(job_id, run_id=job.run_id)
         if as_json:
@@ -141,7 +143,7 @@ def show(job_id: JobId, as_json: AsJson = False) -> None:
 
 @app.command()
 def resume(
-    job_id: JobId,
+    given: JobId,
     payload: Annotated[str, typer.Option(metavar="JSON", help="What the job is told.")] = "null",
     outcome: Annotated[str, typer.Option(help="Which of the wait's outcomes it is.")] = RESUMED,
     request_id: Annotated[
@@ -162,8 +164,10 @@ def resume(
     async def work() -> None:
         from mnestic.starter.resuming import request_id_of
 
-        wanted, name = wait_id, request_id_of(request_id)
+        name = request_id_of(request_id)
         async with await connect_client() as client:
+            job_id = await job_named(client, given)
+            wanted = await wait_named(client, job_id, wait_id)
             if signal and wanted is None:
                 wait = await client.find_open_wait(job_id)
                 wanted = wait.wait_id if wait else None
@@ -183,11 +187,12 @@ def resume(
 
 
 @app.command()
-def cancel(job_id: JobId, as_json: AsJson = False) -> None:
+def cancel(given: JobId, as_json: AsJson = False) -> None:
     """Ask a job to end; it writes its episode first."""
 
     async def work() -> None:
         async with await connect_client() as client:
+            job_id = await job_named(client, given)
             await client.cancel_job(job_id)
         if as_json:
             print_json({"job_id": job_id, "cancel_requested": True})
@@ -199,7 +204,7 @@ def cancel(job_id: JobId, as_json: AsJson = False) -> None:
 
 @app.command()
 def result(
-    job_id: JobId,
+    given: JobId,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait until the job is over, also while it is parked.")
     ] = False,
@@ -209,6 +214,7 @@ def result(
 
     async def work() -> None:
         async with await connect_client() as client:
+            job_id = await job_named(client, given)
             found = _result(client, job_id) if wait else _result_unless_parked(client, job_id)
             _print_result(await found, as_json=as_json)
 

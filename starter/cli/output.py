@@ -7,7 +7,8 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Sequence
+from itertools import zip_longest
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
@@ -37,6 +38,7 @@ Result = TypeVar("Result")
 
 _LEAST_CUT = 24  # characters that a column which is cut is left
 _GAP = 2  # between columns
+_SHORTEST_ID = 8  # characters that are shown of one where there is too little room
 # What moves the cursor, changes the terminal or turns the direction of writing.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
@@ -93,12 +95,17 @@ def counted(number: int, things: str) -> str:
 
 
 def print_table(
-    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str, cut: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    empty: str,
+    cut: Sequence[str] = (),
+    ids: Sequence[str] = (),
 ) -> None:
-    """Prints rows as a table, or the sentence that there are none.
+    """Prints rows as a table, or the sentence that there are none; whole, unless a terminal is too narrow.
 
-    The columns in `cut` are kept to one line, whatever is in them; others are folded where they would leave
-    too little room for these.
+    Then the columns in `ids` show as much of each id as tells it from the others, those in `cut` are kept to one
+    line, whatever is in them, and others are folded where they would leave too little room for these.
     """
     cells = [
         [_cell(cell, is_cut=name in cut) for name, cell in zip(columns, row, strict=True)]
@@ -107,23 +114,83 @@ def print_table(
     if not cells:
         out.print(empty)
         return
-    room = out.width - sum(
-        _GAP + max(map(_width, (Text(name), *(row[place] for row in cells))))
-        for place, name in enumerate(columns)
-        if name not in cut
-    )
+    widths = _widths(columns, cells)
+    if not out.is_terminal:
+        _print_whole(columns, cells, widths)
+        return
+    if sum(widths) + _GAP * (len(columns) - 1) > out.width:
+        cells = _with_short_ids(columns, cells, ids)
+    _print_at_width(columns, cells, cut=cut, ids=ids)
+
+
+def _print_at_width(
+    columns: Sequence[str],
+    cells: Sequence[Sequence[Text]],
+    *,
+    cut: Sequence[str],
+    ids: Sequence[str],
+) -> None:
+    """Prints a table as wide as the terminal at most; the columns in `cut` share the room that the others leave."""
+    widths = zip(columns, _widths(columns, cells), strict=True)
+    room = out.width - sum(_GAP + width for name, width in widths if name not in cut)
     is_narrow = room < (_LEAST_CUT + _GAP) * len(cut)
+    share: dict[str, Any] = {"width": _LEAST_CUT} if is_narrow else {"ratio": 1}
     table = Table(box=None, pad_edge=False, header_style="bold", expand=bool(cut))
     for column in columns:
-        if column not in cut:
-            table.add_column(column, overflow="fold")
-        elif is_narrow:
-            table.add_column(column, overflow="ellipsis", no_wrap=True, width=_LEAST_CUT)
-        else:  # they share the room that the others leave
-            table.add_column(column, overflow="ellipsis", no_wrap=True, ratio=1)
+        if column in cut:
+            table.add_column(column, overflow="ellipsis", no_wrap=True, **share)
+        else:
+            table.add_column(column, overflow="fold", no_wrap=column in ids)
     for row in cells:
         table.add_row(*row)
     out.print(table)
+
+
+def fits(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether a table is whole where it is printed: always, unless a terminal is too narrow."""
+    cells = [[_cell(cell, is_cut=False) for cell in row] for row in rows]
+    needed = sum(_widths(columns, cells)) + _GAP * (len(columns) - 1)
+    return not out.is_terminal or needed <= out.width
+
+
+def _print_whole(
+    columns: Sequence[str], cells: Sequence[Sequence[Text]], widths: Sequence[int]
+) -> None:
+    """Prints a table for programs and files, which have no width."""
+    for row in ([Text(name) for name in columns], *cells):
+        for parts in zip_longest(*(cell.plain.split("\n") for cell in row), fillvalue=""):
+            padded = (
+                part + " " * (width - cell_len(part))
+                for part, width in zip(parts, widths, strict=True)
+            )
+            out.print((" " * _GAP).join(padded).rstrip(), soft_wrap=True)
+
+
+def _with_short_ids(
+    columns: Sequence[str], cells: list[list[Text]], ids: Sequence[str]
+) -> list[list[Text]]:
+    """The cells, with as much of each id as a command takes for it, as far as this table tells."""
+    short = [[*row] for row in cells]
+    for place, name in enumerate(columns):
+        if name in ids:
+            whole = {row[place].plain for row in cells}
+            for row in short:
+                row[place] = Text(_short_id(row[place].plain, whole))
+    return short
+
+
+def _short_id(whole: str, among: Collection[str]) -> str:
+    for length in range(_SHORTEST_ID, len(whole)):
+        if sum(other.startswith(whole[:length]) for other in among) == 1:
+            return whole[:length]
+    return whole
+
+
+def _widths(columns: Sequence[str], cells: Sequence[Sequence[Text]]) -> list[int]:
+    return [
+        max(map(_width, (Text(name), *(row[place] for row in cells))))
+        for place, name in enumerate(columns)
+    ]
 
 
 def _cell(value: Any, *, is_cut: bool) -> Text:

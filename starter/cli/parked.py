@@ -8,6 +8,7 @@ import typer
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.learning import Lesson
 from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.ids import the_one
 from mnestic.starter.cli.known_agents import known_memory, warned
 from mnestic.starter.cli.output import (
     AsJson,
@@ -47,7 +48,7 @@ def list_(agent: Agent, as_json: AsJson = False) -> None:
             print_json({"parked": parked, "waiting": waiting, "delay": why})
             return
         rows = [(lesson.name, lesson.reason or "") for lesson in found]
-        print_table(("message", "reason"), rows, empty="Nothing is parked.")
+        print_table(("message", "reason"), rows, empty="Nothing is parked.", ids=("message",))
         if waiting or why:
             out.print(f"{waiting} wait to be learned from{f': {why}' if why else ''}.")
 
@@ -101,7 +102,10 @@ async def _parked(memory: "MemoryClient", names: Sequence[str] | None) -> tuple[
     if not names:
         return parked
     by_name = {lesson.name: lesson for lesson in parked}
+    chosen = []
     for name in names:
-        if name not in by_name:
+        whole = the_one("parked message", name, [one for one in by_name if one.startswith(name)])
+        if whole not in by_name:
             raise NotFoundError(what="parked message", name=name)
-    return tuple(by_name[name] for name in names)
+        chosen.append(by_name[whole])
+    return tuple(chosen)

@@ -1,5 +1,6 @@
 """`mnestic memory record`: read and write an agent's long-term records."""
 
+import json
 from typing import Annotated
 
 import typer
@@ -86,8 +87,11 @@ def list_(
             records = [record.model_dump(mode="json") for record in found]
             print_json({"records": records, "cursor": following})
             return
-        rows = [(r.namespace, r.key, r.version, r.value) for r in found]
-        print_table(("namespace", "key", "version", "value"), rows, empty="No records.")
+        rows = [
+            (r.namespace, r.key, r.version, json.dumps(r.value, ensure_ascii=False)) for r in found
+        ]
+        columns = ("namespace", "key", "version", "value")
+        print_table(columns, rows, empty="No records.", cut=("value",))
         if following:
             out.print(f"More: --cursor {following}", soft_wrap=True)
 

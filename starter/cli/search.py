@@ -96,7 +96,7 @@ def _print(found: Retrieval, *, explain: bool) -> None:
         for one in found.found
     ]
     columns = ("score", "at", "said by", "what", "id")
-    print_table(columns, rows, empty="Nothing is known of that.", cut=("what",))
+    print_table(columns, rows, empty="Nothing is known of that.", cut=("what",), ids=("id",))
     for source, why in found.skipped.items():
         what = "reranking" if source == "rerank" else f"{source} search"
         out.print(f"Without {what}: {why}", soft_wrap=True)

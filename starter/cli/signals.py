@@ -31,8 +31,8 @@ def list_signals(
         if as_json:
             print_json({"signals": [signal.model_dump(mode="json") for signal in found]})
             return
-        columns = ("number", "UTC", "kind", "about", "ids")
-        print_table(columns, [_row(signal) for signal in found], empty="No signals.")
+        columns = ("number", "UTC", "kind", "about", "id", "more")
+        print_table(columns, [_row(signal) for signal in found], empty="No signals.", ids=("id",))
 
     run(work())
 
@@ -40,5 +40,5 @@ def list_signals(
 def _row(signal: KeptSignal) -> tuple[str, ...]:
     about = f"{signal.subject} {signal.predicate}" if signal.subject else signal.target
     first, *others = signal.ids
-    more = f" and {len(others)} more" if others else ""
-    return (str(signal.number), f"{signal.at:%Y-%m-%d %H:%M:%S}", signal.kind, about, first + more)
+    more = f"+{len(others)}" if others else ""
+    return (str(signal.number), f"{signal.at:%Y-%m-%d %H:%M:%S}", signal.kind, about, first, more)

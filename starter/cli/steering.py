@@ -10,6 +10,7 @@ import typer
 from mnestic.memory.durations import Duration
 from mnestic.memory.waits import RESUMED
 from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.ids import job_named, wait_named
 from mnestic.starter.cli.jobs import JobId, print_receipt, when
 from mnestic.starter.cli.moments import parse_moment
 from mnestic.starter.cli.output import AsJson, out, parse_as, parse_json, print_json, run
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def override(
-    job_id: JobId,
+    given: JobId,
     reason: Annotated[str, typer.Option(help="Why; it is kept in the audit log.")],
     policy: Annotated[
         Literal["rebase", "pinned"],
@@ -42,6 +43,7 @@ def override(
 
         name = request_id_of(request_id)
         async with await connect_client() as client:
+            job_id = await job_named(client, given)
             receipt = await client.override_job(
                 job_id,
                 told,
@@ -58,7 +60,7 @@ def override(
 
 
 def extend(
-    job_id: JobId,
+    given: JobId,
     by: Annotated[
         str | None, typer.Option(metavar="DURATION", help="How much later, such as 7d.")
     ] = None,
@@ -74,7 +76,9 @@ def extend(
 
     async def work() -> None:
         async with await connect_client() as client:
-            extended = await client.extend_wait(job_id, by=later, until=moment, wait_id=wait_id)
+            job_id = await job_named(client, given)
+            named = await wait_named(client, job_id, wait_id)
+            extended = await client.extend_wait(job_id, by=later, until=moment, wait_id=named)
         if as_json:
             print_json(extended.model_dump(mode="json"))
         else:
@@ -85,16 +89,16 @@ def extend(
 
 def pause(job_id: JobId, as_json: AsJson = False) -> None:
     """Hold a job before its next step."""
-    _signal(job_id, lambda client: client.pause_job(job_id), told="paused", as_json=as_json)
+    _signal(job_id, lambda client, job: client.pause_job(job), told="paused", as_json=as_json)
 
 
 def unpause(job_id: JobId, as_json: AsJson = False) -> None:
     """Let a paused job go on."""
-    _signal(job_id, lambda client: client.unpause_job(job_id), told="unpaused", as_json=as_json)
+    _signal(job_id, lambda client, job: client.unpause_job(job), told="unpaused", as_json=as_json)
 
 
 def poke(
-    job_id: JobId,
+    given: JobId,
     untried: Annotated[
         bool,
         typer.Option(
@@ -107,6 +111,7 @@ def poke(
 
     async def work() -> None:
         async with await connect_client() as client:
+            job_id = await job_named(client, given)
             poked = await client.poke_job(job_id, untried=untried)
         moved, missing = poked.moved, poked.stands_still
         if as_json:
@@ -132,7 +137,7 @@ def poke(
 
 
 def fork(
-    job_id: JobId,
+    given: JobId,
     wait: Annotated[
         str | None, typer.Option(metavar="N", help="Number or id of the wait; else the latest.")
     ] = None,
@@ -157,9 +162,10 @@ def fork(
 
     async def work() -> None:
         async with await connect_client() as client:
+            job_id = await job_named(client, given)
             forked = await client.fork_job(
                 job_id,
-                wait=wait,
+                wait=await wait_named(client, job_id, wait),
                 as_job=as_job,
                 session_id=session,
                 plan=parsed,
@@ -176,15 +182,16 @@ def fork(
 
 
 def _signal(
-    job_id: str,
-    send: "Callable[[MnesticClient], Awaitable[None]]",
+    given: str,
+    send: "Callable[[MnesticClient, str], Awaitable[None]]",
     *,
     told: str,
     as_json: bool,
 ) -> None:
     async def work() -> None:
         async with await connect_client() as client:
-            await send(client)
+            job_id = await job_named(client, given)
+            await send(client, job_id)
         if as_json:
             print_json({"job_id": job_id, told: True})
         else:

@@ -104,6 +104,14 @@ class PostgresEntryStore:
         self._unit.read("entry.get", entry_id)
         return found[entry_id]
 
+    async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
+        """See the port."""
+        found = select(ENTRY.c.id).where(
+            self._unit.owned(ENTRY), func.starts_with(ENTRY.c.id, prefix)
+        )
+        rows = await self._unit.rows(found.order_by(ENTRY.c.id).limit(check_limit(limit)))
+        return tuple(row.id for row in rows)
+
     async def select(self, entry_ids: Sequence[str], *, lock: bool = False) -> dict[str, Entry]:
         """See the port."""
         return {row.id: _entry(row) for row in await self._stored(entry_ids, lock=lock)}

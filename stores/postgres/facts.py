@@ -85,6 +85,12 @@ class PostgresFactStore:
         self._unit.read("fact.get", fact_id)
         return fact_of(row)
 
+    async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
+        """See the port."""
+        found = select(FACT.c.id).where(self._unit.owned(FACT), func.starts_with(FACT.c.id, prefix))
+        rows = await self._unit.rows(found.order_by(FACT.c.id).limit(check_limit(limit)))
+        return tuple(row.id for row in rows)
+
     async def list_from(self, place: Place) -> tuple[Fact, ...]:
         """See the port."""
         session_id, source_id = place

@@ -48,6 +48,10 @@ from mnestic.stores.postgres.unit import Owner, Unit
 if TYPE_CHECKING:  # a tenth of a second, which only who needs a table pays
     from mnestic.stores.postgres.table_stores import TableStores
 
+_JOBS_NAMED = NamedQuery.of("""
+SELECT DISTINCT job_id FROM mnestic.operation
+ WHERE tenant_id = %(tenant_id)s AND starts_with(job_id, %(prefix)s) ORDER BY job_id LIMIT %(limit)s
+""")
 _AGENT_OF_JOB = NamedQuery.of("""
 SELECT agent_id FROM mnestic.operation WHERE tenant_id = %(tenant_id)s AND job_id = %(job_id)s LIMIT 1
 """)
@@ -274,6 +278,18 @@ class PostgresMemory:
                     connection, [query, COMMIT], opening=opening(tenant_id, write=False)
                 )
         return rows[0].agent_id if rows else None
+
+    async def list_job_ids(self, prefix: str, *, tenant_id: str, limit: int) -> tuple[str, ...]:
+        """See the port."""
+        asked = {"tenant_id": tenant_id, "prefix": prefix, "limit": limit}
+        with failures(where=self._where):
+            async with self._engine.connect() as connection:
+                rows, _ = await run_together(
+                    connection,
+                    [_JOBS_NAMED.bind(asked), COMMIT],
+                    opening=opening(tenant_id, write=False),
+                )
+        return tuple(row.job_id for row in rows)
 
     async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
         """See the port."""

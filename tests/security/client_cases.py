@@ -105,6 +105,8 @@ CLIENT_CASES: Mapping[str, Case] = {
     "unpause_job": lambda c, k: c.unpause_job(k.job),
     "poke_job": lambda c, k: c.poke_job(k.job),
     "cancel_job": lambda c, k: c.cancel_job(k.job),
+    "find_job_ids": lambda c, k: c.find_job_ids(k.job),
+    "find_job_ids by a beginning": lambda c, k: c.find_job_ids(k.job[:4]),
     "list_agents": lambda c, k: c.list_agents(cursor=k.cursors["agents"]),
     "list_agents of all": lambda c, k: c.list_agents(),  # noqa: ARG005
     "list_agents of a name": lambda c, k: c.list_agents(agent_id=AGENT),  # noqa: ARG005
@@ -117,6 +119,7 @@ CLIENT_CASES: Mapping[str, Case] = {
         cursor=k.cursors["jobs"],
     ),
     "describe_job": lambda c, k: c.describe_job(k.job),
+    "job_transcript": lambda c, k: c.job_transcript(k.finished),
     "job_history": lambda c, k: c.job_history(k.finished),
     "diff_job": lambda c, k: c.diff_job(k.job, k.wait),
     "wait_for_result": lambda c, k: c.wait_for_result(k.finished),
@@ -166,6 +169,8 @@ MEMORY_CASES: Mapping[str, Case] = {
     "add": lambda m, k: m.add("Mine.", parent=k.entry.id),
     "add where one is": lambda m, k: m.add("Mine.", session_id=SESSION, source_id=FIRST),  # noqa: ARG005
     "get_entry": lambda m, k: m.get_entry(k.entry.id),
+    "find_entry_ids": lambda m, k: m.find_entry_ids(k.entry.id[:8]),
+    "find_fact_ids": lambda m, k: m.find_fact_ids(k.fact.id[:8]),
     "list_entries": lambda m, k: m.list_entries(EntryQuery(), cursor=k.cursors["entries"]),
     "list_entries below": lambda m, k: m.list_entries(EntryQuery(parent=k.entry.id)),
     "find_lesson": lambda m, k: m.find_lesson(k.entry),

@@ -58,6 +58,7 @@ COMMAND_CASES: Mapping[str, Case] = {
     "job list --state waiting": lambda k, _: (*ADA, *_cursor(k, "jobs")),
     "job show": lambda k, _: (k.job,),
     "job history": lambda k, _: (k.finished,),
+    "job transcript": lambda k, _: (k.finished,),
     "job diff": lambda k, _: (k.job, "--wait", k.wait),
     "job resume": lambda k, _: (
         *(k.job, "--payload", "{}", "--request-id", k.request),

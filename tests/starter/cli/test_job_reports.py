@@ -8,6 +8,7 @@ import pytest
 
 from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Memory
+from mnestic.starter.cli.output import out
 from mnestic.starter.client import MnesticClient
 from mnestic.starter.plans import parse_plan
 
@@ -110,7 +111,10 @@ async def test_a_difference_in_json_holds_the_values_before_and_now(waiting: str
     assert document["working_memory"]["variables"] == []
 
 
-async def test_a_difference_in_words_is_cut_to_the_terminal(waiting: str, ask: Ask) -> None:
+async def test_a_difference_in_words_is_cut_to_the_terminal(
+    waiting: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(out, "_force_terminal", True)
     await ask("memory", "record", "set", "profile", "name", "x" * 500, "--agent", "ada")
 
     told = await ask("job", "diff", waiting, "--wait", "1")
@@ -136,7 +140,7 @@ async def test_nothing_that_changed_is_told_as_nothing(waiting: str, ask: Ask) -
         ("2", "wait 2: is not there; job ID has one wait, 1"),
         ("0", "wait 0: is not there"),
         ("other/w1", "wait other/w1: is not a wait of job ID"),
-        ("w1", "wait w1: is not a wait of job ID"),
+        ("w9", "wait w9: is not a wait of job ID"),
         ("ID/w7", "wait ID/w7: is not there; job ID has one wait, 1"),
     ],
 )

@@ -14,6 +14,7 @@ def wide(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     """Gives standard output a width, whatever the terminal of whoever runs the tests."""
     monkeypatch.setattr(out, "_width", width)
     monkeypatch.setattr(out, "_height", 25)
+    monkeypatch.setattr(out, "_force_terminal", True)
 
 
 def test_what_would_steer_a_terminal_is_shown() -> None:
@@ -49,3 +50,37 @@ def test_a_column_that_is_cut_is_one_line_that_can_be_read(
     lines = capsys.readouterr().out.splitlines()
     assert "One line. And One line" in lines[1]
     assert len(lines) <= 3
+
+
+IDS = [f"e239{number}081-2855-592e-8f31-27a56366becb" for number in range(3)]
+
+
+def test_an_id_is_as_long_as_tells_it_from_the_others_where_a_terminal_is_narrow(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide(monkeypatch, 80)
+    rows = [("2026-03-01 12:00", "A sentence that is long. " * 9, one) for one in IDS]
+    near = [("2026-03-01 12:00", "x", one) for one in (IDS[0], IDS[0][:-1] + "c")]
+
+    print_table(("at", "what", "id"), rows, empty="", cut=("what",), ids=("id",))
+    lines = capsys.readouterr().out.splitlines()
+    print_table(("at", "what", "id"), near, empty="", cut=("what",), ids=("id",))
+    whole = capsys.readouterr().out
+
+    assert [line.split()[-1] for line in lines[1:]] == [one[:8] for one in IDS]
+    assert all(len(line) <= 80 for line in lines)
+    assert near[1][2] in whole, "there is room for it"
+
+
+@pytest.mark.parametrize("columns", ["80", "20"])
+def test_a_table_is_whole_where_no_terminal_shows_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    rows = [("2026-03-01 12:00", "A sentence that is long. " * 90, one) for one in IDS]
+
+    print_table(("at", "what", "id"), rows, empty="", cut=("what",), ids=("id",))
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in lines] == ["id", *IDS]
+    assert all(("A sentence that is long. " * 90).strip() in line for line in lines[1:])
