@@ -24,9 +24,10 @@ TENANT = "crowd"
 _BASE = "base"  # whose memory is made as users make it
 _SEED, _QUESTION_SEED, _ADDED_SEED = 11, 12, 13
 _AT_ONCE = 500  # messages sent in one transaction
-_LACK_TOKENS = "SELECT DISTINCT content FROM mnestic.entry WHERE tokens IS NULL"
+_LACK_TOKENS = "SELECT DISTINCT content FROM mnestic.entry WHERE tenant_id = %s AND tokens IS NULL"
 _FILL_TOKENS = """
-UPDATE mnestic.entry AS e SET tokens = f.tokens FROM filling AS f WHERE e.content = f.content AND e.tokens IS NULL
+UPDATE mnestic.entry AS e SET tokens = f.tokens FROM filling AS f
+ WHERE e.tenant_id = %s AND e.content = f.content AND e.tokens IS NULL
 """
 _COUNT = "SELECT count(*) FROM mnestic.entry WHERE tenant_id = %s AND agent_id = %s"
 _SAID = "SELECT speaker, content FROM plain.entry WHERE agent = %s ORDER BY md5(content) LIMIT %s"
@@ -79,7 +80,7 @@ async def build(lanes: Lanes, owner: psycopg.AsyncConnection, population: Popula
     if lacking:
         raise ValueError(f"{lacking[0]} is not in this directory, which was built for other sizes")
     began = time.monotonic()
-    if filled := await fill_tokens(owner):
+    if filled := await fill_tokens(owner, TENANT):
         print_progress(f"{filled} entries got tokens ({time.monotonic() - began:.0f} s)")
     began = time.monotonic()
     there = await (await owner.execute("SELECT to_regclass('plain.entry')")).fetchone()
@@ -89,9 +90,9 @@ async def build(lanes: Lanes, owner: psycopg.AsyncConnection, population: Popula
         print_progress(f"Copied to the plain table ({time.monotonic() - began:.0f} s)")
 
 
-async def fill_tokens(owner: psycopg.AsyncConnection) -> int:
-    """Gives entries of a directory that is older than the column the tokens with which they would be added now."""
-    lacking = await (await owner.execute(_LACK_TOKENS)).fetchall()
+async def fill_tokens(owner: psycopg.AsyncConnection, tenant: str) -> int:
+    """Gives a tenant's entries in a directory that is older than the column the tokens with which they would be added now."""
+    lacking = await (await owner.execute(_LACK_TOKENS, [tenant])).fetchall()
     if not lacking:
         return 0
     contents = [content for (content,) in lacking]
@@ -102,7 +103,7 @@ async def fill_tokens(owner: psycopg.AsyncConnection) -> int:
             for row in zip(contents, tokens, strict=True):
                 await copy.write_row(row)
         await owner.execute("ANALYZE filling")
-        filled = (await owner.execute(_FILL_TOKENS)).rowcount
+        filled = (await owner.execute(_FILL_TOKENS, [tenant])).rowcount
         await owner.execute("DROP TABLE filling")
     await owner.execute("VACUUM FULL mnestic.entry")  # every row has been written once more
     return filled

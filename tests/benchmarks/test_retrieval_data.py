@@ -20,8 +20,8 @@ async def test_entries_of_an_older_directory_get_the_tokens_of_their_terms(
     async with await psycopg.AsyncConnection.connect(admin_url, autocommit=True) as owner:
         await owner.execute(older, [settings.tenant_id])
 
-        filled = await fill_tokens(owner)
-        again = await fill_tokens(owner)
+        filled = await fill_tokens(owner, settings.tenant_id)
+        again = await fill_tokens(owner, settings.tenant_id)
         stored = await (await owner.execute(_STORED, [settings.tenant_id])).fetchall()
 
     words = TokenVectorEmbedder()
