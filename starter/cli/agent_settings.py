@@ -1,7 +1,7 @@
 """`mnestic memory settings`: what is set for an agent at run time."""
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,14 +42,14 @@ def get(
 def set_(
     name: Annotated[str, typer.Argument(help="The setting.")],
     value: Annotated[
-        str, typer.Argument(help="JSON, and what is not JSON is text; or the word default.")
+        str, typer.Argument(help="JSON, plain text, or @FILE with either; or the word default.")
     ],
     agent: Agent,
     as_json: AsJson = False,
 ) -> None:
     """Change a setting; it holds from the next message on."""
     check_names([name])
-    told = value if name in _TEXTS else parse_value(value, what=f"setting {name}")
+    told: Any = value if name in _TEXTS else parse_value(value, what=f"setting {name}")
 
     async def work() -> None:
         async with await connect_memory() as connection:

@@ -1,8 +1,9 @@
 """`mnestic job`: start, show, resume, steer and cancel jobs."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -45,7 +46,12 @@ def start(
     agent: Annotated[str, typer.Option(help="The agent whose memory it is.")],
     session: Annotated[str, typer.Option(help="The session whose working memory it is.")],
     inputs: Annotated[
-        list[str] | None, typer.Option("--input", metavar="K=V", help="An input; V may be JSON.")
+        list[str] | None,
+        typer.Option(
+            "--input",
+            metavar="K=V",
+            help="An input; V may be JSON or @FILE. @FILE alone: an object of inputs.",
+        ),
     ] = None,
     job_id: Annotated[str | None, typer.Option(help="The job's id; made up without it.")] = None,
     priority: Annotated[
@@ -144,7 +150,9 @@ def show(given: JobId, as_json: AsJson = False) -> None:
 @app.command()
 def resume(
     given: JobId,
-    payload: Annotated[str, typer.Option(metavar="JSON", help="What the job is told.")] = "null",
+    payload: Annotated[
+        str, typer.Option(metavar="JSON", help="What the job is told; @FILE reads it.")
+    ] = "null",
     outcome: Annotated[str, typer.Option(help="Which of the wait's outcomes it is.")] = RESUMED,
     request_id: Annotated[
         str | None, typer.Option(help="The same id is the same request; made up without it.")
@@ -258,18 +266,25 @@ def _parked(job: JobDescription) -> str | None:
 
 def _inputs(texts: list[str]) -> dict[str, Any]:
     given: dict[str, Any] = {}
-    for name, value in map(_input, texts):
+    for name, value in chain.from_iterable(map(_input, texts)):
         if name in given:
             raise InvalidInputError(what=f"--input {name}", why="is there twice")
         given[name] = value
     return given
 
 
-def _input(text: str) -> tuple[str, Any]:
+def _input(text: str) -> Iterable[tuple[str, Any]]:
+    """The inputs of one option: `name=value`, or those in a file."""
+    if text.startswith("@"):
+        inputs = parse_json(text, what="--input")
+        if not isinstance(inputs, dict):
+            raise InvalidInputError(what=f"--input {text}", why="is no JSON object of inputs")
+        return inputs.items()
     name, separator, value = text.partition("=")
     if not separator or not name:
-        raise InvalidInputError(what=f"--input {text}", why="must look like name=value")
-    return name, parse_value(value, what=f"--input {name}")
+        why = "must look like name=value, or @FILE with a JSON object"
+        raise InvalidInputError(what=f"--input {text}", why=why)
+    return [(name, parse_value(value, what=f"--input {name}"))]
 
 
 def when(moment: datetime | None) -> str | None:

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import sys
 from collections.abc import Collection, Coroutine, Iterable, Sequence
 from itertools import zip_longest
@@ -27,6 +28,7 @@ from mnestic.memory.errors import (
     UnavailableError,
 )
 from mnestic.memory.validation import refused
+from mnestic.starter.cli.standard_input import read_file_argument
 
 EXIT_FAILED = 1
 EXIT_REFUSED = 2
@@ -39,6 +41,8 @@ Result = TypeVar("Result")
 _LEAST_CUT = 24  # characters that a column which is cut is left
 _GAP = 2  # between columns
 _SHORTEST_ID = 8  # characters that are shown of one where there is too little room
+_BEGINNINGS_OF_JSON = ("{", "[", '"')
+_LONGEST_EXAMPLE = 80  # characters of a command that an error shows
 # What moves the cursor, changes the terminal or turns the direction of writing.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
@@ -218,15 +222,22 @@ def print_refusal(line: str) -> None:
 
 
 def parse_value(text: str, *, what: str) -> Any:
-    """A value from the command line: JSON, and what is not JSON is text.
+    """A value from the command line: JSON, or text that does not look like JSON; `@FILE` reads a file.
 
     Raises:
-        InvalidInputError: it is more than JSON can be here.
+        InvalidInputError: it begins as JSON does and is none, or it is more than JSON can be here.
     """
+    written = read_file_argument(text, what=what)
+    source, given = (what, text) if written is None else (f"{what} {text}", written)
     try:
-        return _read_json(text, what)
-    except json.JSONDecodeError:
-        return text
+        return _read_json(given, source)
+    except json.JSONDecodeError as error:
+        if not given.lstrip().startswith(_BEGINNINGS_OF_JSON):
+            return given
+        as_text = json.dumps(given, ensure_ascii=False)
+        how = f": {shlex.quote(as_text)}" if len(as_text) <= _LONGEST_EXAMPLE else ""
+        why = f"{_not_json(error)}; to have it as text, write it as a JSON string{how}"
+        raise InvalidInputError(what=source, why=why) from None
 
 
 def parse_as(kind: Any, text: Any, *, what: str) -> Any:
@@ -244,16 +255,22 @@ def parse_as(kind: Any, text: Any, *, what: str) -> Any:
 
 
 def parse_json(text: str, *, what: str) -> Any:
-    """A value that must be JSON.
+    """A value that must be JSON; `@FILE` reads a file.
 
     Raises:
         InvalidInputError: says where it is not.
     """
+    written = read_file_argument(text, what=what)
+    source, given = (what, text) if written is None else (f"{what} {text}", written)
     try:
-        return _read_json(text, what)
+        return _read_json(given, source)
     except json.JSONDecodeError as error:
-        why = f"is not JSON: {error.msg} at character {error.pos + 1}"
-        raise InvalidInputError(what=what, why=why) from None
+        raise InvalidInputError(what=source, why=_not_json(error)) from None
+
+
+def _not_json(error: json.JSONDecodeError) -> str:
+    line = f"line {error.lineno}, " if error.lineno > 1 else ""
+    return f"is not JSON: {error.msg} at {line}character {error.colno}"
 
 
 def _read_json(text: str, what: str) -> Any:

@@ -41,7 +41,7 @@ def get(namespace: Namespace, key: Key, agent: Agent, as_json: AsJson = False) -
 def set_(
     namespace: Namespace,
     key: Key,
-    value: Annotated[str, typer.Argument(help="JSON; what is not JSON is text.")],
+    value: Annotated[str, typer.Argument(help="JSON, plain text, or @FILE with either.")],
     agent: Agent,
     ttl: Annotated[str | None, typer.Option(help="How long it lives, such as 30d.")] = None,
     expected_version: Annotated[
@@ -65,7 +65,7 @@ def set_(
                 expected_version=expected_version,
                 operation_key=f"client/{request_id}" if request_id else None,
             )
-        _print_record(record, as_json=as_json)
+        _print_record(record, as_json=as_json, is_text=told == value)
 
     run(work())
 
@@ -121,9 +121,10 @@ def delete(
     run(work())
 
 
-def _print_record(record: LongTermRecord, *, as_json: bool) -> None:
+def _print_record(record: LongTermRecord, *, as_json: bool, is_text: bool = False) -> None:
     if as_json:
         print_json(record.model_dump(mode="json"))
     else:
-        out.print(f"{record.namespace}/{record.key} · version {record.version}")
+        how = " · stored as text" if is_text else ""
+        out.print(f"{record.namespace}/{record.key} · version {record.version}{how}")
         out.print_json(data=record.value)

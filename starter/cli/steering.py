@@ -27,7 +27,9 @@ def override(
         typer.Option(help="rebase: go on with memory as it is now; pinned: with the snapshot."),
     ] = "rebase",
     by: Annotated[str | None, typer.Option(help="Who says so.")] = None,
-    payload: Annotated[str, typer.Option(metavar="JSON", help="What the job is told.")] = "null",
+    payload: Annotated[
+        str, typer.Option(metavar="JSON", help="What the job is told; @FILE reads it.")
+    ] = "null",
     outcome: Annotated[str, typer.Option(help="An outcome of the wait, or timeout.")] = RESUMED,
     request_id: Annotated[
         str | None,

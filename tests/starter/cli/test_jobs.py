@@ -190,6 +190,18 @@ def test_inputs_over_the_limit_are_told_with_limit_and_size(
     [
         (("--input", "nonsense"), "--input nonsense: must look like name=value"),
         (("--input", "x=NaN"), "--input x: holds NaN"),
+        (
+            ("--input", "x={bad"),
+            "--input x: is not JSON: Expecting property name enclosed in double",
+        ),
+        (("--input", "x=@gone"), "--input x @gone: there is no such file"),
+        (("--input", "@gone"), "--input @gone: there is no such file"),
+        (("--input", "@list.json"), "--input @list.json: is no JSON object of inputs"),
+        (
+            ("--input", "@bad.json"),
+            "--input @bad.json: is not JSON: Expecting value at line 2, char",
+        ),
+        (("--input", "x=@latin"), "--input x @latin: is not UTF-8: byte 1"),
         (("--input", r'x="\ud800"'), "half of a surrogate pair"),
         (("--input", "x=" + "[" * 100_000), "nested too deep"),
         (("--input", "x=" + "9" * 5_000), "--input x: holds an integer that is too long"),
@@ -201,8 +213,12 @@ def test_inputs_over_the_limit_are_told_with_limit_and_size(
     ids=lambda value: str(value)[:30],
 )
 def test_a_malformed_option_starts_nothing(
-    wired: Cli, start: tuple[str, ...], words: tuple[str, ...], told: str
+    wired: Cli, start: tuple[str, ...], words: tuple[str, ...], told: str, tmp_path: Path
 ) -> None:
+    (tmp_path / "list.json").write_text("[1]", encoding="utf-8")
+    (tmp_path / "bad.json").write_text('{"x":\n}', encoding="utf-8")
+    (tmp_path / "latin").write_bytes(b"\xe4\xe4")
+
     refused = wired(*start, *words)
 
     assert told in refused.error(code=2)
@@ -348,3 +364,44 @@ async def test_a_failed_job_says_why_with_its_node(
     assert forgotten.failure is not None
     assert "node say failed: ${job.nobody}" in forgotten.failure
     assert (forgotten.state, forgotten.plan, forgotten.agent_id) == ("failed", "p", "ada")
+
+
+@pytest.mark.parametrize("command", [("resume", "x"), ("override", "x", "--reason", "r")])
+@pytest.mark.parametrize(
+    ("payload", "told"),
+    [
+        ("@gone.json", "--payload @gone.json: there is no such file"),
+        ("@bad.json", "--payload @bad.json: is not JSON: Expecting value at line 2, character 1"),
+        (
+            "{bad",
+            "--payload: is not JSON: Expecting property name enclosed in double quotes at char",
+        ),
+    ],
+)
+def test_a_payload_that_cannot_be_read_is_one_clear_error(
+    cli: Cli, tmp_path: Path, command: tuple[str, ...], payload: str, told: str
+) -> None:
+    (tmp_path / "bad.json").write_text('{"x":\n}', encoding="utf-8")
+
+    refused = cli("job", *command, "--payload", payload)
+
+    assert told in refused.error(code=2)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_inputs_and_a_payload_are_read_from_files(
+    ask: Ask, plan: Path, until_state: UntilState, tmp_path: Path
+) -> None:
+    (tmp_path / "inputs.json").write_text('{"name": "Mara"}', encoding="utf-8")
+    (tmp_path / "payload.json").write_text('{"word": "dear"}\n', encoding="utf-8")
+    started = await ask(
+        *("job", "start", str(plan), "--agent", "ada", "--session", "s"),
+        *("--input", "@inputs.json", "--input", "more=@payload.json", "--json"),
+    )
+    job_id = started.document["job_id"]
+    await until_state(job_id, "waiting")
+
+    await ask("job", "resume", job_id, "--payload", "@payload.json")
+    result = await ask("job", "result", job_id, "--json")
+
+    assert result.document["results"]["approval"]["payload"] == {"word": "dear"}

@@ -1,6 +1,7 @@
 """`mnestic memory record`: records on the command line."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,7 +37,7 @@ def test_a_list_goes_on_where_its_page_ended(wired: Cli) -> None:
 
 
 def test_values_are_shown_to_a_person_as_they_are(wired: Cli) -> None:
-    wired("memory", "record", "set", "notes", "markup", "[/red] [bold]x[/bold]", *ADA)
+    wired("memory", "record", "set", "notes", "markup", "a [/red] [bold]x[/bold]", *ADA)
 
     listed = wired("memory", "record", "list", *ADA)
     got = wired("memory", "record", "get", "notes", "markup", *ADA)
@@ -82,6 +83,12 @@ def test_the_same_request_is_written_once(wired: Cli) -> None:
         (("set", "p" * 300, "name", "1", *ADA), "namespace"),
         (("set", "profile", "name", "NaN", *ADA), "value: holds NaN"),
         (("set", "profile", "name", "[" * 100_000, *ADA), "nested too deep"),
+        (("set", "profile", "name", "{bad", *ADA), "value: is not JSON: Expecting property name"),
+        (("set", "profile", "name", "{bad", *ADA), """write it as a JSON string: '"{bad"'"""),
+        (("set", "profile", "name", "[1, 2", *ADA), "is not JSON: Expecting ',' delimiter at char"),
+        (("set", "profile", "name", '"a" b', *ADA), "is not JSON: Extra data at character 5"),
+        (("set", "profile", "name", "@gone.json", *ADA), "value @gone.json: there is no such file"),
+        (("set", "profile", "name", "@.", *ADA), "value @.: is no file"),
         (("get", "profile", "name", "--agent", "a/b"), "agent"),
         (("list", *ADA, "--cursor", "nowhere!"), "cursor"),
     ],
@@ -94,6 +101,41 @@ def test_what_cannot_be_is_refused_in_a_line(
 
     assert told in refused.error(code=2)
     assert rows()["long_term_record"] == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "stored", "is_text"),
+    [
+        ("plain words", "plain words", True),
+        ("don't {brace}", "don't {brace}", True),
+        ("12 eggs", "12 eggs", True),
+        ('"{bad"', "{bad", False),
+        ("12", 12, False),
+        ('{"a": [1]}', {"a": [1]}, False),
+    ],
+)
+def test_what_is_stored_as_text_is_said(
+    wired: Cli, value: str, stored: object, is_text: bool
+) -> None:
+    done = wired("memory", "record", "set", "profile", "name", value, *ADA)
+
+    assert done.code == 0
+    assert ("stored as text" in done.out) is is_text
+    got = wired("memory", "record", "get", "profile", "name", *ADA, "--json").document
+    assert got["value"] == stored
+
+
+@pytest.mark.parametrize(
+    ("content", "stored"), [('\ufeff{"a":\n 1}\n', {"a": 1}), ("two\nlines", "two\nlines")]
+)
+def test_a_value_is_read_from_a_file(
+    wired: Cli, tmp_path: Path, content: str, stored: object
+) -> None:
+    (tmp_path / "value").write_text(content, encoding="utf-8")
+
+    done = wired("memory", "record", "set", "profile", "name", "@value", *ADA, "--json")
+
+    assert done.document["value"] == stored
 
 
 def test_a_record_is_deleted_at_its_version_alone(wired: Cli) -> None:
