@@ -63,6 +63,7 @@ from mnestic.starter.memory_wiring import (
 from mnestic.starter.payload_keys import payload_keys
 from mnestic.starter.plugins import make_plugin
 from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.unknown_variables import describe_unknown_variables
 from mnestic.starter.wiring import connect_temporal, find_endpoints
 from mnestic.stores.retrieval import ScopeRetriever
 from mnestic.workflows.plugin import MnesticPlugin
@@ -331,6 +332,8 @@ def main() -> NoReturn:
         settings = load_settings()
         configure_logs(settings)
         log_uncaught_errors()
+        for line in describe_unknown_variables():
+            log.warning("an unknown variable is set", extra={"why": line})
         asyncio.run(run_worker(settings))
     except MnesticError as error:
         leave(fail(str(error), code=exit_code(error)))

@@ -25,6 +25,7 @@ from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.memory.notes import NoteSelection
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
+from mnestic.starter.embedded.state import read_last_state
 from mnestic.starter.failing_tasks import count_failing_workflows
 from mnestic.starter.learning_wiring import find_models
 from mnestic.starter.memory_wiring import notes_of
@@ -89,11 +90,12 @@ async def _check_servers(settings: Settings) -> tuple[Finding, ...]:
     try:
         endpoints = find_endpoints(settings)
     except ConfigurationError as error:
-        return (_failed("runtime", error, mend="mnestic up"),)
+        return (_failed("runtime", error, mend="correct that setting"),)
     except UnavailableError as error:
-        return (
-            _failed("runtime", error, mend="try again once `mnestic up` says that it is ready"),
-        )
+        last = read_last_state(settings.data_dir)
+        is_up = last is not None and last.alive
+        mend = "try again once `mnestic up` says that it is ready" if is_up else "mnestic up"
+        return (_failed("runtime", error, mend=mend),)
     postgres = asyncio.to_thread(_check_postgres, endpoints)
     return (
         *await _alone("Postgres", postgres, mend=_MEND_POSTGRES),

@@ -73,7 +73,7 @@ class MemoryConnection(ChecksTexts):
 
         Raises:
             InvalidInputError: the tenant is no id.
-            ConfigurationError: nothing says where to connect.
+            UnavailableError: nothing says where to connect.
             DatabaseUnavailableError: Postgres does not answer.
             SchemaVersionError: the database is of another version.
         """

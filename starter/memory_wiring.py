@@ -24,8 +24,8 @@ from mnestic.memory.caches import CACHE_BYTES
 from mnestic.memory.errors import (
     ConfigurationError,
     DatabaseUnavailableError,
-    MnesticError,
     TemporalUnavailableError,
+    UnavailableError,
 )
 from mnestic.memory.ports import Embedder, Reranker, TokenCounter
 from mnestic.memory.retrieval import Rerank
@@ -46,8 +46,7 @@ def find_database(settings: Settings) -> tuple[SecretStr, SecretStr]:
     """The addresses of the database for the application and for the schema's owner.
 
     Raises:
-        ConfigurationError: neither the settings nor a running runtime tell them.
-        UnavailableError: the runtime is not ready yet, or no more.
+        UnavailableError: the settings do not say them, and no runtime is up, or it is not ready yet.
     """
     state = read_state(settings.data_dir)
     url, admin_url = settings.database_url, settings.database_admin_url
@@ -66,15 +65,15 @@ def open_database(
     return PostgresMemory(url.get_secret_value(), cache_bytes=cache_bytes, embedder=embedder)
 
 
-def unknown_address(setting: str, settings: Settings) -> MnesticError:
+def unknown_address(setting: str, settings: Settings) -> UnavailableError:
     """The error where neither a setting nor a runtime that is up says an address."""
     last = read_last_state(settings.data_dir)
     if last is not None and last.alive:
         why = f"its runtime (pid {last.pid}) is starting or stopping; try again in a moment"
         down = TemporalUnavailableError if "TEMPORAL" in setting else DatabaseUnavailableError
         return down(where=str(settings.data_dir), why=why)
-    why = f"is not set, and no runtime is up on {settings.data_dir}; run `mnestic up`, or set it"
-    return ConfigurationError(setting=setting, why=why)
+    why = f"no runtime is up on {settings.data_dir}, and {setting} is not set"
+    return UnavailableError(f"{why}; run `mnestic up`, or set it")
 
 
 @asynccontextmanager

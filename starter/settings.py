@@ -19,12 +19,19 @@ from mnestic.memory.usage import ModelPrices
 from mnestic.starter.machine import cache_bytes
 from mnestic.starter.setting_secrecy import HOW_SHOWN
 
+ENV_FILE = ".env"  # in the working directory
+
 
 class Settings(BaseSettings):
     """What is in force; `mnestic config` prints it with the source of each value."""
 
     model_config = SettingsConfigDict(
-        env_prefix="MNESTIC_", env_file=".env", extra="ignore", frozen=True, populate_by_name=True
+        env_prefix="MNESTIC_",
+        env_file=ENV_FILE,
+        env_ignore_empty=True,  # an empty variable counts as unset
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
     )
 
     data_dir: Path = Field(
@@ -237,6 +244,6 @@ def source_of(settings: Settings, field: str, *, options: Collection[str] = ()) 
     if field not in settings.model_fields_set:
         return "default"
     name = environment_name(field)
-    if any(key.upper() == name for key in os.environ):
+    if any(key.upper() == name and value for key, value in os.environ.items()):
         return f"environment ({name})"
     return f".env ({name})"

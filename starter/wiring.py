@@ -52,9 +52,8 @@ def find_endpoints(settings: Settings) -> Endpoints:
     """The addresses to use.
 
     Raises:
-        ConfigurationError: neither the settings nor a running runtime tell them, or Temporal's own
-            settings or the keys of payloads cannot be read.
-        UnavailableError: the runtime is not ready yet, or no more.
+        ConfigurationError: Temporal's own settings or the keys of payloads cannot be read.
+        UnavailableError: the settings do not say them, and no runtime is up, or it is not ready yet.
     """
     state = read_state(settings.data_dir)
     database, admin = find_database(settings)

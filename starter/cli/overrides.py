@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from mnestic.starter.cli.output import print_warning
 from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.unknown_variables import describe_unknown_variables
 
 overrides: dict[str, Any] = {}
 """Filled by the root command before any other runs."""
@@ -14,5 +16,7 @@ def command_settings(**more: Any) -> Settings:
     Raises:
         ConfigurationError: a value is malformed.
     """
+    for line in describe_unknown_variables():
+        print_warning(line)
     given = {name: value for name, value in more.items() if value is not None}
     return load_settings(**{**overrides, **given})

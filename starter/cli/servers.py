@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnestic.starter.cli.output import AsJson, err, out, print_json, print_progress, run
+from mnestic.starter.cli.output import (
+    EXIT_INTERRUPTED,
+    AsJson,
+    err,
+    out,
+    print_json,
+    print_progress,
+    run,
+)
 from mnestic.starter.cli.overrides import command_settings
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
 from mnestic.starter.settings import Settings
@@ -95,9 +103,11 @@ async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
     if not starting.done():
+        err.print("Stopping …")
         starting.cancel()
         await asyncio.wait({starting})
-        return
+        err.print("Stopped before it was ready; nothing is left running.")
+        raise typer.Exit(EXIT_INTERRUPTED)
     await starting
     try:
         _announce(runtime, as_json=as_json)

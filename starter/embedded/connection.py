@@ -51,7 +51,8 @@ def load_profile() -> ClientConnectConfig:
         ConfigurationError: they cannot be read.
     """
     try:
-        return ClientConfig.load_client_connect_config()
+        named = {key: value for key, value in os.environ.items() if value}  # an empty one is unset
+        return ClientConfig.load_client_connect_config(override_env_vars=named)
     except (RuntimeError, OSError) as error:  # the SDK's own error is a RuntimeError
         setting = "TEMPORAL_* or Temporal's configuration file"
         raise ConfigurationError(setting=setting, why=str(error)) from error

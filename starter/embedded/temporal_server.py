@@ -94,7 +94,12 @@ class _Ports(NamedTuple):
     @classmethod
     def choose(cls, port: int | None, last: int | None) -> Self:
         return cls(
-            choose_port(port, option="MNESTIC_TEMPORAL_PORT", last=last, first=FIRST_PORT),
+            choose_port(
+                port,
+                option="`mnestic up --port`, or MNESTIC_TEMPORAL_PORT",
+                last=last,
+                first=FIRST_PORT,
+            ),
             choose_hidden_place(),
             find_hidden_port(),
         )

@@ -59,7 +59,11 @@ class UiGuard:
         """
         for _ in range(OPEN_TRIES):
             self.port = choose_port(
-                port, option="MNESTIC_UI_PORT", last=last, first=FIRST_PORT, but_not=but_not
+                port,
+                option="`mnestic up --ui-port`, or MNESTIC_UI_PORT",
+                last=last,
+                first=FIRST_PORT,
+                but_not=but_not,
             )
             with contextlib.suppress(OSError):  # another process took it meanwhile: choose again
                 self._server = await asyncio.start_server(self._accept, LOOPBACK, self.port)

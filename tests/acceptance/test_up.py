@@ -212,5 +212,7 @@ def test_a_stop_while_it_starts_leaves_nothing(
 
     _, alive = psutil.wait_procs(family, timeout=120)
     assert alive == []
+    assert running.code == 130
+    assert "Stopped before it was ready; nothing is left running." in running.err
     assert "Traceback" not in running.err
     assert "ready" not in running.out

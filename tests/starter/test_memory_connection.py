@@ -13,10 +13,10 @@ import pytest
 from pydantic import SecretStr
 
 from mnestic.memory.errors import (
-    ConfigurationError,
     DatabaseUnavailableError,
     InvalidInputError,
     TemporalUnavailableError,
+    UnavailableError,
 )
 from mnestic.starter.memory_connection import MemoryConnection
 from mnestic.starter.reach import Reach
@@ -93,7 +93,7 @@ async def test_memory_is_read_and_written_where_nothing_says_where_temporal_is(
         await memory.set("notes", "one", "kept")
 
         assert (await memory.get("notes", "one")).value == "kept"
-        with pytest.raises(ConfigurationError, match="TEMPORAL_ADDRESS"):
+        with pytest.raises(UnavailableError, match="TEMPORAL_ADDRESS is not set"):
             await memory.preview_forget("the invoice")
 
 

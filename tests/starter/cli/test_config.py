@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from mnestic.starter.settings import Settings
+from mnestic.starter.embedded.connection import load_profile
+from mnestic.starter.settings import Settings, environment_name, load_settings, source_of
 
 Cli = Callable[..., Any]
 
@@ -132,3 +133,74 @@ def test_a_malformed_option_names_its_variable(cli: Cli) -> None:
     refused = cli("up", "--port", "99999")
 
     assert "MNESTIC_TEMPORAL_PORT: " in refused.error(code=2)
+
+
+@pytest.mark.parametrize("field", Settings.model_fields)
+def test_an_empty_variable_counts_as_unset(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, field: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(environment_name(field), raising=False)
+    unset = getattr(load_settings(), field)
+    monkeypatch.setenv(environment_name(field), "")
+    (tmp_path / ".env").write_text(f"{environment_name(field)}=\n", encoding="utf-8")
+
+    settings = load_settings()
+
+    assert getattr(settings, field) == unset
+    assert source_of(settings, field) == "default"
+
+
+def test_an_empty_variable_leaves_the_setting_to_the_file(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MNESTIC_TENANT_ID", "")
+    (tmp_path / ".env").write_text("MNESTIC_TENANT_ID=of-the-file\n", encoding="utf-8")
+
+    row = in_force(cli)["MNESTIC_TENANT_ID"]
+
+    assert (row["value"], row["source"]) == ("of-the-file", ".env (MNESTIC_TENANT_ID)")
+
+
+@pytest.mark.parametrize("name", ["TEMPORAL_NAMESPACE", "TEMPORAL_API_KEY", "TEMPORAL_TLS"])
+def test_an_empty_variable_of_temporal_counts_as_unset(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.delenv(name, raising=False)
+    unset = load_profile()
+    monkeypatch.setenv(name, "")
+
+    assert load_profile() == unset
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("MNESTIC_TENNANT_ID", "did you mean MNESTIC_TENANT_ID?"),
+        ("mnestic_datadir", "did you mean MNESTIC_DATA_DIR?"),
+        ("MNESTIC_OPENAI_API_KEY", "did you mean OPENAI_API_KEY?"),
+        ("MNESTIC_QQQ", "`mnestic config` lists those that there are"),
+    ],
+)
+def test_an_unknown_variable_is_a_warning_that_names_the_nearest(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    monkeypatch.setenv(name, "very-secret")
+    monkeypatch.setenv("MNESTIC_CHAT_MODEL", "known")
+
+    done = cli("config", "--json")
+
+    assert done.document
+    assert done.err == f"warning: {name} is no setting and has no effect; {told}\n"
+
+
+def test_an_unknown_variable_of_the_file_is_named_with_the_file(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("MNESTIC_LOGLEVEL=DEBUG\nOTHER=1\n", encoding="utf-8")
+
+    done = cli("config")
+
+    assert done.code == 0
+    assert done.err == (
+        "warning: MNESTIC_LOGLEVEL in .env is no setting and has no effect; "
+        "did you mean MNESTIC_LOG_LEVEL?\n"
+    )

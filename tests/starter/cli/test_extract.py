@@ -139,7 +139,7 @@ def test_a_model_without_a_database_to_write_its_calls_down_is_not_asked(
 ) -> None:
     monkeypatch.delenv("MNESTIC_DATABASE_URL")
 
-    assert "MNESTIC_DATABASE_URL: is not set" in modelled("extract", SAID).error(code=2)
+    assert "MNESTIC_DATABASE_URL is not set" in modelled("extract", SAID).error(code=3)
     assert chat_server.requests == []
 
 

@@ -152,17 +152,35 @@ def test_a_port_in_use_is_named_with_who_has_it(cli: Cli, option: str, taken_por
     assert done.code == 2
     assert len(errors) == 1
     assert f"port {taken_port} is in use by " in errors[0]
+    assert f"choose another port (`mnestic up {option}`, or MNESTIC_" in errors[0]
     assert done.out == ""
 
 
 @pytest.mark.parametrize(
     "words",
-    [("job", "list"), ("worker",), ("migrate",), ("memory", "record", "list", "--agent", "a")],
+    [
+        *COMMANDS[:-1],
+        *(("migrate",), ("index",), ("deploy",), ("costs",), ("stats", "--agent", "a")),
+        *(
+            ("job", "show", "j"),
+            ("job", "resume", "j"),
+            ("job", "result", "j"),
+            ("job", "pause", "j"),
+        ),
+        *(
+            ("memory", command, "x", "--agent", "a")
+            for command in ("add", "search", "show", "world")
+        ),
+        ("memory", "record", "set", "n", "k", "1", "--agent", "a"),
+        ("memory", "predicates", "list"),
+        ("memory", "settings", "get", "--agent", "a"),
+    ],
+    ids=" ".join,
 )
 def test_without_servers_a_command_says_what_to_run(cli: Cli, words: tuple[str, ...]) -> None:
     refused = cli(*words)
 
-    assert "run `mnestic up`" in refused.error(code=2)
+    assert "run `mnestic up`" in refused.error(code=3)
 
 
 @pytest.mark.parametrize("words", [("job", "list"), ("memory", "record", "list", "--agent", "a")])

@@ -1,0 +1,43 @@
+"""Variables that look like settings and are none, each with the setting that is probably meant.
+
+They stand apart from the settings because a setting that nobody knows is no error: an older version may run
+with the environment of a newer one. But it has no effect, so whoever starts the process should see it.
+"""
+
+import os
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from dotenv import dotenv_values
+
+from mnestic.starter.settings import ENV_FILE, Settings, environment_name
+
+_PREFIX = "MNESTIC_"
+_OF_TESTS = "MNESTIC_TEST_"
+
+
+def describe_unknown_variables() -> tuple[str, ...]:
+    """One line for each unknown variable of the environment and of `.env`; values are not part of it."""
+    known = [environment_name(field) for field in Settings.model_fields]
+    return tuple(_describe(name, where, known) for name, where in _unknown(known))
+
+
+def _unknown(known: list[str]) -> Iterator[tuple[str, str]]:
+    """The unknown names, each once, and where they are set."""
+    seen = {*known, "MNESTIC_COMPLETE"}  # with which a shell asks for completions
+    for where, names in (("", list(os.environ)), (" in .env", list(dotenv_values(ENV_FILE)))):
+        for name in sorted(names):
+            if name.upper().startswith(_PREFIX) and not name.upper().startswith(_OF_TESTS):
+                if name.upper() not in seen:
+                    yield name, where
+                seen.add(name.upper())
+
+
+def _describe(name: str, where: str, known: list[str]) -> str:
+    # Compared without the prefix, which all share, so that it does not make them alike.
+    ends = {one.removeprefix(_PREFIX): one for one in known}
+    near = get_close_matches(name.upper().removeprefix(_PREFIX), ends, n=1)
+    meant = (
+        f"did you mean {ends[near[0]]}?" if near else "`mnestic config` lists those that there are"
+    )
+    return f"{name}{where} is no setting and has no effect; {meant}"
