@@ -4,7 +4,6 @@ The model stands apart from the YAML it is read from, so that a plan made in Pyt
 same rules.
 """
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
@@ -14,29 +13,16 @@ from mnestic.memory.auto_selections import AutoSelection, SearchSelection
 from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.durations import Duration
-from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.forms import check_form
 from mnestic.memory.job_contexts import ContextSelection
 from mnestic.memory.knowing import KnowledgeSelection
-from mnestic.memory.names import OWN_ACTIVITIES, OWN_TOOLS
 from mnestic.memory.recalls import EpisodeSelection, Name, RecordSelection
 from mnestic.memory.retries import Retry
-from mnestic.memory.routes import check_route
-from mnestic.memory.templates import long_names, names_under, roots_of
+from mnestic.memory.templates import names_under
 from mnestic.memory.usage import Budget
-from mnestic.memory.waits import TIMEOUT, WaitPolicy, check_wait_key
-from mnestic.memory.working import check_variable
+from mnestic.memory.waits import WaitPolicy
 from mnestic.memory.writes import MemoryWrite
 
 END = "end"
-_ROOTS = frozenset({"input", "results", "job", "memory"})
-# The fields that an activity fills in, which knows `memory`; all others are the workflow's.
-_WITH_MEMORY: dict[str, frozenset[str]] = {
-    "think": frozenset({"prompt", "system", "retrieve"}),
-    "recall": frozenset({"search"}),
-    "remember": frozenset(MemoryWrite.model_fields),
-    "emit": frozenset({"content"}),
-}
 NodeId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 
 
@@ -220,7 +206,7 @@ class Plan(DeferredModel):
     def nodes_from(self, node_id: str) -> tuple[Node, ...]:
         """A node and all that may follow it."""
         following = {node.id: node.successors() for node in self.nodes}
-        ahead = _reached(following, from_=(node_id,))
+        ahead = reached_nodes(following, from_=(node_id,))
         return tuple(node for node in self.nodes if node.id in ahead)
 
     @property
@@ -237,127 +223,8 @@ def results_named(node: Node) -> frozenset[str]:
     return names_under(node.model_dump(mode="json", exclude={"form"}), "results")
 
 
-class Problem(DeferredModel):
-    """Something wrong with a plan, at a node; the index is the node's place in the plan."""
-
-    model_config = ConfigDict(frozen=True)
-
-    index: int | None
-    why: str
-
-
-def check_plan(plan: Plan) -> tuple[Problem, ...]:
-    """What is wrong with a plan that is well-formed: its graph, its waits and its templates."""
-    return (
-        *_ids(plan),
-        *_variables(plan),
-        *_successors(plan),
-        *_tools(plan),
-        *_waits(plan),
-        *_forms(plan),
-        *_loops(plan),
-        *_unreached(plan),
-        *_templates(plan),
-    )
-
-
-def _ids(plan: Plan) -> Iterator[Problem]:
-    if not plan.nodes:
-        yield Problem(index=None, why="a plan has at least one node")
-    seen: dict[str, int] = {}
-    for index, node in enumerate(plan.nodes):
-        if node.id == END:
-            yield Problem(index=index, why=f"{END!r} is the name of the plan's end, not of a node")
-        if node.id in seen:
-            yield Problem(index=index, why=f"node {node.id!r} is there twice")
-        seen[node.id] = index
-
-
-def _variables(plan: Plan) -> Iterator[Problem]:
-    for index, node in enumerate(plan.nodes):
-        if isinstance(node, (RecallNode, ThinkNode)):
-            try:
-                check_variable(node.save_as or node.id)
-            except InvalidInputError as error:
-                yield Problem(index=index, why=f"node {node.id!r}: {error}")
-
-
-def _successors(plan: Plan) -> Iterator[Problem]:
-    known = {node.id for node in plan.nodes} | {END}
-    for index, node in enumerate(plan.nodes):
-        for successor in node.successors():
-            if successor not in known:
-                why = f"node {node.id!r} goes on to {successor!r}, which is not a node"
-                yield Problem(index=index, why=why)
-
-
-def _tools(plan: Plan) -> Iterator[Problem]:
-    for index, node in enumerate(plan.nodes):
-        if isinstance(node, ToolNode):
-            try:
-                check_route(node.activity, node.task_queue)
-                check_tool(node)
-            except InvalidInputError as error:
-                yield Problem(index=index, why=f"tool {node.id!r}: {error}")
-
-
-def check_tool(node: ToolNode) -> None:
-    """Checks that a tool is none of this package's own activities, but for those that are tools.
-
-    Raises:
-        InvalidInputError: it is one, or its arguments are no mapping, to which the job's scope is added.
-    """
-    if not node.activity.startswith(OWN_ACTIVITIES):
-        return
-    if node.activity not in OWN_TOOLS:
-        known = ", ".join(sorted(OWN_TOOLS))
-        why = f"{node.activity} is no tool; of {OWN_ACTIVITIES}* a tool node may name {known}"
-        raise InvalidInputError(what="activity", why=why)
-    if not isinstance(node.arguments, dict):
-        raise InvalidInputError(what="arguments", why=f"{node.activity} takes names and values")
-
-
-def _waits(plan: Plan) -> Iterator[Problem]:
-    for index, node in enumerate(plan.nodes):
-        if not isinstance(node, WaitNode):
-            continue
-        if TIMEOUT not in node.on:
-            yield Problem(index=index, why=f"wait {node.id!r} names no successor for 'timeout'")
-        if not set(node.on) - {TIMEOUT}:
-            yield Problem(index=index, why=f"wait {node.id!r} names no successor but 'timeout'")
-        try:
-            check_wait_key(node.key)
-        except InvalidInputError as error:
-            yield Problem(index=index, why=f"wait {node.id!r}: {error}")
-
-
-def _forms(plan: Plan) -> Iterator[Problem]:
-    for index, node in enumerate(plan.nodes):
-        if isinstance(node, WaitNode) and node.form is not None:
-            try:
-                check_form(node.form)
-            except InvalidInputError as error:
-                yield Problem(index=index, why=f"wait {node.id!r}: {error}")
-
-
-def _loops(plan: Plan) -> Iterator[Problem]:
-    following = {n.id: () if isinstance(n, WaitNode) else n.successors() for n in plan.nodes}
-    for index, node in enumerate(plan.nodes):
-        if node.id in _reached(following, from_=following[node.id]):
-            yield Problem(index=index, why=f"node {node.id!r} is in a loop without a wait")
-
-
-def _unreached(plan: Plan) -> Iterator[Problem]:
-    if not plan.nodes:
-        return
-    following = {node.id: node.successors() for node in plan.nodes}
-    reached = _reached(following, from_=(plan.nodes[0].id,))
-    for index, node in enumerate(plan.nodes):
-        if node.id not in reached:
-            yield Problem(index=index, why=f"node {node.id!r} is never reached")
-
-
-def _reached(following: dict[str, tuple[str, ...]], *, from_: tuple[str, ...]) -> set[str]:
+def reached_nodes(following: dict[str, tuple[str, ...]], *, from_: tuple[str, ...]) -> set[str]:
+    """The nodes to which those of `from_` lead, these among them."""
     reached: set[str] = set()
     ahead = list(from_)
     while ahead:
@@ -366,26 +233,3 @@ def _reached(following: dict[str, tuple[str, ...]], *, from_: tuple[str, ...]) -
             reached.add(node_id)
             ahead.extend(following.get(node_id, ()))
     return reached
-
-
-def _templates(plan: Plan) -> Iterator[Problem]:
-    for index, node in enumerate(plan.nodes):
-        document = node.model_dump(mode="json", exclude={"form"})  # nothing is filled in there
-        for name in long_names(document):
-            why = f"node {node.id!r} has a template with the name {name}…, which is too long"
-            yield Problem(index=index, why=why)
-        with_memory = {name: document.pop(name, None) for name in _WITH_MEMORY.get(node.kind, ())}
-        late, early = list(roots_of(with_memory)), list(roots_of(document))
-        for root in sorted(frozenset().union(*late, *early) - _ROOTS):
-            known = ", ".join(sorted(_ROOTS))
-            why = f"node {node.id!r} has a template ${{{root}...}}; templates begin with {known}"
-            yield Problem(index=index, why=why)
-        if any("memory" in roots for roots in early):
-            why = f"node {node.id!r} has a template ${{memory...}} where memory is not at hand; it is in a prompt, a write and what is emitted"
-            yield Problem(index=index, why=why)
-        if any("memory" in roots and len(roots) > 1 for roots in late):
-            why = f"node {node.id!r} has a template with ${{memory...}} and other roots; write two"
-            yield Problem(index=index, why=why)
-        if "" in names_under(with_memory, "memory.results"):
-            why = f"node {node.id!r} has a template ${{memory.results}} without a node's id"
-            yield Problem(index=index, why=why)

@@ -2,20 +2,23 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import InvalidInputError, InvalidPlanError
-from mnestic.memory.plans import Plan, check_plan
+from mnestic.memory.plan_checks import Problem, check_nodes, check_plan
+from mnestic.memory.plans import Node, Plan
 from mnestic.starter.yaml_documents import read_yaml
 
 LARGEST_PLAN_FILE_BYTES = 524_288  # with comments; a plan that is started has at most half of it
 _MOST_PROBLEMS = 50
+_LONGEST_SHOWN = 60  # characters of a value that is wrong
+_KINDS = "think, tool, recall, remember, emit or wait"
 Lines = dict[tuple[str | int, ...], int]
 
 
@@ -50,28 +53,51 @@ def parse_plan(text: str, *, source: str) -> Plan:
     Raises:
         InvalidPlanError: lists every problem, with line and node.
     """
-    try:
-        root, data = read_yaml(text)
-    except InvalidInputError as problem:
-        raise InvalidPlanError(source=source, problems=(str(problem),)) from None
+    root, data = read_yaml(text, source=source)
     lines = dict(_lines(root))
     try:
         plan = Plan.model_validate(data, extra="forbid")
     except ValidationError as error:
-        problems = tuple(_told(error, data, lines))
-        if len(problems) > _MOST_PROBLEMS:
-            more = f"and {len(problems) - _MOST_PROBLEMS} more"
-            problems = (*problems[:_MOST_PROBLEMS], more)
-        raise InvalidPlanError(source=source, problems=problems) from None
-    found = tuple(
-        f"line {_line_of(lines, ('nodes', problem.index))}: {problem.why}"
-        if problem.index is not None
-        else problem.why
-        for problem in check_plan(plan)
-    )
+        shown = [*_told(error, data, lines), *_told_of_others(error, data, lines)]
+        raise _refused(source, _in_order(shown)) from None
+    found = [_at_line(problem, problem.index, lines) for problem in check_plan(plan)]
     if found:
-        raise InvalidPlanError(source=source, problems=found)
+        raise _refused(source, _in_order(found))
     return plan
+
+
+def _refused(source: str, problems: Sequence[str]) -> InvalidPlanError:
+    """The error with all problems, or the first of very many."""
+    if len(problems) > _MOST_PROBLEMS:
+        problems = (*problems[:_MOST_PROBLEMS], f"and {len(problems) - _MOST_PROBLEMS} more")
+    return InvalidPlanError(source=source, problems=tuple(problems))
+
+
+def _in_order(problems: Iterable[tuple[int, str]]) -> tuple[str, ...]:
+    """The problems by their lines, each said once."""
+    return tuple(dict.fromkeys(why for _, why in sorted(problems, key=lambda one: one[0])))
+
+
+def _at_line(problem: Problem, index: int | None, lines: Lines) -> tuple[int, str]:
+    if index is None:
+        return 0, problem.why
+    line = _line_of(lines, ("nodes", index, *problem.field))
+    return line, f"line {line}: {problem.why}"
+
+
+def _told_of_others(error: ValidationError, data: Any, lines: Lines) -> Iterator[tuple[int, str]]:
+    """What is wrong with those nodes whose shape is right, so that all is told at once."""
+    nodes = data.get("nodes") if isinstance(data, dict) else None
+    if not isinstance(nodes, list):
+        return
+    adapter: TypeAdapter[Node] = TypeAdapter(Node)
+    malformed = {one["loc"][1] for one in error.errors() if len(one["loc"]) > 1}
+    whole = [index for index in range(len(nodes)) if index not in malformed]
+    plan = Plan(name="plan", nodes=tuple(adapter.validate_python(nodes[index]) for index in whole))
+    named = (node.get("id") for node in nodes if isinstance(node, dict))
+    for problem in check_nodes(plan, others=[name for name in named if isinstance(name, str)]):
+        if problem.index is not None:
+            yield _at_line(problem, whole[problem.index], lines)
 
 
 def require_sound(plan: Plan) -> None:
@@ -103,29 +129,61 @@ def _lines(
             yield from _lines(item, (*path, index))
 
 
-def _told(error: ValidationError, data: Any, lines: Lines) -> Iterator[str]:
+def _told(error: ValidationError, data: Any, lines: Lines) -> Iterator[tuple[int, str]]:
     for problem in error.errors():
         path = _known_path(lines, problem["loc"])
         inside = path if path[:1] != ("nodes",) else path[2:]
         place = ".".join(str(part) for part in inside if isinstance(part, str))
         missing = str(problem["loc"][-1]) if problem["type"] == "missing" else ""
         where = ".".join(part for part in (place, missing) if part)
-        told = [f"line {_line_of(lines, path)}", _node_name(data, path), where, _message(problem)]
-        yield ": ".join(part for part in told if part)
+        line = _line_of(lines, path)
+        told = [f"line {line}", _node_name(data, path), where, _message(problem)]
+        yield line, ": ".join(part for part in told if part)
 
 
 def _message(problem: Any) -> str:
     if problem["type"] == "union_tag_not_found":
-        return "names no kind; a node is of kind think, tool, recall, remember, emit or wait"
+        return f"names no kind; a node is of kind {_KINDS}"
     if problem["type"] == "union_tag_invalid":
-        tag = problem["ctx"]["tag"]
-        return f"kind {tag!r} is unknown; a node is of kind think, tool, recall, remember, emit or wait"
+        return f"kind {problem['ctx']['tag']!r} is unknown; a node is of kind {_KINDS}"
     if problem["type"] == "extra_forbidden":
-        return f"{problem['loc'][-1]!r} is not a field here"
+        known = ", ".join(_fields_at(Plan, problem["loc"][:-1]))
+        return f"{problem['loc'][-1]!r} is not a field here; there are {known}"
     if problem["type"] == "missing":
         return "is missing"
     message: str = problem["msg"].removeprefix("Value error, ")
-    return message
+    value = problem["input"]
+    if isinstance(value, (dict, list)) or repr(value) in message:
+        return message
+    return f"{message}, not {_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _fields_at(hint: Any, location: tuple[str | int, ...]) -> Iterator[str]:
+    """The fields that a validator's path leads to; its parts are fields, places in lists and kinds of nodes."""
+    models = list(_models_in(hint))
+    for model in models:
+        fields = model.model_fields
+        if not location:
+            yield from fields
+        elif location[0] in fields:
+            yield from _fields_at(fields[str(location[0])].annotation, location[1:])
+        elif "kind" in fields and location[0] in get_args(fields["kind"].annotation):
+            yield from _fields_at(model, location[1:])
+    if models and isinstance(next(iter(location), None), int):
+        yield from _fields_at(hint, location[1:])
+
+
+def _models_in(hint: Any) -> Iterator[type[BaseModel]]:
+    """The models that a hint names."""
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        yield hint
+    for part in get_args(hint):
+        yield from _models_in(part)
 
 
 def _known_path(lines: Lines, location: tuple[str | int, ...]) -> tuple[str | int, ...]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from mnestic.memory.canonical import check_json
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, InvalidPlanError
 
 MOST_VALUES = 100_000  # of a document, with its aliases followed
 DEEPEST = 60  # levels; a node of a plan is a few below the top, and JSON has 64 in all
@@ -35,12 +35,27 @@ class _Loader(yaml.SafeLoader):
     """YAML 1.2's plain scalars: `on` is a word, and a date is text."""
 
 
-def read_yaml(text: str) -> YamlDocument:
-    """Reads a document.
+class _NotJsonError(Exception):
+    """What is wrong with a document, each with its line."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__(*problems)
+        self.problems = problems
+
+
+def read_yaml(text: str, *, source: str) -> YamlDocument:
+    """Reads a document; `source` names it in errors.
 
     Raises:
-        InvalidInputError: it is no YAML, or holds what JSON cannot; names the line and what is allowed.
+        InvalidPlanError: it is no YAML, or holds what JSON cannot; names the lines and what is allowed.
     """
+    try:
+        return _read(text)
+    except _NotJsonError as error:
+        raise InvalidPlanError(source=source, problems=error.problems) from None
+
+
+def _read(text: str) -> YamlDocument:
     loader = _Loader("")
     try:
         loader = _Loader(text)
@@ -48,8 +63,9 @@ def read_yaml(text: str) -> YamlDocument:
         if root is None:
             raise _refusal("it is empty", line=1)
         _check_size(root)
-        for problem in _problems(root):
-            raise problem
+        problems = tuple(_problems(root))
+        if problems:
+            raise _NotJsonError(*problems)
         return YamlDocument(root, loader.construct_document(root))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -81,7 +97,7 @@ def _check_size(root: yaml.Node) -> None:
     """Refuses what unfolds to too much; each part of a document is looked at once.
 
     Raises:
-        InvalidInputError: says where.
+        _NotJsonError: says where.
     """
     sizes: dict[int, tuple[int, int]] = {}  # of a node: values and levels; 0 while inside of it
 
@@ -114,7 +130,7 @@ def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
         yield from node.value
 
 
-def _problems(root: yaml.Node) -> Iterator[InvalidInputError]:
+def _problems(root: yaml.Node) -> Iterator[str]:
     """What JSON cannot hold; no part is looked at twice."""
     seen: set[int] = set()
     ahead = [root]
@@ -125,7 +141,7 @@ def _problems(root: yaml.Node) -> Iterator[InvalidInputError]:
         seen.add(id(node))
         if node.tag not in _PLAIN:
             why = f"the tag {node.tag.replace('tag:yaml.org,2002:', '!!')} is not allowed; write text, numbers, lists and objects"
-            yield _refusal(why, line=_line(node))
+            yield _at(_line(node), why)
         if isinstance(node, yaml.ScalarNode):
             yield from _problems_of_scalar(node)
         if isinstance(node, yaml.MappingNode):
@@ -133,19 +149,19 @@ def _problems(root: yaml.Node) -> Iterator[InvalidInputError]:
         ahead.extend(reversed(list(_parts(node))))
 
 
-def _problems_of_scalar(node: yaml.ScalarNode) -> Iterator[InvalidInputError]:
+def _problems_of_scalar(node: yaml.ScalarNode) -> Iterator[str]:
     is_number = node.tag.endswith((":int", ":float"))
     if is_number and len(node.value) > _LONGEST_NUMBER:
         why = f"a number has {len(node.value)} characters, at most {_LONGEST_NUMBER} are allowed"
-        yield _refusal(why, line=_line(node))
+        yield _at(_line(node), why)
         return
     try:
         check_json(node.value, what="text")
     except InvalidInputError as error:
-        yield _refusal(f"a text {error.why}", line=_line(node))
+        yield _at(_line(node), f"a text {error.why}")
 
 
-def _problems_of_keys(node: yaml.MappingNode) -> Iterator[InvalidInputError]:
+def _problems_of_keys(node: yaml.MappingNode) -> Iterator[str]:
     names: set[str] = set()
     for key, _ in node.value:
         if key.tag.endswith(":merge"):
@@ -153,15 +169,19 @@ def _problems_of_keys(node: yaml.MappingNode) -> Iterator[InvalidInputError]:
         if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
             shown = _shown(key.value) if isinstance(key, yaml.ScalarNode) else "a list or an object"
             why = f"the key {shown} is not text; put it in quotes"
-            yield _refusal(why, line=_line(key))
+            yield _at(_line(key), why)
         elif key.value in names:
-            yield _refusal(f"{_shown(key.value)} is there twice", line=_line(key))
+            yield _at(_line(key), f"{_shown(key.value)} is there twice")
         else:
             names.add(key.value)
 
 
-def _refusal(why: str, *, line: int) -> InvalidInputError:
-    return InvalidInputError(what=f"line {line}", why=why)
+def _refusal(why: str, *, line: int) -> _NotJsonError:
+    return _NotJsonError(_at(line, why))
+
+
+def _at(line: int, why: str) -> str:
+    return f"line {line}: {why}"
 
 
 def _shown(text: str) -> str:

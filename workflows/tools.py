@@ -9,7 +9,8 @@ from mnestic.memory.canonical import canonical_json, check_json
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.names import OWN_ACTIVITIES, OWN_TOOLS
 from mnestic.memory.operations import Operation
-from mnestic.memory.plans import ToolNode, check_tool
+from mnestic.memory.plan_checks import check_tool
+from mnestic.memory.plans import ToolNode
 from mnestic.memory.routes import check_route
 from mnestic.memory.scope import Scope
 from mnestic.memory.tool_results import find_reference

@@ -8,8 +8,9 @@ from pydantic import ValidationError
 
 from mnestic.memory.auto_selections import AutoSelection
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.plan_checks import check_plan
 from mnestic.memory.plan_inputs import check_inputs
-from mnestic.memory.plans import Plan, ThinkNode, ToolNode, WaitNode, check_plan
+from mnestic.memory.plans import Plan, ThinkNode, ToolNode, WaitNode
 from mnestic.memory.retries import Retry
 
 
@@ -47,18 +48,18 @@ def test_a_sound_plan_has_no_problems() -> None:
         ([], [(None, "a plan has at least one node")]),
         (
             [emit("a", "b")],
-            [(0, "node 'a' goes on to 'b', which is not a node")],
+            [(0, "node 'a' goes on to 'b', which is not a node; there are a, end")],
         ),
         (
             [emit("a", {"on": "x", "cases": {"y": "b"}, "otherwise": "c"})],
             [
-                (0, "node 'a' goes on to 'b', which is not a node"),
-                (0, "node 'a' goes on to 'c', which is not a node"),
+                (0, "node 'a' goes on to 'b', which is not a node; there are a, end"),
+                (0, "node 'a' goes on to 'c', which is not a node; there are a, end"),
             ],
         ),
         (
             [wait("w", resumed="gone", timeout="end")],
-            [(0, "node 'w' goes on to 'gone', which is not a node")],
+            [(0, "node 'w' goes on to 'gone', which is not a node; there are w, end")],
         ),
         ([emit("a", "end"), emit("a", "end")], [(1, "node 'a' is there twice")]),
         (
@@ -81,7 +82,7 @@ def test_a_sound_plan_has_no_problems() -> None:
         ([wait("w", timeout="end")], [(0, "wait 'w' names no successor but 'timeout'")]),
         (
             [emit("a", "end") | {"catch": "gone"}],
-            [(0, "node 'a' goes on to 'gone', which is not a node")],
+            [(0, "node 'a' goes on to 'gone', which is not a node; there are a, end")],
         ),
         ([emit("a", "end") | {"catch": "a"}], [(0, "node 'a' is in a loop without a wait")]),
         ([wait("w", resumed="end", timeout="end") | {"key": "\U0001f600" * 170}], []),

@@ -80,7 +80,7 @@ nodes:
         (
             "channel: chat",
             "channel: chat\n    volume: 11",
-            "line 6: node 'hello': volume: 'volume' is not a field here",
+            "line 6: node 'hello': volume: 'volume' is not a field here; there are id, next, retry, catch, kind, channel, content",
         ),
         (
             "timeout: 21d",
@@ -100,12 +100,12 @@ nodes:
         (
             "next: approval",
             "next: aproval",
-            "line 3: node 'hello' goes on to 'aproval', which is not a node",
+            "line 7: node 'hello' goes on to 'aproval', which is not a node; there are hello, approval, end",
         ),
         (
             "resumed: hello",
             "resumed: nowhere",
-            "line 8: node 'approval' goes on to 'nowhere', which is not a node",
+            "line 12: node 'approval' goes on to 'nowhere', which is not a node",
         ),
         ("id: approval", "id: hello", "line 8: node 'hello' is there twice"),
         ("next: approval", "next: hello", "line 3: node 'hello' is in a loop without a wait"),
@@ -120,7 +120,7 @@ nodes:
         (
             "    channel: chat",
             "    channel: chat\n    catch: gone",
-            "line 3: node 'hello' goes on to 'gone', which is not a node",
+            "line 6: node 'hello' goes on to 'gone', which is not a node",
         ),
         (
             "    channel: chat",
@@ -130,7 +130,7 @@ nodes:
         (
             "    channel: chat",
             "    channel: chat\n    retry:\n      times: 3",
-            "line 7: node 'hello': retry.times: 'times' is not a field here",
+            "line 7: node 'hello': retry.times: 'times' is not a field here; there are attempts, ",
         ),
         (
             "    channel: chat",
@@ -167,12 +167,12 @@ nodes:
         (
             "name: greeting",
             "name: greeting\nbudget:\n  tokens: 0",
-            "line 3: budget.tokens: Input should be greater than or equal to 1",
+            "line 3: budget.tokens: Input should be greater than or equal to 1, not 0",
         ),
         (
             "name: greeting",
             "name: greeting\nbudget:\n  eur: 1",
-            "line 3: budget.eur: 'eur' is not a field here",
+            "line 3: budget.eur: 'eur' is not a field here; there are tokens, usd",
         ),
         (
             "kind: emit\n    channel: chat\n    content: hello",
@@ -182,7 +182,7 @@ nodes:
         (
             "name: greeting",
             "name: greeting\nauthor: me",
-            "line 2: author: 'author' is not a field here",
+            "line 2: author: 'author' is not a field here; there are name, nodes, budget",
         ),
         ("key: approval", "key: 'approval", "line 13: found unexpected end of stream"),
         ("    key: approval", "   key: approval", "line 10: "),
@@ -202,6 +202,42 @@ def test_all_problems_are_told_at_once() -> None:
     found = problems(broken)
 
     assert [problem.split(":")[0] for problem in found] == ["line 3", "line 11"]
+
+
+def test_problems_of_shape_and_of_the_graph_are_told_at_once() -> None:
+    broken = (
+        SOUND.replace("content: hello", "content: 3")
+        .replace("timeout: 21d", "timeout: soon")
+        .replace("resumed: hello", "resumed: nowhere")
+    ) + (
+        "  - {id: more, kind: think, prompt: '${imput.x}', next: gone, catch: approval}\n"
+        "  - {id: more, kind: emit, chanel: c, content: hi, next: end}\n"
+    )
+
+    found = problems(broken)
+
+    assert found == (
+        "line 6: node 'hello': content: Input should be a valid string, not 3",
+        "line 11: node 'approval': timeout: 'soon' is not a duration; write it as 30s, 15m, 2h, 21d or 1d12h",
+        "line 13: node 'more' goes on to 'gone', which is not a node; there are more, hello, approval, end",
+        "line 13: node 'more' has a template ${imput...}; templates begin with input, job, memory, results",
+        "line 14: node 'more': channel: is missing",
+        "line 14: node 'more': chanel: 'chanel' is not a field here; there are id, next, retry, catch, kind, channel, content",
+    )
+
+
+def test_all_that_json_cannot_hold_is_told_at_once() -> None:
+    broken = SOUND.replace("name: greeting", "name: greeting\nname: again").replace(
+        "channel: chat", "3: chat\n    channel: !!binary x"
+    )
+
+    found = problems(broken)
+
+    assert found == (
+        "line 2: 'name' is there twice",
+        "line 6: the key '3' is not text; put it in quotes",
+        "line 7: the tag !!binary is not allowed; write text, numbers, lists and objects",
+    )
 
 
 @pytest.mark.parametrize(
