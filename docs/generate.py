@@ -38,6 +38,7 @@ CLASSES: dict[type, str] = {
 # How an annotation is written in code, out of how `inspect` writes it.
 _TYPE_NAMES = (
     (r"Annotated\[(\w+), 'free'\]", r"\1"),
+    (r"\*<class '(?:\w+\.)*(\w+)'>", r"Unpack[\1]"),
     (r"\b(?:[a-z_]+\.)+(?=[A-Z])|\bdatetime\.(?=datetime|timedelta)", ""),
 )
 _LONGEST = 100  # characters of a signature in one line

@@ -5,10 +5,11 @@ public methods checked before they run, those of new methods too.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from inspect import Parameter
-from typing import Annotated, Any, get_args
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -16,6 +17,7 @@ from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.errors import InvalidInputError
 
 LONGEST_NAME = 10_000  # characters; narrower limits are checked where it is known what is named
+LONGEST_SHOWN = 80  # characters of a value that is refused
 _FREE = "free"
 FreeText = Annotated[str, _FREE]
 """A text that says something: the method itself checks how long it may be, and whether it may be empty."""
@@ -26,7 +28,8 @@ class ChecksTexts:
     """A client whose public methods are given texts that can be stored.
 
     A parameter of type `str` is a name or an id: not blank, and not endless. One of type `FreeText` is not
-    held to that, nor are texts within values and models.
+    held to that, nor are texts within values and models. Where a text is wanted, nothing else is given, and
+    where one of some names is, no other.
 
     All methods raise `InvalidInputError` otherwise, which names the parameter.
     """
@@ -65,6 +68,15 @@ class _Arguments:
         self._signature = inspect.signature(function)
         parameters = self._signature.parameters.values()
         self._names = frozenset(one.name for one in parameters if _is_name(one))
+        self._types = {
+            one.name: types for one in parameters if (types := _types_of(one.annotation))
+        }
+        self._choices = {
+            one.name: names for one in parameters if (names := _choices_of(one.annotation))
+        }
+        self._several = next(
+            (one.name for one in parameters if one.kind is Parameter.VAR_POSITIONAL), ""
+        )
         self._more = next((one.name for one in parameters if one.kind is Parameter.VAR_KEYWORD), "")
 
     def check(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
@@ -73,11 +85,53 @@ class _Arguments:
             arguments = self._signature.bind(*given, **named).arguments
         except TypeError:
             return
+        for value in arguments.pop(self._several, ()):
+            self._check_type(value, self._several)
+            _check(value, self._several)
         for name, value in (arguments | arguments.pop(self._more, {})).items():
+            self._check_type(value, name)
             if name in self._names and isinstance(value, str):
                 _check_name(value, name)
             else:
                 _check(value, name)
+
+    def _check_type(self, value: Any, name: str) -> None:
+        """Refuses what is no text where one is wanted, and a name that is none of those there are."""
+        if name in self._types and not isinstance(value, self._types[name]):
+            why = f"is a {type(value).__name__}; give a text"
+            raise InvalidInputError(what=name, why=why)
+        if name in self._choices and value is not None:
+            known = self._choices[name]
+            parts = value if isinstance(value, (list, tuple, set, frozenset)) else (value,)
+            for part in parts:
+                if part not in known:
+                    why = f"there is no {str(part)[:LONGEST_SHOWN]}; there are {', '.join(known)}"
+                    raise InvalidInputError(what=name, why=why)
+
+
+def _types_of(hint: Any) -> tuple[type, ...]:
+    """The classes of a hint that is a text, or a text or something else that is plain; else none."""
+    parts = _parts(hint)
+    return tuple(parts) if str in parts and all(isinstance(part, type) for part in parts) else ()
+
+
+def _choices_of(hint: Any) -> tuple[str, ...]:
+    """The names that a hint allows, itself or as parts of a collection; none if it allows others too."""
+    (plain, *others) = [part for part in _parts(hint) if part is not NoneType] or [None]
+    if others:
+        return ()
+    if isinstance(get_origin(plain), type) and issubclass(get_origin(plain), Collection):
+        return _choices_of(get_args(plain)[0])
+    return get_args(plain) if get_origin(plain) is Literal else ()
+
+
+def _parts(hint: Any) -> list[Any]:
+    """What a hint is a union of, without annotations."""
+    if get_origin(hint) is Annotated:
+        return _parts(get_args(hint)[0])
+    if get_origin(hint) in {Union, UnionType}:
+        return [part for one in get_args(hint) for part in _parts(one)]
+    return [hint]
 
 
 def _is_name(parameter: Parameter) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from pydantic import ValidationError
 
@@ -17,6 +17,7 @@ from mnestic.memory.resources import check_name
 from mnestic.memory.retrieval import RetrievalPolicy, RetrievalQuery, check_policy
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import FreeText
+from mnestic.starter.keyword_arguments import AutoArguments, SearchArguments
 from mnestic.starter.retrieval_client import RetrievalClient
 
 _SELECTED = ("limit", "min_score", "notes", "question")
@@ -35,7 +36,7 @@ class ContextClient(RetrievalClient):
         *,
         max_tokens: int | None = None,
         asked_at: datetime | None = None,
-        **select: Any,
+        **select: Unpack[AutoArguments],
     ) -> AutoRetrieval:
         """What to put before a message: memories out of all channels, and notes of the vault.
 
@@ -60,7 +61,7 @@ class ContextClient(RetrievalClient):
         if asked_at is not None and asked_at.utcoffset() is None:
             raise InvalidInputError(what="asked_at", why="has no offset; say in which zone it is")
         try:
-            chosen = AutoSelection(channel=channel, **select)
+            chosen = AutoSelection.model_validate({**select, "channel": channel})
         except ValidationError as error:
             raise refused("selection", error) from None
         found = await self._auto.find(
@@ -83,7 +84,7 @@ class ContextClient(RetrievalClient):
         max_tokens: int = 2000,
         tiers: Collection[TierName] = TIERS,
         policy: RetrievalPolicy | None = None,
-        **asked: Any,
+        **asked: Unpack[SearchArguments],
     ) -> Context:
         """What is known about a question, as one block of at most `max_tokens`, and what was left out.
 
@@ -184,9 +185,11 @@ class ContextClient(RetrievalClient):
         return context
 
 
-def _question(text: str, asked: dict[str, Any]) -> RetrievalQuery:
+def _question(text: str, asked: SearchArguments) -> RetrievalQuery:
     try:
-        return RetrievalQuery(text=text, repeats=True, **asked)  # which the ledger names
+        return RetrievalQuery.model_validate(
+            {**asked, "text": text, "repeats": True}
+        )  # which the ledger names
     except ValidationError as error:
         raise refused("question", error) from None
 

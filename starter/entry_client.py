@@ -6,7 +6,7 @@ They stand apart from the facts, which `KnowledgeClient` has, and from the rest 
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Unpack
 
 from pydantic import ValidationError
 
@@ -30,6 +30,7 @@ from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.decisions import decided_at
 from mnestic.starter.extraction_starts import ExtractionStarts
+from mnestic.starter.keyword_arguments import EntryArguments, EntryChanges
 from mnestic.starter.knowledge_client import KnowledgeClient
 
 
@@ -49,7 +50,7 @@ class EntryClient(KnowledgeClient):
         at: datetime | None = None,
         source_id: str | None = None,
         expires_at: datetime | None = None,
-        **more: Any,
+        **more: Unpack[EntryArguments],
     ) -> Entry:
         """Adds an entry, which is kept and found when this returns; what follows from it is learned soon after.
 
@@ -72,16 +73,18 @@ class EntryClient(KnowledgeClient):
             NotFoundError: there is no such parent.
         """
         try:
-            draft = EntryDraft(
-                content=content,
-                entry_type=entry_type,
-                subjects=tuple(subjects),
-                critical=critical,
-                parent=parent,
-                at=at,
-                source_id=source_id,
-                expires_at=expires_at,
-                **more,
+            draft = EntryDraft.model_validate(
+                {
+                    **more,
+                    "content": content,
+                    "entry_type": entry_type,
+                    "subjects": tuple(subjects),
+                    "critical": critical,
+                    "parent": parent,
+                    "at": at,
+                    "source_id": source_id,
+                    "expires_at": expires_at,
+                }
             )
         except ValidationError as error:
             raise refused("entry", error) from None
@@ -123,7 +126,7 @@ class EntryClient(KnowledgeClient):
         async with self._transaction(write=False) as transaction:
             return await _facts_from(transaction, entry)
 
-    async def change_entry(self, entry_id: str, **changes: Any) -> Entry:
+    async def change_entry(self, entry_id: str, **changes: Unpack[EntryChanges]) -> Entry:
         """Changes an entry; with another content its summary, keywords and words follow.
 
         So does its vector, unless that is asked of a server (`MNESTIC_EMBEDDING_MODEL`): then the next `IngestMessages` does.
@@ -140,7 +143,7 @@ class EntryClient(KnowledgeClient):
             InvalidInputError: a field cannot be.
         """
         try:
-            change = EntryChange(**changes)
+            change = EntryChange.model_validate(changes)
         except ValidationError as error:
             raise refused(f"entry {entry_id}", error) from None
         async with self._transaction(write=True) as transaction:

@@ -1,7 +1,7 @@
 """What an agent's memory has for a question, from outside a job."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Unpack
 
 from pydantic import ValidationError
 
@@ -11,6 +11,7 @@ from mnestic.memory.ports import TokenCounter
 from mnestic.memory.retrieval import Retrieval, RetrievalPolicy, RetrievalQuery, check_policy
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import FreeText
+from mnestic.starter.keyword_arguments import SearchArguments
 from mnestic.starter.settings_client import SettingsClient
 
 
@@ -26,7 +27,7 @@ class RetrievalClient(SettingsClient):
         *,
         policy: RetrievalPolicy | None = None,
         is_access: bool = True,
-        **asked: Any,
+        **asked: Unpack[SearchArguments],
     ) -> Retrieval:
         """What is known for a question, the surest first; nothing where nothing is known.
 
@@ -46,7 +47,7 @@ class RetrievalClient(SettingsClient):
         """
         check_policy(policy)
         try:
-            query = RetrievalQuery(text=text, **asked)
+            query = RetrievalQuery.model_validate({**asked, "text": text})
         except ValidationError as error:
             raise refused("question", error) from None
         found = await retrieve(

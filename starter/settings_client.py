@@ -1,6 +1,6 @@
 """An agent's settings from outside a job: read them, change them, take them back to their defaults."""
 
-from typing import Any
+from typing import Unpack
 
 from mnestic.memory.agent_settings import (
     AgentSettings,
@@ -11,6 +11,7 @@ from mnestic.memory.agent_settings import (
 )
 from mnestic.memory.injections import KeptInjection
 from mnestic.starter.entry_client import EntryClient
+from mnestic.starter.keyword_arguments import SettingChanges
 
 
 class SettingsClient(EntryClient):
@@ -25,7 +26,7 @@ class SettingsClient(EntryClient):
         async with self._transaction(write=False) as transaction:
             return settings_of(await transaction.settings.read())
 
-    async def change_settings(self, **changes: Any) -> AgentSettings:
+    async def change_settings(self, **changes: Unpack[SettingChanges]) -> AgentSettings:
         """Changes settings, all or none, by the names of `memory.agent_settings.AgentSettings`.
 
         Raises:

@@ -5,7 +5,7 @@ The methods and their parameters are enumerated, so that a new one without a cas
 
 import asyncio
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -283,3 +283,31 @@ async def test_the_error_names_the_parameter_and_what_is_wrong(client: MnesticCl
             await memory.change_entry(text, tags=["a"])
     with pytest.raises(InvalidInputError, match=r"tags\.1.*NUL"):
         await memory.add("Tea.", tags=["a", "b\x00"])
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda m: m.reset_settings(["language"]), "names: is a list; give a text"),
+        (lambda m: m.reset_settings("languag"), "languag: is not known"),
+        (lambda m: m.reset_settings(None), "names: is a NoneType; give a text"),
+        (lambda m: m.change_settings(nonsense=3), "nonsense: is not known"),
+        (lambda m: m.get(["n"], "k"), "namespace: is a list; give a text"),
+        (lambda m: m.get_entry(3), "entry_id: is a int; give a text"),
+        (lambda m: m.retrieve(3), "text: is a int; give a text"),
+        (lambda m: m.retrieve("Tea?", limt=3), "limt: is not known"),
+        (lambda m: m.add("Tea.", entry_typ="insight"), "entry_typ: is not known"),
+        (lambda m: m.add("Tea.", entry_type="nonsense"), "no nonsense; there are interaction"),
+        (lambda m: m.change_entry("e", nonsense=1), "nonsense: is not known"),
+        (lambda m: m.auto_retrieve("Tea?", "c", nonsense=1), "there is no nonsense"),
+        (lambda m: m.context_for_query("Tea?", tiers=["nonsense"]), "no nonsense; there are summ"),
+        (lambda m: m.list_facts(statuses=["nonsense"]), "no nonsense; there are active"),
+        (lambda m: m.list_signals(kinds=["nonsense"]), "there is no nonsense; there are "),
+        (lambda m: m.world(["Mara"]), "subject: is a list; give a text"),
+    ],
+)
+async def test_a_name_that_is_none_is_an_error_of_ours(
+    client: MnesticClient, call: Callable[[Any], Awaitable[object]], why: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=why):
+        await call(client.memory("ada"))
