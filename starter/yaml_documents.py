@@ -35,14 +35,6 @@ class _Loader(yaml.SafeLoader):
     """YAML 1.2's plain scalars: `on` is a word, and a date is text."""
 
 
-class _NotJsonError(Exception):
-    """What is wrong with a document, each with its line."""
-
-    def __init__(self, *problems: str) -> None:
-        super().__init__(*problems)
-        self.problems = problems
-
-
 def read_yaml(text: str, *, source: str) -> YamlDocument:
     """Reads a document; `source` names it in errors.
 
@@ -51,7 +43,7 @@ def read_yaml(text: str, *, source: str) -> YamlDocument:
     """
     try:
         return _read(text)
-    except _NotJsonError as error:
+    except InvalidPlanError as error:  # whose problems name lines alone
         raise InvalidPlanError(source=source, problems=error.problems) from None
 
 
@@ -65,7 +57,7 @@ def _read(text: str) -> YamlDocument:
         _check_size(root)
         problems = tuple(_problems(root))
         if problems:
-            raise _NotJsonError(*problems)
+            raise InvalidPlanError(source="", problems=problems)
         return YamlDocument(root, loader.construct_document(root))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -97,7 +89,7 @@ def _check_size(root: yaml.Node) -> None:
     """Refuses what unfolds to too much; each part of a document is looked at once.
 
     Raises:
-        _NotJsonError: says where.
+        InvalidPlanError: says where.
     """
     sizes: dict[int, tuple[int, int]] = {}  # of a node: values and levels; 0 while inside of it
 
@@ -176,8 +168,8 @@ def _problems_of_keys(node: yaml.MappingNode) -> Iterator[str]:
             names.add(key.value)
 
 
-def _refusal(why: str, *, line: int) -> _NotJsonError:
-    return _NotJsonError(_at(line, why))
+def _refusal(why: str, *, line: int) -> InvalidPlanError:
+    return InvalidPlanError(source="", problems=(_at(line, why),))
 
 
 def _at(line: int, why: str) -> str:
