@@ -1,11 +1,13 @@
-"""Writes `docs/reference/`: settings, commands and the Python API, as the code has them.
+"""Writes `docs/reference/`: settings, commands, the Python API and the tables, as the code has them.
 
 Run by `make reference`. It stands alone because the pages must never be edited by hand: a test compares them with
 what this gives.
 """
 
+import importlib
 import inspect
 import json
+import pkgutil
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +23,8 @@ from mnestic.starter.memory_client import MemoryClient
 from mnestic.starter.memory_connection import MemoryConnection
 from mnestic.starter.predicate_client import PredicateClient
 from mnestic.starter.settings import Settings, environment_name
+from mnestic.stores import postgres
+from mnestic.stores.postgres.tables import Table
 from mnestic.workflows.agent_memory import AgentMemory
 
 FOLDER = Path(__file__).with_name("reference")
@@ -51,6 +55,7 @@ def pages() -> dict[str, str]:
         "settings.md": "\n".join(_settings()) + "\n",
         "cli.md": "\n".join(_commands()) + "\n",
         "python.md": "\n".join(_python()) + "\n",
+        "database.md": "\n".join(_tables()) + "\n",
     }
 
 
@@ -191,6 +196,25 @@ def _docstring(method: Callable[..., Any]) -> Iterator[str]:
             )
         else:
             yield line.replace("        ", "  ", 1) if in_section else line
+
+
+def _tables() -> Iterator[str]:
+    yield from ("# Tables", "", GENERATED, "")
+    yield "Of the schema `mnestic`. Each has `tenant_id`, which every key begins with, and forced row-level security."
+    yield "`stores/postgres/rights.py` declares what the role `mnestic_app` may do; the owner only migrates."
+    yield from ("", "| table | a row is | columns |", "|---|---|---|")
+    rows = {row.__table__.name: row for row in _row_classes()}
+    for name, row in sorted(rows.items()):
+        columns = " ".join(column.name for column in row.__table__.columns)
+        yield f"| `{name}` | {_cell((inspect.getdoc(row) or '').split(chr(10) * 2)[0])} | {columns} |"
+
+
+def _row_classes() -> list[Any]:
+    """The classes of rows, from every module `tables` under the store."""
+    for module in pkgutil.walk_packages(postgres.__path__, f"{postgres.__name__}."):
+        if module.name.endswith("tables"):
+            importlib.import_module(module.name)
+    return Table.__subclasses__()
 
 
 def _line(text: str | None) -> str:

@@ -51,10 +51,11 @@ def test_the_quick_start_runs_as_it_stands(
     done = processes.run(sys.executable, program, env={"MNESTIC_DATA_DIR": str(up.data)})
 
     assert done.code == 0, done.err
-    score, _, content = done.out.splitlines()[0].partition(" ")
+    first, _, block = done.out.partition("\n")
+    score, _, content = first.partition(" ")
     assert float(score) > 0.9
     assert content == "Mara is allergic to peanuts."
-    assert done.out.count("Mara is allergic to peanuts.") == 2
+    assert '"Mara is allergic to peanuts."' in block or '"allergic_to"' in block
 
 
 def test_remember_and_ask(run_example: RunExample) -> None:
