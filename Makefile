@@ -15,7 +15,7 @@ POOLED := tests/security/test_pooler.py tests/workflows/test_agent_job.py tests/
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test check acceptance pooler properties bench bench-ingest bench-retrieval bench-working up reference format lock clean
+.PHONY: help demo test check acceptance pooler properties bench bench-ingest bench-retrieval bench-locomo bench-working up reference format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ bench-ingest: $(INSTALLED) ## Measure learning, beside a bare COPY (ARGS="--json
 
 bench-retrieval: $(INSTALLED) ## Measure retrieval, beside a plain statement (ARGS="--json", "--quick")
 	@$(BIN)/python benchmarks/retrieval.py $(ARGS)
+
+bench-locomo: $(INSTALLED) ## Ask LoCoMo's questions, beside plain searches (ARGS="--data FILE")
+	@$(BIN)/python benchmarks/locomo/locomo.py $(ARGS)
 
 bench-working: $(PEERS)/.installed ## Measure working memory beside LangGraph (ARGS="--json", "--runs 1")
 	@PYTHONPATH=. $(PEERS)/bin/python benchmarks/working_memory.py $(ARGS)

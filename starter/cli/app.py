@@ -16,7 +16,6 @@ from mnestic.memory.error_texts import describe_error
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.cli import (
     agents,
-    bench,
     config,
     costs,
     demo,
@@ -51,7 +50,6 @@ app = typer.Typer(
 )
 app.add_typer(jobs.app, name="job")
 app.add_typer(memories.app, name="memory")
-app.add_typer(bench.app, name="bench")
 for _command in (
     job_reports.history,
     job_reports.diff,

@@ -1,7 +1,8 @@
-"""`mnestic bench locomo` from a shell: one object, of a conversation whose answers are known."""
+"""The benchmark on LoCoMo from a shell: one object, of a conversation whose answers are known."""
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,11 +30,11 @@ CUTS, SESSION_CUTS = {"5", "10", "20"}, {"1", "5", "10"}
 
 
 @pytest.fixture(scope="module")
-def report(processes: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What the command prints, of two samples."""
+def report(processes: Any, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What it prints, of two samples."""
     path = tmp_path_factory.mktemp("locomo") / "data.json"
     path.write_text(json.dumps([sample("conv-1"), sample("conv-2")]), "utf-8")
-    words = ("-P", "-m", "mnestic.starter.cli.app", "bench", "locomo", "--data", str(path))
+    words = (root / "benchmarks" / "locomo" / "locomo.py", "--data", str(path))
     done = processes.run(sys.executable, *words, "--json", limit_s=LIMIT_S)
     assert done.code == 0, done.err
     assert "left out: 2" in done.err

@@ -21,7 +21,6 @@ WITHOUT_CASE = {
     "worker": "it serves all tenants, whose wall is in front of activities",
     "migrate": "it is of the whole database, and reads no rows",
     "demo": "it is a conversation of its own, in servers that are its own or the settings'",
-    "bench locomo": "it reads a file of its own",
 }
 # Options that name something, each of which a case of its command has to use.
 NAMING = frozenset(

@@ -6,10 +6,10 @@ import numpy as np
 import psycopg
 import pytest
 
+from benchmarks.locomo.baselines import PlainIndex, _bm25, lexemes_of
 from mnestic.memory.entries import Embedding
 from mnestic.memory.ports import Memory
 from mnestic.starter.memory_client import MemoryClient
-from mnestic.starter.search_baselines import PlainIndex, _bm25, lexemes_of
 from mnestic.starter.settings import Settings
 
 TEXTS = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.locomo.questions import read_samples
 from mnestic.memory.errors import InvalidInputError
-from mnestic.starter.locomo_questions import read_samples
 from tests.starter.conversation_files import locomo_sample
 
 

@@ -1,0 +1,1 @@
+"""The benchmark on LoCoMo: its questions, the measurement, and plain searches beside it."""
