@@ -8,9 +8,10 @@ MNESTIC := $(BIN)/mnestic
 PEERS := .venv/peers
 
 # What runs through PgBouncer as well.
-POOLED := tests/security/test_pooler.py tests/workflows/test_agent_job.py tests/workflows/test_resumes.py \
-	tests/activities/test_retrieving.py $(addprefix tests/stores/test_,entries.py forgetting.py ledger.py records.py \
-	resources.py signals.py snapshots.py transactions.py waits.py working.py)
+POOLED := tests/security/test_pooler.py tests/workflows/jobs/test_agent_job.py tests/workflows/jobs/waits/test_resumes.py \
+	tests/activities/retrieval/test_retrieval.py $(addprefix tests/stores/,test_ledger.py test_transactions.py \
+	forgetting/test_requests.py jobs/test_records.py jobs/test_snapshots.py jobs/test_waits.py jobs/test_working_memory.py \
+	knowledge/test_entries.py knowledge/test_resources.py knowledge/test_signals.py)
 
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
@@ -36,19 +37,19 @@ properties: $(INSTALLED) ## Run the property tests on examples that were not tri
 	@HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -n 2 -m hypothesis $(ARGS)
 
 bench: $(INSTALLED) ## Measure jobs, each figure beside its floor (ARGS="--json", "--quick")
-	@$(BIN)/python benchmarks/jobs.py $(ARGS)
+	@$(BIN)/python benchmarks/jobs/jobs.py $(ARGS)
 
 bench-ingest: $(INSTALLED) ## Measure learning, beside a bare COPY (ARGS="--json", "--quick")
-	@$(BIN)/python benchmarks/ingest.py $(ARGS)
+	@$(BIN)/python benchmarks/ingest/ingest.py $(ARGS)
 
 bench-retrieval: $(INSTALLED) ## Measure retrieval, beside a plain statement (ARGS="--json", "--quick")
-	@$(BIN)/python benchmarks/retrieval.py $(ARGS)
+	@$(BIN)/python benchmarks/retrieval/retrieval.py $(ARGS)
 
 bench-locomo: $(INSTALLED) ## Ask LoCoMo's questions, beside plain searches (ARGS="--data FILE")
 	@$(BIN)/python benchmarks/locomo/locomo.py $(ARGS)
 
 bench-working: $(PEERS)/.installed ## Measure working memory beside LangGraph (ARGS="--json", "--runs 1")
-	@PYTHONPATH=. $(PEERS)/bin/python benchmarks/working_memory.py $(ARGS)
+	@PYTHONPATH=. $(PEERS)/bin/python benchmarks/jobs/working_memory.py $(ARGS)
 
 check: $(INSTALLED) ## Check style, types and the direction of imports, then run the acceptance tests
 	$(BIN)/ruff check .

@@ -23,30 +23,30 @@ from temporalio.worker import (
     WorkerTuner,
 )
 
-from mnestic.activities.arrivals import ArrivalActivities
-from mnestic.activities.auto_retrieving import AutoRetriever
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.activities.conversations import ConversationActivities
-from mnestic.activities.endings import EndingActivities
-from mnestic.activities.forgetting import ForgettingActivities
-from mnestic.activities.forks import ForkActivities
-from mnestic.activities.inboxes import InboxActivities
-from mnestic.activities.knowledge import KnowledgeActivities
-from mnestic.activities.learning import LearningActivities
-from mnestic.activities.learning_calls import LearningLimits
-from mnestic.activities.memories import MemoryActivities
-from mnestic.activities.thoughts import ThinkActivities
-from mnestic.activities.tools import ToolActivities
-from mnestic.activities.waits import WaitActivities
+from mnestic.activities.forgetting.steps import ForgettingActivities
+from mnestic.activities.jobs.arrivals import ArrivalActivities
+from mnestic.activities.jobs.conversations import ConversationActivities
+from mnestic.activities.jobs.endings import EndingActivities
+from mnestic.activities.jobs.forks import ForkActivities
+from mnestic.activities.jobs.memories import MemoryActivities
+from mnestic.activities.jobs.thoughts import ThinkActivities
+from mnestic.activities.jobs.tools import ToolActivities
+from mnestic.activities.jobs.waits import WaitActivities
+from mnestic.activities.knowledge.inboxes import InboxActivities
+from mnestic.activities.knowledge.ingestion import LearningActivities
+from mnestic.activities.knowledge.job_knowledge import KnowledgeActivities
+from mnestic.activities.models.calls import LearningLimits
+from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.memory.errors import ConfigurationError, MnesticError
+from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
-from mnestic.memory.usage import ModelPrices
 from mnestic.starter.cli.output import exit_code, fail, leave
-from mnestic.starter.extraction_poll import extraction_poll
-from mnestic.starter.learning_wiring import extractor_of, learning_limits
+from mnestic.starter.extraction_wiring import extractor_of, learning_limits
+from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
 from mnestic.starter.memory_wiring import (
     auto_retriever,
@@ -60,12 +60,12 @@ from mnestic.starter.memory_wiring import (
     prices_of,
     writing_embedder,
 )
-from mnestic.starter.payload_keys import payload_keys
+from mnestic.starter.payloads.keys import payload_keys
 from mnestic.starter.plugins import make_plugin
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.unknown_variables import describe_unknown_variables
 from mnestic.starter.wiring import connect_temporal, find_endpoints
-from mnestic.stores.retrieval import ScopeRetriever
+from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
 from mnestic.workflows.plugin import MnesticPlugin
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from itertools import count
 
 from mnestic.memory.canonical import canonical_json
-from mnestic.memory.working import Message, ToolCall, WorkingMemory
+from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -17,12 +17,12 @@ from temporalio.client import Client, WorkflowHandle
 
 from benchmarks.floor import STAMP, BareJob
 from benchmarks.timed_worker import READY
-from mnestic.memory.plans import Plan
-from mnestic.starter.client import MnesticClient
+from mnestic.memory.jobs.plans import Plan
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.connection import environment_for_embedded
 from mnestic.starter.embedded.state import RuntimeState
+from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.memory_wiring import writing_embedder
-from mnestic.starter.plans import parse_plan
 from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import (
     connect_temporal,

@@ -16,8 +16,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.resources import Resource
-from mnestic.starter.conversations import bundled_conversation
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.importers.conversations import bundled_conversation
 
 _BLOCK = 1000  # messages that are made at once
 _SESSION = 40

@@ -14,7 +14,7 @@ from temporalio.worker import Worker
 
 from benchmarks.floor import BareJob, stamp
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
-from mnestic.memory.extraction import Extraction, Turn
+from mnestic.memory.knowledge.extraction import Extraction, Turn
 from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory

@@ -15,17 +15,17 @@ from typing import Any
 
 import typer
 
-from mnestic.memory.agent_settings import AgentSettings
+from mnestic.memory.retrieval.agent_settings import AgentSettings
 from mnestic.starter.cli.app import app
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.inbox_client import InboxClient
-from mnestic.starter.memory_client import MemoryClient
-from mnestic.starter.memory_connection import MemoryConnection
-from mnestic.starter.predicate_client import PredicateClient
+from mnestic.starter.client.inbox import InboxClient
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.memory_connection import MemoryConnection
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.client.predicates import PredicateClient
 from mnestic.starter.settings import Settings, environment_name
 from mnestic.stores import postgres
 from mnestic.stores.postgres.tables import Table
-from mnestic.workflows.agent_memory import AgentMemory
+from mnestic.workflows.jobs.agent_memory import AgentMemory
 
 FOLDER = Path(__file__).with_name("reference")
 GENERATED = (

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 
 from mnestic.memory.errors import AlreadyExistsError
-from mnestic.memory.waits import JobWait
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.plans import read_plan
+from mnestic.memory.jobs.waits import JobWait
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import read_plan
 
 PLAN = Path(__file__).with_name("order.yaml")
 

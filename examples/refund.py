@@ -20,15 +20,15 @@ from temporalio.client import Client
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.worker import Worker
 
-from mnestic.memory.jobs import AgentMemoryState
+from mnestic.memory.jobs.agent_job import AgentMemoryState
+from mnestic.memory.jobs.recalls import RecallQuery, RecordSelection
+from mnestic.memory.jobs.writes import MemoryWrite, RecordWrite
 from mnestic.memory.names import job_workflow_id
-from mnestic.memory.recalls import RecallQuery, RecordSelection
 from mnestic.memory.scope import Scope
-from mnestic.memory.writes import MemoryWrite, RecordWrite
 from mnestic.starter.settings import load_settings
 from mnestic.starter.wiring import find_endpoints
 from mnestic.worker import worker_plugin
-from mnestic.workflows.agent_memory import AgentMemory
+from mnestic.workflows.jobs.agent_memory import AgentMemory
 
 TASK_QUEUE = "refunds"
 

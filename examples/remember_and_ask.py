@@ -7,7 +7,7 @@ Beside `mnestic up`:
 
 import asyncio
 
-from mnestic.starter.memory_connection import MemoryConnection
+from mnestic.starter.client.memory_connection import MemoryConnection
 
 KNOWN = (
     "Mara is allergic to peanuts.",

@@ -46,7 +46,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
 from datetime import timedelta
 from typing import Any
 
-from mnestic.memory.language import TokenUsage
+from mnestic.memory.models.messages import TokenUsage
 
 
 class MnesticError(Exception):

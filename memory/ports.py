@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.agents import AgentSummary
-    from mnestic.memory.caches import CacheCounts, CacheScope, RetrievalCaches
-    from mnestic.memory.extraction import Extraction, Turn
-    from mnestic.memory.forgetting_ports import ForgettingStore
-    from mnestic.memory.knowledge_ports import (
+    from mnestic.memory.forgetting.ports import ForgettingStore
+    from mnestic.memory.knowledge.extraction import Extraction, Turn
+    from mnestic.memory.knowledge.ports import (
         AccessStore,
         EntryStore,
         FactStore,
         LearningStore,
         SignalStore,
     )
-    from mnestic.memory.language import ChatMessage, ChatReply, Embedded, Reranked, Summary
+    from mnestic.memory.models.messages import ChatMessage, ChatReply, Embedded, Reranked, Summary
     from mnestic.memory.operations import LedgerEntry, Operation
-    from mnestic.memory.retrieval_ports import InjectionStore, SearchStore, SettingStore
+    from mnestic.memory.retrieval.caches import CacheCounts, CacheScope, RetrievalCaches
+    from mnestic.memory.retrieval.ports import InjectionStore, SearchStore, SettingStore
     from mnestic.memory.store_ports import (
         EpisodeStore,
         PlanStore,

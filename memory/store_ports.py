@@ -11,16 +11,16 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
-    from mnestic.memory.costs import ModelCosts
-    from mnestic.memory.episodes import Episode
-    from mnestic.memory.plans import Plan
-    from mnestic.memory.records import LongTermRecord, ReadRecord, RecordRef
-    from mnestic.memory.resources import Resource
-    from mnestic.memory.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
-    from mnestic.memory.tool_results import ToolResultRef
-    from mnestic.memory.usage import ModelCall, Purpose, UsageTotal
-    from mnestic.memory.waits import JobWait, ResumeReceipt, WaitState
-    from mnestic.memory.working import WorkingDocument, WorkingMemory, WorkingRef
+    from mnestic.memory.jobs.episodes import Episode
+    from mnestic.memory.jobs.plans import Plan
+    from mnestic.memory.jobs.records import LongTermRecord, ReadRecord, RecordRef
+    from mnestic.memory.jobs.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
+    from mnestic.memory.jobs.tool_results import ToolResultRef
+    from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, WaitState
+    from mnestic.memory.jobs.working_memory import WorkingDocument, WorkingMemory, WorkingRef
+    from mnestic.memory.knowledge.resources import Resource
+    from mnestic.memory.models.costs import ModelCosts
+    from mnestic.memory.models.usage import ModelCall, Purpose, UsageTotal
 
 
 class WorkingMemoryStore(Protocol):

@@ -14,7 +14,6 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from mnestic.memory.addresses import describe_url
-from mnestic.memory.agent_settings import AgentSettings
 from mnestic.memory.errors import (
     ConfigurationError,
     MnesticError,
@@ -22,12 +21,13 @@ from mnestic.memory.errors import (
     UnavailableError,
 )
 from mnestic.memory.names import SEARCH_ATTRIBUTES
-from mnestic.memory.notes import NoteSelection
+from mnestic.memory.retrieval.agent_settings import AgentSettings
+from mnestic.memory.retrieval.notes import NoteSelection
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.embedded.state import read_last_state
-from mnestic.starter.failing_tasks import count_failing_workflows
-from mnestic.starter.learning_wiring import find_models
+from mnestic.starter.extraction_wiring import find_models
+from mnestic.starter.jobs.failing_tasks import count_failing_workflows
 from mnestic.starter.memory_wiring import notes_of
 from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints

@@ -32,7 +32,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from mnestic.memory.errors import BuildUnavailableError, InvalidInputError
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.scope import check_id
-from mnestic.starter.replaying import find_obstacle
+from mnestic.starter.replay import find_obstacle
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings
 

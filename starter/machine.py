@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import psutil
 
-from mnestic.memory.caches import CACHE_BYTES
+from mnestic.memory.retrieval.caches import CACHE_BYTES
 
 _SHARE = 32  # of all memory, for the caches of a process
 _MOST_SHARE = 4  # of a small one

@@ -1,7 +1,7 @@
 """Memory for who asks it: where its database is, and the models that questions ask.
 
 One of the composition roots, which name concrete stores and models. It stands apart from `wiring.py` and
-`learning_wiring.py`, so that who only asks memory imports neither Temporal nor the rules of extraction.
+`extraction_wiring.py`, so that who only asks memory imports neither Temporal nor the rules of extraction.
 """
 
 from collections.abc import AsyncIterator
@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from mnestic.activities.auto_retrieving import AutoRetriever, SourceLimits
 from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
 from mnestic.activities.clients.token_matching import TokenMatchReranker
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.activities.learning_calls import LearningLimits
-from mnestic.activities.query_models import QueryModels
-from mnestic.memory.caches import CACHE_BYTES
+from mnestic.activities.models.calls import LearningLimits
+from mnestic.activities.retrieval.auto_retrieval import AutoRetriever, SourceLimits
+from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import (
     ConfigurationError,
     DatabaseUnavailableError,
     TemporalUnavailableError,
     UnavailableError,
 )
+from mnestic.memory.models.usage import Budget, ModelPrice, ModelPrices
 from mnestic.memory.ports import Embedder, Reranker, TokenCounter
-from mnestic.memory.retrieval import Rerank
-from mnestic.memory.retrieval_ports import NoteSource
-from mnestic.memory.usage import Budget, ModelPrice, ModelPrices
+from mnestic.memory.retrieval.caches import CACHE_BYTES
+from mnestic.memory.retrieval.ports import NoteSource
+from mnestic.memory.retrieval.queries import Rerank
 from mnestic.starter.embedded.state import read_last_state, read_state
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory

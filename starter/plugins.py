@@ -6,8 +6,8 @@ It stands alone because clients, workers and Replayers of a user's own need the 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mnestic.starter.payload_codec import EncryptionCodec
-from mnestic.starter.payload_keys import PayloadKeys
+from mnestic.starter.payloads.codec import EncryptionCodec
+from mnestic.starter.payloads.keys import PayloadKeys
 from mnestic.workflows.plugin import MnesticPlugin
 
 

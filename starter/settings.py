@@ -14,8 +14,8 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.scope import check_id
-from mnestic.memory.usage import ModelPrices
 from mnestic.starter.machine import cache_bytes
 from mnestic.starter.setting_secrecy import HOW_SHOWN
 

@@ -10,12 +10,12 @@ from temporalio.client import Client
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
 
-from mnestic.memory.caches import CACHE_BYTES
 from mnestic.memory.ports import Embedder
+from mnestic.memory.retrieval.caches import CACHE_BYTES
 from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_state
 from mnestic.starter.memory_wiring import find_database, open_database, unknown_address
-from mnestic.starter.payload_keys import PayloadKeys, payload_keys
+from mnestic.starter.payloads.keys import PayloadKeys, payload_keys
 from mnestic.starter.plugins import make_plugin
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory

@@ -29,7 +29,7 @@ from sqlalchemy import Connection, Engine, event
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.embedded.state import RuntimeState, read_state
 from mnestic.starter.settings import Settings

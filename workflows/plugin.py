@@ -12,10 +12,10 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 from mnestic.activities.failures import FailureInterceptor
 from mnestic.activities.tenancy import TenantGuard
 from mnestic.memory.errors import MnesticError
-from mnestic.workflows.agent_inbox import AgentInbox
-from mnestic.workflows.agent_job import AgentJob
-from mnestic.workflows.forget import ForgetTopic
-from mnestic.workflows.ingest import IngestMessages
+from mnestic.workflows.forgetting.forget_topic import ForgetTopic
+from mnestic.workflows.jobs.agent_job import AgentJob
+from mnestic.workflows.knowledge.agent_inbox import AgentInbox
+from mnestic.workflows.knowledge.ingest_messages import IngestMessages
 from mnestic.workflows.payloads import data_converter
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from temporalio.common import RetryPolicy
 
-from mnestic.memory.retries import Retry
+from mnestic.memory.jobs.retries import Retry
 
 OURS = RetryPolicy(
     initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=30)

@@ -7,10 +7,10 @@ changes what is asked for raises `VERSION`, which claims name.
 from collections.abc import Sequence
 from typing import Any
 
-from mnestic.memory.extraction import Turn
-from mnestic.memory.predicates import DEFAULTS
+from mnestic.memory.knowledge.extraction import Turn
+from mnestic.memory.knowledge.predicates import DEFAULTS
+from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.quotations import quoted
-from mnestic.memory.sentences import cut_text
 
 VERSION = 1
 _HEARD_CHARS = 400  # of a message that was said before

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.memory.language import ChatMessage, ChatReply, Summary, TokenUsage
-from mnestic.memory.sentences import cut_text, split_sentences
-from mnestic.memory.terms import cosine, rarity, term_vector, terms_of
+from mnestic.memory.language.sentences import cut_text, split_sentences
+from mnestic.memory.language.terms import cosine, rarity, term_vector, terms_of
+from mnestic.memory.models.messages import ChatMessage, ChatReply, Summary, TokenUsage
 
 MODEL = "local-extractive"
 

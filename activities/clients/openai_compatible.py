@@ -15,9 +15,9 @@ from mnestic.activities.clients.openai_completions import REASONING_TOKENS, Comp
 from mnestic.activities.clients.openai_failures import translated_failures
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError, ModelMisconfiguredError
-from mnestic.memory.language import ChatMessage, ChatReply, Summary, TokenUsage
+from mnestic.memory.language.sentences import cut_text
+from mnestic.memory.models.messages import ChatMessage, ChatReply, Summary, TokenUsage
 from mnestic.memory.quotations import quoted
-from mnestic.memory.sentences import cut_text
 
 _TIMEOUT = timedelta(seconds=60)
 _FEW = 5

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 from mnestic.activities.clients.openai_failures import translated_failures
 from mnestic.activities.clients.tokens import count_tokens, cut_tokens
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
-from mnestic.memory.language import Embedded, TokenUsage
+from mnestic.memory.models.messages import Embedded, TokenUsage
 
 # Of a request. Source: OpenAI's API reference, "Create embeddings", `input`.
 _MOST_TOKENS = 300_000

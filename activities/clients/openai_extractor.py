@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict
 from mnestic.activities.clients.extraction_prompt import INSTRUCTION, VERSION, quotation
 from mnestic.activities.clients.openai_completions import REASONING_TOKENS, Completions
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.memory.extraction import Extracted, Extraction, Turn, sound_claims
-from mnestic.memory.language import ChatMessage
-from mnestic.memory.spans import QuotedText
+from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn, sound_claims
+from mnestic.memory.knowledge.spans import QuotedText
+from mnestic.memory.models.messages import ChatMessage
 
 _TIMEOUT = timedelta(seconds=60)
 _BATCH = 16

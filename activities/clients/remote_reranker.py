@@ -15,7 +15,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from mnestic.activities.clients.openai_failures import translated_failures
 from mnestic.activities.clients.tokens import count_tokens, cut_tokens
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
-from mnestic.memory.language import Reranked, TokenUsage
+from mnestic.memory.models.messages import Reranked, TokenUsage
 
 _LONGEST_TOKENS = 512
 _TIMEOUT = timedelta(seconds=1)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mnestic.activities.clients.token_vectors import NAME, token_vectors
-from mnestic.memory.language import Reranked, TokenUsage
+from mnestic.memory.models.messages import Reranked, TokenUsage
 
 _Matrix = np.ndarray[Any, np.dtype[np.float32]]
 _LONGEST = 20_000  # characters of a text that count

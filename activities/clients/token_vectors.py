@@ -17,7 +17,7 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.language import Embedded, TokenUsage
+from mnestic.memory.models.messages import Embedded, TokenUsage
 
 DIMENSIONS = 256
 NAME = f"wordllama-{DIMENSIONS}"

@@ -20,11 +20,11 @@ from pydantic import BaseModel, ConfigDict
 
 from benchmarks.locomo.baselines import PlainIndex, lexemes_of
 from benchmarks.locomo.questions import CATEGORIES, Question, Sample
-from mnestic.memory.retrieval import RetrievedEntry
-from mnestic.starter.client import MnesticClient
+from mnestic.memory.retrieval.queries import RetrievedEntry
+from mnestic.starter.client.ingest_status import wait_for_learning
+from mnestic.starter.client.ingestion import receive_conversation, start_ingest
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
-from mnestic.starter.ingesting import receive_conversation, start_ingest
-from mnestic.starter.learning_status import wait_for_learning
 from mnestic.starter.memory_wiring import embedder_of, token_counter, writing_embedder
 from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import open_memory

@@ -14,22 +14,12 @@ import typer
 
 from mnestic.memory.error_texts import describe_error
 from mnestic.memory.errors import MnesticError
-from mnestic.starter.cli import (
-    agents,
-    config,
-    costs,
-    demo,
-    deploy,
-    doctor,
-    entries,
-    extract,
-    job_reports,
-    jobs,
-    memories,
-    servers,
-    steering,
-    transcript,
-)
+from mnestic.starter.cli import agents, config, demo, deploy, doctor, servers
+from mnestic.starter.cli import memory as memories
+from mnestic.starter.cli.jobs import jobs, steering, transcript
+from mnestic.starter.cli.jobs import reports as job_reports
+from mnestic.starter.cli.knowledge import entries, extract
+from mnestic.starter.cli.models import costs
 from mnestic.starter.cli.output import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,

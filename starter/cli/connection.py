@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from mnestic.starter.cli.overrides import command_settings
 
 if TYPE_CHECKING:
-    from mnestic.starter.client import MnesticClient
-    from mnestic.starter.memory_connection import MemoryConnection
+    from mnestic.starter.client.memory_connection import MemoryConnection
+    from mnestic.starter.client.mnestic_client import MnesticClient
 
 
 async def connect_client() -> "MnesticClient":
@@ -15,7 +15,7 @@ async def connect_client() -> "MnesticClient":
     Raises:
         MnesticError: a setting is wrong, or something does not answer.
     """
-    from mnestic.starter.client import MnesticClient
+    from mnestic.starter.client.mnestic_client import MnesticClient
 
     return await MnesticClient.connect(command_settings())
 
@@ -26,6 +26,6 @@ async def connect_memory() -> "MemoryConnection":
     Raises:
         MnesticError: a setting is wrong, or the database does not answer.
     """
-    from mnestic.starter.memory_connection import MemoryConnection
+    from mnestic.starter.client.memory_connection import MemoryConnection
 
     return await MemoryConnection.connect(command_settings())

@@ -7,7 +7,7 @@ import typer
 
 from mnestic.starter.cli.output import EXIT_FAILED, AsJson, print_json, print_progress, run
 from mnestic.starter.cli.overrides import command_settings
-from mnestic.starter.conversations import bundled_conversation, read_conversation
+from mnestic.starter.importers.conversations import bundled_conversation, read_conversation
 
 
 def demo(

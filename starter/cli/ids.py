@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from mnestic.memory.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from mnestic.starter.client import MnesticClient
-    from mnestic.starter.memory_client import MemoryClient
+    from mnestic.starter.client.memory_client import MemoryClient
+    from mnestic.starter.client.mnestic_client import MnesticClient
 
 _MOST_NAMED = 5
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from mnestic.memory.errors import NotFoundError
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.output import print_warning
-from mnestic.starter.pages import every
+from mnestic.starter.pagination import every
 
 if TYPE_CHECKING:
-    from mnestic.starter.memory_client import MemoryClient
-    from mnestic.starter.memory_connection import MemoryConnection
+    from mnestic.starter.client.memory_client import MemoryClient
+    from mnestic.starter.client.memory_connection import MemoryConnection
 
 _NEAR = 0.6  # of 1; two of three letters are the same
 _MOST_NAMED = 5  # agents, where none has such a name

@@ -74,7 +74,7 @@ def migrate_schema(as_json: AsJson = False) -> None:
 def index(as_json: AsJson = False) -> None:
     """Build the vector indexes that large memories of the tenant lack; everybody goes on meanwhile."""
     from mnestic.starter.memory_wiring import find_database
-    from mnestic.stores.postgres.vector_indexes import index_vectors
+    from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 
     settings = command_settings()
     _, admin_url = find_database(settings)

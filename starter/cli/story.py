@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 
 from pydantic import SecretStr
 
-from mnestic.memory.conversations import Conversation
+from mnestic.memory.knowledge.conversations import Conversation
 from mnestic.starter.cli.output import err, out, print_progress
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.demo import Demo, DemoReport, Workers
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.demo.scenario import Demo, DemoReport, Workers
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.embedded.state import read_state
 from mnestic.starter.settings import Settings

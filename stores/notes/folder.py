@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mnestic.memory.canonical import storable
 from mnestic.memory.errors import InvalidInputError, NotesUnavailableError
-from mnestic.memory.notes import (
+from mnestic.memory.retrieval.notes import (
     FoundNotes,
     Note,
     NoteSelection,
@@ -40,7 +40,7 @@ class _Looked:
 
 
 class FolderVault:
-    """Implements `mnestic.memory.retrieval_ports.NoteSource`.
+    """Implements `mnestic.memory.retrieval.ports.NoteSource`.
 
     It keeps the tags of each file, so that only what has changed is read again. When a large vault is
     not looked through in time, the next reading goes on from there.

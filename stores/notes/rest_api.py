@@ -21,7 +21,7 @@ from pydantic import BaseModel, SecretStr, TypeAdapter
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.canonical import storable
 from mnestic.memory.errors import ConfigurationError, InvalidInputError, NotesUnavailableError
-from mnestic.memory.notes import (
+from mnestic.memory.retrieval.notes import (
     FoundNotes,
     Note,
     NoteSelection,
@@ -60,7 +60,7 @@ _HITS = TypeAdapter(list[_Hit])
 
 
 class RestVault:
-    """Implements `mnestic.memory.retrieval_ports.NoteSource`."""
+    """Implements `mnestic.memory.retrieval.ports.NoteSource`."""
 
     def __init__(
         self,

@@ -17,8 +17,8 @@ from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from mnestic.memory.errors import InvariantError
-from mnestic.stores.postgres.opening import COMMIT, refusal
 from mnestic.stores.postgres.queries import Query
+from mnestic.stores.postgres.transaction_setup import COMMIT, refusal
 
 
 def drop_closed(engine: AsyncEngine) -> None:

@@ -8,10 +8,10 @@ from sqlalchemy import select, tuple_
 
 from mnestic.memory.errors import IdempotencyConflictError
 from mnestic.memory.operations import LedgerEntry, Operation
-from mnestic.stores.postgres.pages import check_limit, decode_time_cursor, encode_cursor
+from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.queries import NamedQuery
 from mnestic.stores.postgres.tables import OperationRow, table
-from mnestic.stores.postgres.unit import Unit
+from mnestic.stores.postgres.unit_of_work import Unit
 
 OPERATION = table(OperationRow)
 

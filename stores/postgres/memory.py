@@ -11,12 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary
-from mnestic.memory.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
-from mnestic.memory.forgetting_ports import ForgettingStore
-from mnestic.memory.knowledge_ports import EntryStore, FactStore, LearningStore, SignalStore
+from mnestic.memory.forgetting.ports import ForgettingStore
+from mnestic.memory.knowledge.ports import EntryStore, FactStore, LearningStore, SignalStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
-from mnestic.memory.retrieval_ports import InjectionStore, SettingStore
+from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
+from mnestic.memory.retrieval.ports import InjectionStore, SettingStore
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.memory.store_ports import (
     EpisodeStore,
@@ -29,21 +29,21 @@ from mnestic.memory.store_ports import (
     WaitStore,
     WorkingMemoryStore,
 )
-from mnestic.stores.postgres.accesses import AccessCounts, PostgresAccessStore
 from mnestic.stores.postgres.connections import drop_closed, run_together
+from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.failures import failures
-from mnestic.stores.postgres.opening import COMMIT, opening
-from mnestic.stores.postgres.pages import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.knowledge.accesses import AccessCounts, PostgresAccessStore
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.reals import send_reals
+from mnestic.stores.postgres.retrieval.search import PostgresSearchStore
 from mnestic.stores.postgres.schema import (
     check_version,
     driver_url,
     found_version,
 )
-from mnestic.stores.postgres.search import PostgresSearchStore
-from mnestic.stores.postgres.unit import Owner, Unit
+from mnestic.stores.postgres.transaction_setup import COMMIT, opening
+from mnestic.stores.postgres.unit_of_work import Owner, Unit
 
 if TYPE_CHECKING:  # a tenth of a second, which only who needs a table pays
     from mnestic.stores.postgres.table_stores import TableStores

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from mnestic.memory.facts import Stretch
+from mnestic.memory.knowledge.facts import Stretch
 
 Query = tuple[str, Sequence[Any]]  # as Postgres takes it, with $1 and so on, and their values
 

@@ -5,24 +5,24 @@ for the first transaction that needs one of them, so who only searches never doe
 """
 
 from mnestic.memory.ports import Embedder
-from mnestic.stores.postgres.agent_settings import PostgresSettingStore
-from mnestic.stores.postgres.entries import PostgresEntryStore
-from mnestic.stores.postgres.episodes import PostgresEpisodeStore
-from mnestic.stores.postgres.facts import PostgresFactStore
-from mnestic.stores.postgres.forgetting import PostgresForgettingStore
-from mnestic.stores.postgres.injections import PostgresInjectionStore
-from mnestic.stores.postgres.learning import PostgresLearningStore
+from mnestic.stores.postgres.forgetting.requests import PostgresForgettingStore
+from mnestic.stores.postgres.jobs.episodes import PostgresEpisodeStore
+from mnestic.stores.postgres.jobs.plans import PostgresPlanStore
+from mnestic.stores.postgres.jobs.records import PostgresRecordStore
+from mnestic.stores.postgres.jobs.snapshots import PostgresSnapshotStore
+from mnestic.stores.postgres.jobs.tool_results import PostgresToolResultStore
+from mnestic.stores.postgres.jobs.waits import PostgresWaitStore
+from mnestic.stores.postgres.jobs.working_memory import PostgresWorkingMemoryStore
+from mnestic.stores.postgres.knowledge.entries import PostgresEntryStore
+from mnestic.stores.postgres.knowledge.facts import PostgresFactStore
+from mnestic.stores.postgres.knowledge.ingest_states import PostgresLearningStore
+from mnestic.stores.postgres.knowledge.resources import PostgresResourceStore
+from mnestic.stores.postgres.knowledge.signals import PostgresSignalStore
 from mnestic.stores.postgres.ledger import PostgresLedger
-from mnestic.stores.postgres.plans import PostgresPlanStore
-from mnestic.stores.postgres.records import PostgresRecordStore
-from mnestic.stores.postgres.resources import PostgresResourceStore
-from mnestic.stores.postgres.signals import PostgresSignalStore
-from mnestic.stores.postgres.snapshots import PostgresSnapshotStore
-from mnestic.stores.postgres.tool_results import PostgresToolResultStore
-from mnestic.stores.postgres.unit import Unit
-from mnestic.stores.postgres.usage import PostgresUsageStore
-from mnestic.stores.postgres.waits import PostgresWaitStore
-from mnestic.stores.postgres.working import PostgresWorkingMemoryStore
+from mnestic.stores.postgres.models.usage import PostgresUsageStore
+from mnestic.stores.postgres.retrieval.agent_settings import PostgresSettingStore
+from mnestic.stores.postgres.retrieval.retrieval_log import PostgresInjectionStore
+from mnestic.stores.postgres.unit_of_work import Unit
 
 
 class TableStores:

@@ -1,6 +1,6 @@
 """The tables, as SQLModel classes.
 
-Those of knowledge are in `knowledge_tables.py`. The migrations make them; a test proves that both agree. Roles, row-level security and triggers live in the migrations.
+Those of a capability are in its `tables.py`. The migrations make them; a test proves that both agree. Roles, row-level security and triggers live in the migrations.
 """
 
 from datetime import datetime
@@ -137,7 +137,7 @@ class SnapshotRow(Table, table=True):
 
 
 class WaitRow(Table, table=True):
-    """A wait of a job; `mnestic.memory.waits.WaitState` tells who enters and leaves each state."""
+    """A wait of a job; `mnestic.memory.jobs.waits.WaitState` tells who enters and leaves each state."""
 
     __tablename__ = "job_wait"
     __table_args__ = (

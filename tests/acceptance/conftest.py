@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from tests.acceptance.knowledge import Knowledge, read_knowledge
 from tests.acceptance.processes import MNESTIC, Processes, Running, Up

@@ -28,7 +28,8 @@ from temporalio.worker import (
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.starter.settings import load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
-from mnestic.stores.postgres import connections, unit
+from mnestic.stores.postgres import connections
+from mnestic.stores.postgres import unit_of_work as unit
 from mnestic.stores.postgres.queries import Query
 from mnestic.worker import activities_of, make_worker
 

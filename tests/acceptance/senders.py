@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 
 from mnestic.memory.errors import ResumeRefusedError, UnavailableError
-from mnestic.memory.waits import ResumeReceipt
-from mnestic.starter.client import MnesticClient
+from mnestic.memory.jobs.waits import ResumeReceipt
+from mnestic.starter.client.mnestic_client import MnesticClient
 
 STORY_LIMIT_S = 600.0  # for one step of a job whose worker or servers go and come
 # Every row that a job's memory consists of, as its identity; the ledger is not asked.

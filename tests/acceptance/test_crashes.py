@@ -20,11 +20,11 @@ import pytest
 import pytest_asyncio
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.memory.jobs.waits import ResumeReceipt
+from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.names import job_workflow_id
-from mnestic.memory.resources import Resource
-from mnestic.memory.waits import ResumeReceipt
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.plans import parse_plan
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from mnestic.memory.resources import Resource
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.ingesting import start_ingest
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from tests.word_scan import scan_tables
 

@@ -17,10 +17,10 @@ from filelock import FileLock
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.errors import JobFailedError
-from mnestic.memory.jobs import JobResult
-from mnestic.starter.client import MnesticClient
+from mnestic.memory.jobs.agent_job import JobResult
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.state import RuntimeState
-from mnestic.starter.plans import parse_plan
+from mnestic.starter.jobs.plans import parse_plan
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("worker")]
 

@@ -15,9 +15,9 @@ import pytest
 from pydantic import SecretStr
 
 from benchmarks.messages import messages
-from mnestic.memory.resources import Resource
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.ingesting import start_ingest
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 
 pytestmark = pytest.mark.acceptance

@@ -8,8 +8,8 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 
 from mnestic.memory.names import job_workflow_id
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.plans import parse_plan
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
 
 WAITS = 450  # more than one run takes before Temporal suggests a new one
 MOST_EVENTS = 4096 + 64  # where Temporal suggests it, and what is under way then

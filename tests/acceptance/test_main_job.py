@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mnestic.starter.conversations import bundled_conversation
+from mnestic.starter.importers.conversations import bundled_conversation
 
 pytestmark = pytest.mark.acceptance
 

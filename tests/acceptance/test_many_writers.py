@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mnestic.memory.entries import EntryQuery
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 
 pytestmark = pytest.mark.acceptance

@@ -24,13 +24,13 @@ from temporalio.testing import TimeSkipper
 from benchmarks.messages import messages
 from mnestic.memory.errors import ResumeRefusedError
 from mnestic.memory.names import job_workflow_id
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded import postgres, temporal_server
 from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.ports import is_free
 from mnestic.starter.embedded.provision import find_temporal
-from mnestic.starter.ingesting import start_ingest
-from mnestic.starter.plans import parse_plan
+from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import migrate
 

@@ -18,10 +18,10 @@ from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.errors import SnapshotUnverifiedError
 from mnestic.memory.names import job_workflow_id
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.postgres import _programs, start_postgres
-from mnestic.starter.plans import read_plan
+from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker

@@ -15,10 +15,10 @@ import pytest
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
+from mnestic.memory.jobs.waits import ResumeReceipt
+from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.names import job_workflow_id
-from mnestic.memory.waits import ResumeReceipt
-from mnestic.memory.working import WorkingMemory
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.migration import upgrade

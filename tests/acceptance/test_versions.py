@@ -11,9 +11,9 @@ import pytest
 from temporalio.api.enums.v1 import EventType, VersioningBehavior
 
 from mnestic.memory.names import POKE, job_workflow_id
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.deployments import Deployment
-from mnestic.starter.plans import read_plan
+from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.settings import Settings
 
 pytestmark = pytest.mark.acceptance

@@ -12,9 +12,9 @@ pytestmark = pytest.mark.acceptance
 
 UV = str(Path(sys.executable).with_name("uv"))
 MINE = """\
-import mnestic.workflows.agent_memory
+import mnestic.workflows.jobs.agent_memory
 import workflows
-print(workflows.__file__, mnestic.workflows.agent_memory.AgentMemory.__module__)
+print(workflows.__file__, mnestic.workflows.jobs.agent_memory.AgentMemory.__module__)
 """
 
 
@@ -124,7 +124,7 @@ def test_the_command_runs_and_a_workflows_package_of_the_users_own_is_theirs(
     assert version.out.strip() == "0.2.0"
     theirs, ours = mine.out.split()
     assert Path(theirs) == project / "workflows" / "__init__.py"
-    assert ours == "mnestic.workflows.agent_memory"
+    assert ours == "mnestic.workflows.jobs.agent_memory"
 
 
 def test_the_installed_demo_loses_nothing(

@@ -18,11 +18,11 @@ from temporalio.api.enums.v1 import EventType, TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 
-from mnestic.memory.learning import LearningCount
+from mnestic.memory.knowledge.ingestion import LearningCount
 from mnestic.memory.names import job_workflow_id
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.memory_connection import MemoryConnection
-from mnestic.starter.plans import parse_plan, read_plan
+from mnestic.starter.client.memory_connection import MemoryConnection
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan, read_plan
 from mnestic.starter.settings import Settings
 
 pytestmark = pytest.mark.acceptance

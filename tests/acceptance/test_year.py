@@ -11,8 +11,8 @@ import pytest
 from temporalio.testing import TimeSkipper
 
 from mnestic.memory.names import job_workflow_id
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.plans import parse_plan
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings
 
 pytestmark = pytest.mark.acceptance

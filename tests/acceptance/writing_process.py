@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import load_settings
 from mnestic.starter.wiring import find_endpoints, open_memory
 

@@ -11,12 +11,12 @@ from psycopg import sql
 from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
-from mnestic.activities.learning import LearningActivities
+from mnestic.activities.knowledge.ingestion import LearningActivities
+from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
-from mnestic.memory.working import WorkingMemory
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import PRICES, Call, Steps
 

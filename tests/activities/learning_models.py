@@ -10,13 +10,13 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.learning import Learned, LearningActivities, LearnInput
-from mnestic.memory.claims import Span
-from mnestic.memory.extraction import Extracted, Extraction, Turn
-from mnestic.memory.learning import Lesson
-from mnestic.memory.resources import Resource
-from mnestic.memory.usage import ModelPrices
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.activities.knowledge.ingestion import Learned, LearningActivities, LearnInput
+from mnestic.memory.knowledge.claims import Span
+from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
+from mnestic.memory.knowledge.ingestion import Lesson
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.models.usage import ModelPrices
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -22,13 +22,13 @@ import yaml
 from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.activities.clients.rules.extractor import LocalExtractor
-from mnestic.memory.claims import Claim, name_key
 from mnestic.memory.errors import ModelUnavailableError
-from mnestic.memory.extraction import Extracted, Turn, claim_of, sound_claims
-from mnestic.memory.facts import Fact
+from mnestic.memory.knowledge.claims import Claim, name_key
+from mnestic.memory.knowledge.extraction import Extracted, Turn, claim_of, sound_claims
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.predicates import default_predicate
+from mnestic.memory.knowledge.resolution import resolve
 from mnestic.memory.ports import Extractor
-from mnestic.memory.predicates import default_predicate
-from mnestic.memory.resolution import resolve
 
 HERE = Path(__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "extraction.md"

@@ -16,12 +16,12 @@ ALLOWED = {
         "_loaded": "the model, once",
         "_shared": "directions of the model, once",
     },
-    "memory/agent_settings.py": {"_policy": "names of presets, and weights"},
-    "memory/asked_facts.py": {
+    "memory/retrieval/agent_settings.py": {"_policy": "names of presets, and weights"},
+    "memory/retrieval/query_predicates.py": {
         "_defaults": "our own words",
         "_named_by": "our own words",
     },
-    "memory/courtesies.py": {"_courtesies": "two patterns, once"},
+    "memory/language/small_talk.py": {"_courtesies": "two patterns, once"},
     "memory/packing.py": {"_as_said": "single characters"},
     "memory/quotations.py": {"_unsafe": "a pattern, once"},
 }

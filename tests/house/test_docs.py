@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import typer
 
-from mnestic.memory.plans import Plan
+from mnestic.memory.jobs.plans import Plan
 from mnestic.starter.cli.app import app
-from mnestic.starter.plans import parse_plan, read_plan
+from mnestic.starter.jobs.plans import parse_plan, read_plan
 
 ROOT = Path(__file__).parents[2]
 PAGES = (

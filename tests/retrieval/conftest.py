@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from mnestic.memory.entries import EntryQuery
-from mnestic.memory.extraction import TurnKind
-from mnestic.memory.learning import Incoming
-from mnestic.memory.resources import Resource
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.ingesting import start_ingest
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.extraction import TurnKind
+from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 
 WORLDS = Path(__file__).parent / "worlds"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 
 KNOWN = "The spare key of the greenhouse hangs behind the ladder."
 

@@ -12,11 +12,11 @@ import pytest
 from psycopg import sql
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.query_models import QueryModels
-from mnestic.memory.language import Embedded
-from mnestic.memory.retrieval import Retrieval
-from mnestic.memory.search import Terms
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.memory.models.messages import Embedded
+from mnestic.memory.retrieval.queries import Retrieval
+from mnestic.memory.retrieval.search import Terms
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 

@@ -7,14 +7,14 @@ from typing import get_args
 
 import pytest
 
-from mnestic.memory.claims import make_id
-from mnestic.memory.resources import Resource
-from mnestic.memory.retrieval import Mode
-from mnestic.memory.terms import terms_of
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.conversations import bundled_conversation
-from mnestic.starter.ingesting import start_ingest
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.memory.knowledge.claims import make_id
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.language.terms import terms_of
+from mnestic.memory.retrieval.queries import Mode
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.importers.conversations import bundled_conversation
 
 MODES = get_args(Mode)
 WRITERS = 8

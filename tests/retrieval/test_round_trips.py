@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.wire import Wire, counting

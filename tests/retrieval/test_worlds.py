@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.memory_wiring import token_counter
 from tests.retrieval.conftest import WORLDS, World, load
 

@@ -5,16 +5,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
-from mnestic.memory.conversations import Conversation, ConversationSession, Turn
-from mnestic.memory.entries import EntryQuery
-from mnestic.memory.learning import Incoming
-from mnestic.memory.plans import Plan
-from mnestic.memory.resources import Resource
-from mnestic.starter.client import MnesticClient
+from mnestic.memory.jobs.plans import Plan
+from mnestic.memory.knowledge.conversations import Conversation, ConversationSession, Turn
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.ingest_status import find_delay
+from mnestic.starter.client.ingestion import receive_conversation, start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.deployments import Deployment
-from mnestic.starter.ingesting import receive_conversation, start_ingest
-from mnestic.starter.learning_status import find_delay
-from mnestic.starter.memory_client import MemoryClient
 from tests.security.tenants import AGENT, FIRST, QUESTION, SECRET, SESSION, TOPIC, Known
 
 Case: TypeAlias = Callable[[Any, Known], Awaitable[Any]]

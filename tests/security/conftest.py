@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from tests.security.tenants import Victim, remember_everything, running_worker
 

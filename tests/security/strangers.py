@@ -18,7 +18,7 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 
 
 def json_of(data: str | bytes) -> Payload:

@@ -19,21 +19,21 @@ from temporalio import activity
 from temporalio.client import WorkflowHandle
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
-from mnestic.memory.claims import Claim
-from mnestic.memory.entries import Entry, EntryQuery
-from mnestic.memory.facts import Fact
-from mnestic.memory.forgetting import Purged
-from mnestic.memory.learning import Lesson
+from mnestic.memory.forgetting.requests import Purged
+from mnestic.memory.jobs.plans import Plan
+from mnestic.memory.jobs.tool_results import find_reference
+from mnestic.memory.jobs.waits import ResumeReceipt
+from mnestic.memory.knowledge.claims import Claim
+from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.ingestion import Lesson
 from mnestic.memory.names import INTERACTION, inbox_workflow_id, job_workflow_id
-from mnestic.memory.plans import Plan
-from mnestic.memory.tool_results import find_reference
-from mnestic.memory.waits import ResumeReceipt
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.ingesting import start_ingest
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.memory_wiring import auto_retriever
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.pages import encode_cursor
+from mnestic.stores.postgres.cursors import encode_cursor
 from mnestic.worker import activities_of, make_worker
 
 SECRET = "Vasterbotten"  # stands in every text of the victim

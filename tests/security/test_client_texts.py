@@ -13,17 +13,17 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from mnestic.memory.claims import Claim, ClaimSource
-from mnestic.memory.entries import Entry, EntryQuery
 from mnestic.memory.errors import InvalidInputError, RefusedError
-from mnestic.memory.forgetting import Purged
-from mnestic.memory.inbox import Said, Statement, ToolOutput
-from mnestic.memory.resources import Resource
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.inbox_client import InboxClient
-from mnestic.starter.memory_client import MemoryClient
-from mnestic.starter.plans import parse_plan
-from mnestic.starter.predicate_client import PredicateClient
+from mnestic.memory.forgetting.requests import Purged
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
+from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.knowledge.inbox import Said, Statement, ToolOutput
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.inbox import InboxClient
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.client.predicates import PredicateClient
+from mnestic.starter.jobs.plans import parse_plan
 
 BAD = {"empty": "", "surrogate": "\ud800", "nul": "a\x00b", "3 MB": "x" * 3_000_000}
 _LONG = 5  # seconds

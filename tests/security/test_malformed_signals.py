@@ -21,6 +21,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.names import (
     AGENT_INBOX,
     AGENT_JOB,
@@ -29,21 +30,20 @@ from mnestic.memory.names import (
     inbox_workflow_id,
     job_workflow_id,
 )
-from mnestic.memory.resources import Resource
 from mnestic.memory.scope import Scope
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.ingesting import start_ingest
-from mnestic.starter.plans import parse_plan
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
-from mnestic.workflows.agent_inbox import AgentInbox, InboxInput
-from mnestic.workflows.agent_job import AgentJob
-from mnestic.workflows.agent_memory import AgentMemory
-from mnestic.workflows.forget import ForgetTopic
-from mnestic.workflows.ingest import IngestMessages
+from mnestic.workflows.forgetting.forget_topic import ForgetTopic
+from mnestic.workflows.jobs.agent_job import AgentJob
+from mnestic.workflows.jobs.agent_memory import AgentMemory
+from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
+from mnestic.workflows.knowledge.ingest_messages import IngestMessages
 from mnestic.workflows.plugin import MnesticPlugin
 from tests.security.strangers import ANY, MALFORMED, NULL, Stranger, json_of
-from tests.workflows.forget_samples import forget
+from tests.workflows.forgetting.forget_samples import forget
 
 PLAN = """
 name: parked

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 

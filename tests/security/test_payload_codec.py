@@ -17,13 +17,13 @@ from temporalio.worker import Replayer
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.errors import ConfigurationError, JobFailedError, PayloadKeyError
 from mnestic.memory.names import inbox_workflow_id, job_workflow_id
-from mnestic.starter import payload_codec
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.payload_codec import EncryptionCodec, is_encrypted
-from mnestic.starter.payload_keys import PayloadKeys, payload_keys
-from mnestic.starter.plans import parse_plan
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.payloads import codec as payload_codec
+from mnestic.starter.payloads.codec import EncryptionCodec, is_encrypted
+from mnestic.starter.payloads.keys import PayloadKeys, payload_keys
 from mnestic.starter.plugins import make_plugin
-from mnestic.starter.replaying import find_obstacle
+from mnestic.starter.replay import find_obstacle
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker

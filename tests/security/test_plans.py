@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.memory.errors import InvalidInputError, InvalidPlanError
-from mnestic.memory.plans import EmitNode, Plan
+from mnestic.memory.jobs.plans import EmitNode, Plan
 from mnestic.starter.cli.output import parse_json, parse_value
-from mnestic.starter.conversations import read_conversation
-from mnestic.starter.plans import parse_plan, read_plan, require_sound
+from mnestic.starter.importers.conversations import read_conversation
+from mnestic.starter.jobs.plans import parse_plan, read_plan, require_sound
 from mnestic.stores.notes.markdown import tags_of
 
 HEAD = """\
@@ -36,7 +36,7 @@ MERGES = "".join(
     else "    x0: &x0 {a: 1}\n"
     for level in range(30)
 )
-READ = "import sys; from mnestic.starter.plans import read_plan; from pathlib import Path; read_plan(Path(sys.argv[1]))"
+READ = "import sys; from mnestic.starter.jobs.plans import read_plan; from pathlib import Path; read_plan(Path(sys.argv[1]))"
 MEMORY_BYTES = 768 * 1024**2
 
 BAD = {

@@ -14,9 +14,9 @@ from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.errors import InvalidPlanError, JobFailedError
+from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.names import OWN_TOOLS, tenant_of_workflow
-from mnestic.memory.plans import Plan
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.plugin import MnesticPlugin

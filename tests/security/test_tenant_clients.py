@@ -19,11 +19,11 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 
 import mnestic.starter
 from mnestic.memory.errors import InvalidInputError, MnesticError
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.inbox import InboxClient
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.client.predicates import PredicateClient
 from mnestic.starter.deployments import Deployment
-from mnestic.starter.inbox_client import InboxClient
-from mnestic.starter.memory_client import MemoryClient
-from mnestic.starter.predicate_client import PredicateClient
 from tests.security.client_cases import (
     CASES,
     MEMORY_CASES,
@@ -51,9 +51,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def modules() -> Iterator[Any]:
-    """The modules of `starter/`, but not its packages: commands have a wall of their own."""
-    for found in pkgutil.iter_modules(mnestic.starter.__path__, "mnestic.starter."):
-        if not found.ispkg:
+    """The modules of `starter/`, but for the commands, which have a wall of their own, and the embedded runtime."""
+    for found in pkgutil.walk_packages(mnestic.starter.__path__, "mnestic.starter."):
+        if found.name.split(".")[2] not in {"cli", "embedded"}:
             yield import_module(found.name)
 
 

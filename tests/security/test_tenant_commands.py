@@ -17,7 +17,7 @@ import pytest
 import typer
 
 from mnestic.starter.cli.app import app, run_command_line
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.security.command_cases import COMMAND_CASES, NAMING, WITHOUT_CASE
 from tests.security.tenants import Known, Victim, events_of, leaked, rows_of, without_names
 

@@ -17,13 +17,13 @@ from pydantic import BaseModel
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from mnestic.memory.jobs import JobInput, JobProgress, JobResult
+from mnestic.memory.jobs.agent_job import JobInput, JobProgress, JobResult
+from mnestic.memory.jobs.plans import Node, Plan
+from mnestic.memory.jobs.templates import as_text
+from mnestic.memory.jobs.waits import ForkOrigin
 from mnestic.memory.names import job_workflow_id
-from mnestic.memory.plans import Node, Plan
 from mnestic.memory.scope import Scope
-from mnestic.memory.templates import as_text
-from mnestic.memory.waits import ForkOrigin
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.security.tenants import (
     AGENT,
     FIRST,

@@ -27,17 +27,17 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
-from mnestic.activities.receiving import receive
-from mnestic.memory.forgetting import ForgetRequest
-from mnestic.memory.jobs import JobStatus
+from mnestic.activities.knowledge.receiving import receive
+from mnestic.memory.forgetting.requests import ForgetRequest
+from mnestic.memory.jobs.agent_job import JobStatus
+from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id, job_workflow_id
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Transaction
-from mnestic.memory.resources import Resource
 from mnestic.memory.scope import Scope
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.logs import _Text
-from mnestic.starter.plans import parse_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker

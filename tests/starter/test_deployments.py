@@ -20,9 +20,9 @@ from mnestic.memory.errors import (
     NotFoundError,
 )
 from mnestic.memory.names import AGENT_JOB, job_workflow_id
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.deployments import UNVERSIONED, Deployment, Move
-from mnestic.starter.plans import parse_plan
+from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from mnestic.memory.caches import CACHE_BYTES
+from mnestic.memory.retrieval.caches import CACHE_BYTES
 from mnestic.starter.machine import cache_bytes, memory_bytes
 
 MIB = 2**20

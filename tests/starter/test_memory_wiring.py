@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from mnestic.memory.errors import ConfigurationError
-from mnestic.memory.usage import Budget, ModelPrices
+from mnestic.memory.models.usage import Budget, ModelPrices
 from mnestic.starter.memory_wiring import notes_of
 from mnestic.starter.settings import Settings
 from mnestic.stores.notes.folder import FolderVault

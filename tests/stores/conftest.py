@@ -15,11 +15,11 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from mnestic.memory.jobs.snapshots import MemorySnapshot
+from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, ResumptionContext
+from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Scope
-from mnestic.memory.snapshots import MemorySnapshot
-from mnestic.memory.waits import JobWait, ResumeReceipt, ResumptionContext
-from mnestic.memory.working import WorkingMemory
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.schema import driver_url

@@ -1,7 +1,7 @@
 """Vectors for entries that lack them, without a worker."""
 
 from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
-from mnestic.memory.entries import Embedding
+from mnestic.memory.knowledge.entries import Embedding
 from mnestic.memory.ports import Transaction
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from mnestic.memory.entries import Entry
+from mnestic.memory.knowledge.entries import Entry
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

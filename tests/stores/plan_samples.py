@@ -10,11 +10,11 @@ from psycopg import AsyncConnection, AsyncRawCursor, sql
 from sqlalchemy.ext.asyncio import AsyncConnection as EngineConnection
 
 from benchmarks.messages import messages
-from mnestic.activities.receiving import receive
-from mnestic.memory.claims import Claim, ClaimSource
-from mnestic.memory.entries import Embedding
-from mnestic.memory.resources import Resource
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.activities.knowledge.receiving import receive
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
+from mnestic.memory.knowledge.entries import Embedding
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.stores.postgres.connections import Query, run_together
 from mnestic.stores.postgres.memory import PostgresMemory
 
@@ -83,7 +83,7 @@ async def statements_while(
         return await run_together(connection, queries, opening=opening)
 
     with monkeypatch.context() as patched:
-        patched.setattr("mnestic.stores.postgres.unit.run_together", noted)
+        patched.setattr("mnestic.stores.postgres.unit_of_work.run_together", noted)
         await work
     return statements
 

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from typing import Any
 
 from mnestic.memory.ports import Transaction
-from mnestic.memory.retrieval import PRESETS, RetrievalQuery
-from mnestic.memory.search import Known, Search, Terms, Vocabulary
-from mnestic.memory.vocabulary import unknown_lexemes, vocabulary_of
+from mnestic.memory.retrieval.queries import PRESETS, RetrievalQuery
+from mnestic.memory.retrieval.search import Known, Search, Terms, Vocabulary
+from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 from tests.stores.entry_samples import NOON
 
 

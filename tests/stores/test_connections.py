@@ -14,11 +14,11 @@ from sqlalchemy.exc import DataError
 from mnestic.memory.errors import InvalidInputError, InvariantError
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
-from mnestic.memory.search import Terms
+from mnestic.memory.retrieval.search import Terms
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.connections import Query, run_together
 from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.stores.postgres.opening import COMMIT
+from mnestic.stores.postgres.transaction_setup import COMMIT
 from tests.wire import counting
 
 TERMS = Terms(keys=frozenset({"mara"}), words=frozenset({"ferry"}), model="")

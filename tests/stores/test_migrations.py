@@ -14,12 +14,12 @@ from psycopg import sql
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-from mnestic.memory.claims import Claim, ClaimSource, Span
-from mnestic.memory.entries import EntryQuery
-from mnestic.memory.entry_marks import EntryMarks
-from mnestic.memory.predicates import default_predicate
-from mnestic.memory.resolution import resolve
-from mnestic.memory.working import WorkingMemory
+from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.knowledge.claims import Claim, ClaimSource, Span
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.entry_features import EntryMarks
+from mnestic.memory.knowledge.predicates import default_predicate
+from mnestic.memory.knowledge.resolution import resolve
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url, migrate

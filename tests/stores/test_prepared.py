@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.connections import Query, run_together
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -55,7 +55,7 @@ async def test_each_statement_of_a_search_is_prepared_once(
         prepared[:] = await cursor.fetchall()
         return rows
 
-    monkeypatch.setattr("mnestic.stores.postgres.unit.run_together", noted)
+    monkeypatch.setattr("mnestic.stores.postgres.unit_of_work.run_together", noted)
     for subject, time, fields in product(SUBJECTS, TIMES, FIELDS):
         await ada.retrieve(f"Where is {subject}{time}?", asked_at=NOON, is_access=False, **fields)
     await memory.close()

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from mnestic.memory.predicates import NAMING
-from mnestic.stores.postgres import knowledge_tables, queries
-from mnestic.stores.postgres.search import STORED
+from mnestic.memory.knowledge.predicates import NAMING
+from mnestic.stores.postgres import queries
+from mnestic.stores.postgres.knowledge import tables as knowledge_tables
+from mnestic.stores.postgres.retrieval.search import STORED
 
 SQL = Path(queries.__file__).parent / "sql"
 _COMMENT = re.compile(r"--.*")

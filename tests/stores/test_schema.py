@@ -22,7 +22,7 @@ from mnestic.memory.errors import (
     DatabaseUnavailableError,
     SchemaVersionError,
 )
-from mnestic.memory.working import WorkingMemory
+from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.schema import (

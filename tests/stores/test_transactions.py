@@ -7,19 +7,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from benchmarks.round_trips import counted
-from mnestic.activities.receiving import receive
-from mnestic.memory.episodes import Episode
-from mnestic.memory.learning import Incoming
+from benchmarks.ingest.round_trips import counted
+from mnestic.activities.knowledge.receiving import receive
+from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.plans import Plan
+from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.jobs.snapshots import MemorySnapshot
+from mnestic.memory.jobs.waits import JobWait, ResumeReceipt
+from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.models.usage import ModelCall
 from mnestic.memory.operations import Operation
-from mnestic.memory.plans import Plan
 from mnestic.memory.ports import Transaction
-from mnestic.memory.records import ReadRecord
-from mnestic.memory.resources import Resource
-from mnestic.memory.snapshots import MemorySnapshot
-from mnestic.memory.usage import ModelCall
-from mnestic.memory.waits import JobWait, ResumeReceipt
-from mnestic.memory.working import WorkingMemory
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

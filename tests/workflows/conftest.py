@@ -23,12 +23,12 @@ from temporalio.client import (
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from mnestic.memory.inbox import InboxReport
+from mnestic.memory.knowledge.inbox import InboxReport
 from mnestic.memory.names import inbox_workflow_id, job_workflow_id
 from mnestic.memory.ports import Memory
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.plans import parse_plan
-from mnestic.workflows.agent_inbox import AgentInbox, InboxInput
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
+from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 
 PLANS = Path(__file__).parent / "plans"
 Until = Callable[..., Awaitable[Any]]

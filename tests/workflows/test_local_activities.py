@@ -7,10 +7,10 @@ import psycopg
 import pytest
 from temporalio.client import WorkflowHandle
 
-from mnestic.memory.jobs import JobStatus
+from mnestic.memory.jobs.agent_job import JobStatus
 from mnestic.memory.names import STATUS
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.plans import parse_plan
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
 
 Until = Callable[..., Awaitable[Any]]
 UntilState = Callable[[str, str], Awaitable[Any]]

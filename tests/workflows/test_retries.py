@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from temporalio.common import RetryPolicy
 
-from mnestic.memory.retries import Retry
+from mnestic.memory.jobs.retries import Retry
 from mnestic.workflows.retries import OURS, TOOLS, retry_policy
 
 

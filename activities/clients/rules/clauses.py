@@ -15,7 +15,7 @@ from mnestic.activities.clients.rules.people import Cast
 from mnestic.activities.clients.rules.subjects import Subject, Subjects
 from mnestic.activities.clients.rules.verb_groups import VerbGroup, verb_at
 from mnestic.activities.clients.rules.verbs import FORMS, OPAQUE
-from mnestic.memory.dates import DateMention
+from mnestic.memory.language.dates import DateMention
 
 _MARKS = frozenset(", ; : ( ) – — - . ! …".split()) | {"…"}  # noqa: RUF001
 _LINKS = frozenset(

@@ -10,8 +10,8 @@ from mnestic.activities.clients.rules.lexicon import MEETINGS
 from mnestic.activities.clients.rules.patterns import NAME, PLACE
 from mnestic.activities.clients.rules.phrases import proper_name, verb_phrase
 from mnestic.activities.clients.rules.verbs import GERUNDS
-from mnestic.memory.claims import ClaimKind, Span
-from mnestic.memory.extraction import Extracted
+from mnestic.memory.knowledge.claims import ClaimKind, Span
+from mnestic.memory.knowledge.extraction import Extracted
 
 _INTENTIONS = ("plans", "wants")
 _UNDONE = re.compile(

@@ -23,10 +23,10 @@ from mnestic.activities.clients.rules.phrases import proper_name
 from mnestic.activities.clients.rules.sentences import Sentence, mask_lead_ins, sentences_of
 from mnestic.activities.clients.rules.tool_results import claims_of_result
 from mnestic.activities.clients.rules.voices import own_voice
-from mnestic.memory.claims import Span, name_key
-from mnestic.memory.date_mentions import find_dates
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.extraction import Extracted, Extraction, Turn
+from mnestic.memory.knowledge.claims import Span, name_key
+from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
+from mnestic.memory.language.date_mentions import find_dates
 
 _MENDS = re.compile(
     r"\bI (?:actually )?meant\b|\bI misspoke\b|\bmy mistake\b|\bcorrection\b|\bI (?:got|had|said) (?:that|it|this) wrong\b"

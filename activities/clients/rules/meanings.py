@@ -24,9 +24,9 @@ from mnestic.activities.clients.rules.phrases import food, phrase, phrases, prop
 from mnestic.activities.clients.rules.times import Times, times_of
 from mnestic.activities.clients.rules.verbs import GERUNDS
 from mnestic.activities.clients.rules.verdicts import Verdict, is_no_more, verdict_of
-from mnestic.memory.claims import ClaimKind, Span
-from mnestic.memory.extraction import Extracted
-from mnestic.memory.numbers import number_of
+from mnestic.memory.knowledge.claims import ClaimKind, Span
+from mnestic.memory.knowledge.extraction import Extracted
+from mnestic.memory.language.numbers import number_of
 
 _INSTEAD = re.compile(
     r"(?<!\bdoes)(?<!\bdo)(?<!\bdid)(?<!\bis)(?<!\bare)(?<!\bwas)(?<!\bwere)(?<!\bcan)(?<!\bwould)(?<!\bhas)(?<!\bhave),?\s(?:and |but )?not (?:(?:in|at|on|to|for|as|the|an?) )*(?P<y>[^\W_][^,.;|()]{0,40})"

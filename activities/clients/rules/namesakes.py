@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from mnestic.activities.clients.rules.lexicon import NOT_NAMES
 from mnestic.activities.clients.rules.lexing import Word
 from mnestic.activities.clients.rules.verbs import FORMS
-from mnestic.memory.claims import name_key
+from mnestic.memory.knowledge.claims import name_key
 
 _OTHER = frozenset({"another", "other", "different"})
 _MANY = frozenset({"two", "three", "four", "both", "several", "many", "all"})

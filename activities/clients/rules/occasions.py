@@ -13,10 +13,10 @@ from mnestic.activities.clients.rules.meanings import Setting, can_be, claim, re
 from mnestic.activities.clients.rules.patterns import BY_NOUN
 from mnestic.activities.clients.rules.subjects import Subject
 from mnestic.activities.clients.rules.times import Times, times_of
-from mnestic.memory.claims import ClaimKind
-from mnestic.memory.dates import Period
-from mnestic.memory.extraction import Extracted
-from mnestic.memory.numbers import CARDINAL
+from mnestic.memory.knowledge.claims import ClaimKind
+from mnestic.memory.knowledge.extraction import Extracted
+from mnestic.memory.language.dates import Period
+from mnestic.memory.language.numbers import CARDINAL
 
 _FAVOURITES = {
     "color": "colour",

@@ -23,7 +23,7 @@ from mnestic.activities.clients.rules.lexicon import (
     PROFESSIONS,
     SPORTS,
 )
-from mnestic.memory.numbers import CARDINAL, ORDINAL
+from mnestic.memory.language.numbers import CARDINAL, ORDINAL
 
 Kind = Literal["state", "habit", "feeling", "event", "trip", "end", "plan", "dropped", "self"]
 """What a verb tells of.

@@ -22,7 +22,7 @@ from mnestic.activities.clients.rules.lexicon import (
 from mnestic.activities.clients.rules.lexing import Word
 from mnestic.activities.clients.rules.namesakes import name_at, shared_names
 from mnestic.activities.clients.rules.verbs import FORMS
-from mnestic.memory.claims import name_key
+from mnestic.memory.knowledge.claims import name_key
 
 _PET = Kin("pet", is_close=True)
 _NAMING = frozenset({"called", "named"})

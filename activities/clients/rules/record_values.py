@@ -11,8 +11,8 @@ from datetime import date
 from typing import Any
 
 from mnestic.activities.clients.rules.lexicon import LANGUAGES, NATIONALITIES
-from mnestic.memory.date_words import MONTHS
-from mnestic.memory.predicates import default_predicate
+from mnestic.memory.knowledge.predicates import default_predicate
+from mnestic.memory.language.date_words import MONTHS
 
 _PLAIN = re.compile(r"[^\W_][^\n{}<>\[\]\"!?;|]{0,80}$")
 _UNKNOWN = frozenset(

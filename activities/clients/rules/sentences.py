@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from mnestic.activities.clients.rules.genres import is_report
-from mnestic.memory.sentences import split_sentences
+from mnestic.memory.language.sentences import split_sentences
 
 _DOUBT = re.compile(
     r"\b(?:if|unless|whether|maybe|perhaps|possibly|probably|presumably|allegedly|apparently|supposedly|reportedly|"

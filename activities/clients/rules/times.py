@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mnestic.activities.clients.rules.clauses import Clause
-from mnestic.memory.dates import Period, Tense
+from mnestic.memory.language.dates import Period, Tense
 
 _UNTIL = re.compile(r"\b(?:until|till)\b")
 

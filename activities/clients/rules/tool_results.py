@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mnestic.activities.clients.rules.record_values import is_one_valued, value_of
-from mnestic.memory.claims import Span, name_key
-from mnestic.memory.extraction import Extracted
+from mnestic.memory.knowledge.claims import Span, name_key
+from mnestic.memory.knowledge.extraction import Extracted
 
 _PERSON_KEYS = (
     "full_name",

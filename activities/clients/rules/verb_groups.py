@@ -11,7 +11,7 @@ from typing import Literal
 
 from mnestic.activities.clients.rules.lexing import Word
 from mnestic.activities.clients.rules.verbs import FORMS, Form
-from mnestic.memory.dates import Tense
+from mnestic.memory.language.dates import Tense
 
 Mood = Literal["plain", "plan", "wish", "used_to", "stopped", "modal"]
 

@@ -9,7 +9,7 @@ not only for its own sentence.
 from collections.abc import Iterator, Sequence
 
 from mnestic.activities.clients.rules.lexing import Word
-from mnestic.memory.claims import name_key
+from mnestic.memory.knowledge.claims import name_key
 
 _FIRST = frozenset({"i", "my", "we", "our", "me", "us"})
 _NEAR = 8  # words within which a first person after a label is the label's

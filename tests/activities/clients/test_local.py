@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.memory.language import ChatMessage
+from mnestic.memory.models.messages import ChatMessage
 
 TURNS = (
     ChatMessage(role="user", content="Mara: Hi there! I moved from Utrecht to Ghent on Monday."),

@@ -14,7 +14,7 @@ from mnestic.activities.clients.openai_compatible import (
     openai_client,
 )
 from mnestic.memory.errors import ConfigurationError, ModelRefusedError, ModelUnavailableError
-from mnestic.memory.language import ChatMessage, TokenUsage
+from mnestic.memory.models.messages import ChatMessage, TokenUsage
 
 ASKED = (
     ChatMessage(role="system", content="Be brief."),

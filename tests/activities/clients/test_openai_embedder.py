@@ -16,7 +16,7 @@ from mnestic.memory.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
-from mnestic.memory.language import Embedded, TokenUsage
+from mnestic.memory.models.messages import Embedded, TokenUsage
 from mnestic.memory.ports import Embedder
 
 NOTHING = TokenUsage(input_tokens=0, output_tokens=0)

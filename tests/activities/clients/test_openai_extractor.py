@@ -13,10 +13,10 @@ from mnestic.memory.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
-from mnestic.memory.extraction import Extracted, Turn
-from mnestic.memory.language import TokenUsage
+from mnestic.memory.knowledge.extraction import Extracted, Turn
+from mnestic.memory.knowledge.predicates import DEFAULTS
+from mnestic.memory.models.messages import TokenUsage
 from mnestic.memory.ports import Extractor
-from mnestic.memory.predicates import DEFAULTS
 
 NOON = datetime.fromisoformat("2026-03-02T12:00:00+01:00")
 INJECTION = (

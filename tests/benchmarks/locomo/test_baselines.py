@@ -7,9 +7,9 @@ import psycopg
 import pytest
 
 from benchmarks.locomo.baselines import PlainIndex, _bm25, lexemes_of
-from mnestic.memory.entries import Embedding
+from mnestic.memory.knowledge.entries import Embedding
 from mnestic.memory.ports import Memory
-from mnestic.starter.memory_client import MemoryClient
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 
 TEXTS = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.locomo.locomo import main
-from tests.starter.conversation_files import locomo_sample
+from tests.starter.importers.conversation_files import locomo_sample
 
 
 @pytest.mark.parametrize(

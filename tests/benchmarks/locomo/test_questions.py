@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.locomo.questions import read_samples
 from mnestic.memory.errors import InvalidInputError
-from tests.starter.conversation_files import locomo_sample
+from tests.starter.importers.conversation_files import locomo_sample
 
 
 def write(path: Path, *questions: dict[str, Any], **more: Any) -> Path:

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from mnestic.starter.cli.app import run_command_line
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.state import RuntimeState
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import migrate

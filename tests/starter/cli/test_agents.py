@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnestic.starter.client import MnesticClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.starter.cli.conftest import Ask, Cli
 
 READING = [

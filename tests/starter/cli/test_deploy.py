@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
-from mnestic.starter.client import MnesticClient
-from mnestic.starter.plans import read_plan
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import read_plan
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
 

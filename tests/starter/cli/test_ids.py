@@ -2,8 +2,8 @@
 
 import pytest
 
-from mnestic.memory.plans import Plan
-from mnestic.starter.client import MnesticClient
+from mnestic.memory.jobs.plans import Plan
+from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.starter.cli.conftest import Ask
 
 WAIT = {"id": "ask", "kind": "wait", "key": "k", "timeout": "1d"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mnestic.starter import learning_status
+from mnestic.starter.client import ingest_status as learning_status
 from tests.starter.cli.conftest import Cli
 
 LINES = '{"role": "Mara", "content": "I moved to Ghent.", "timestamp": "2026-03-01T12:00:00Z"}\n'

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import pytest
 from pydantic import SecretStr
 
-from mnestic.memory.retrieval_ports import NoteSource
+from mnestic.memory.retrieval.ports import NoteSource
 from mnestic.stores.notes.folder import FolderVault
 from mnestic.stores.notes.rest_api import RestVault
 

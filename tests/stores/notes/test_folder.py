@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnestic.memory.errors import NotesUnavailableError
-from mnestic.memory.notes import LONGEST_NOTE, MOST_TAGGED, NoteSelection
+from mnestic.memory.retrieval.notes import LONGEST_NOTE, MOST_TAGGED, NoteSelection
 from mnestic.stores.notes.folder import FolderVault
 
 BY_TAG = NoteSelection(tag="mnestic")

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from mnestic.memory.errors import ConfigurationError, NotesUnavailableError
-from mnestic.memory.notes import NoteSelection
+from mnestic.memory.retrieval.notes import NoteSelection
 from mnestic.stores.notes.rest_api import RestVault
 from tests.stores.notes.conftest import CERTIFICATES, FINGERPRINT, KEY, Plugin
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mnestic.memory.notes import LONGEST_NOTE, NoteSelection
-from mnestic.memory.retrieval_ports import NoteSource
+from mnestic.memory.retrieval.notes import LONGEST_NOTE, NoteSelection
+from mnestic.memory.retrieval.ports import NoteSource
 from tests.stores.notes.conftest import NOTES, Plugin
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mnestic.activities.clients.rules.extractor import LocalExtractor, claims_of_turn
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.extraction import Extracted, Turn, TurnKind, claim_of
+from mnestic.memory.knowledge.extraction import Extracted, Turn, TurnKind, claim_of
 from mnestic.memory.ports import Extractor
 
 AT = datetime(2024, 11, 9, 12, tzinfo=UTC)

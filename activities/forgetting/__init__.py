@@ -1,0 +1,1 @@
+"""The activities that remove a topic, table by table."""

@@ -1,0 +1,84 @@
+"""Cutting messages and entries: the sentences that speak of a topic go, with the claims that stand in them.
+
+It stands apart from the purge because what is shown before must come to the same.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from mnestic.memory.forgetting.cuts import Cut
+from mnestic.memory.forgetting.ports import Place
+from mnestic.memory.forgetting.redaction import remedy_of
+from mnestic.memory.forgetting.topics import Topic
+from mnestic.memory.knowledge.enrichment import changed_entry
+from mnestic.memory.knowledge.entries import Entry, EntryChange
+from mnestic.memory.ports import Transaction
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageCuts:
+    """What goes out of messages, by their places, and the claims that nothing is left of."""
+
+    cuts: Mapping[Place, Cut]
+    claims: tuple[str, ...]
+
+
+async def find_cuts(
+    transaction: Transaction, topic: Topic, places: Collection[Place]
+) -> MessageCuts:
+    """What goes out of messages that speak of a topic, themselves or by their entries."""
+    contents = await transaction.forgetting.contents_of(places)
+    words = {word for content in contents.values() for word in topic.unlearned(content)}
+    topic.learn(await transaction.forgetting.stems(words))
+    cuts = {place: topic.cut(content) for place, content in contents.items()}
+    cuts = {place: cut for place, cut in cuts.items() if cut.gone}
+    spans = await transaction.forgetting.spans_from(cuts)
+    gone = [claim for claim, place, span in spans if not cuts[place].holds(span)]
+    return MessageCuts(cuts=cuts, claims=tuple(gone))
+
+
+async def cut_messages(
+    transaction: Transaction, topic: Topic, places: Collection[Place], *, forgetting_id: str
+) -> dict[str, int]:
+    """Cuts messages, and has facts follow from what is left; returns how many rows that were, by table.
+
+    A message of which nothing is left is emptied. One that was not learned from yet is read anew.
+    """
+    forgetting = transaction.forgetting
+    found = await find_cuts(transaction, topic, places)
+    empty = [place for place, cut in found.cuts.items() if not cut.left]
+    left = {place: cut.blanked for place, cut in found.cuts.items() if cut.left}
+    emptied = await forgetting.forget_messages(forgetting_id, empty)
+    cut = await forgetting.cut_messages(forgetting_id, left)
+    facts = await transaction.facts.forget(found.claims, forgetting_id=forgetting_id)
+    return {"resource": emptied + cut, "claim": len(found.claims), "fact": len(facts)}
+
+
+async def cut_entries(
+    transaction: Transaction, topic: Topic, entry_ids: Collection[str]
+) -> dict[str, int]:
+    """Cuts entries, which lose their vectors until they are given new ones; returns how many of each."""
+    entries = await transaction.entries.select(sorted(entry_ids), lock=True)
+    vectors = (await transaction.forgetting.count_links(entries))["embedding"]
+    children = await transaction.entries.count_children(entries)
+    now = await transaction.now()
+    changed = [
+        changed_entry(entry, change, now=now, children=children[entry.id])
+        for entry in entries.values()
+        if (change := _change(entry, topic)) is not None
+    ]
+    await transaction.entries.change(changed)
+    return {"entry": len(changed), "embedding": vectors}
+
+
+def _change(entry: Entry, topic: Topic) -> EntryChange | None:
+    remedy = remedy_of("entry", entry.model_dump(), topic)
+    if remedy is None or "content" not in remedy.values:
+        return None
+    left = remedy.values
+    return EntryChange.model_construct(  # what is stored is not checked again
+        content=left["content"],
+        subjects=tuple(left["subjects"]),
+        tags=tuple(left["tags"]),
+        aliases=tuple(left["aliases"]),
+    )

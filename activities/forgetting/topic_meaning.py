@@ -1,0 +1,153 @@
+"""The entries that are about a topic without having its words, found by their meaning.
+
+It stands apart from retrieval, which brings what helps with a question: what stands beside an entry, and
+what is of the same session or time, helps with a question, and is not about a topic for that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnestic.activities.callers import Asker
+from mnestic.activities.forgetting.topic_rows import make_topic
+from mnestic.activities.retrieval.reranking import SKIPPED
+from mnestic.activities.retrieval.retrieval import retrieve
+from mnestic.memory.errors import (
+    ModelMisconfiguredError,
+    ModelRefusedError,
+    ModelUnavailableError,
+)
+from mnestic.memory.forgetting.requests import CLOSE, ForgottenItem, LeftOver
+from mnestic.memory.knowledge.entries import Embedding, Unembedded
+from mnestic.memory.ports import Embedder
+from mnestic.memory.retrieval.queries import MOST_RESULTS, RetrievalPolicy, RetrievalQuery
+
+_UNCOMPARED = "could not be compared by its meaning, since the model makes no vector of it; remove it by its id if it goes too"
+_MOST = 1000  # entries that the model refuses, as many as a page has
+_MEANING_ALONE = RetrievalPolicy(
+    lexical=0,
+    beside=0,
+    near=0,
+    related=0,
+    session=0,
+    speaker=0,
+    subject=0,
+    tag=0,
+    time=0,
+    recency=0,
+    mention=0,
+    question=0,
+    importance=0,
+    least_share=0,
+    least_of_best=0,
+    lending=0,
+    pool=MOST_RESULTS,  # of all that is close
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMeaning:
+    """What is close to a topic in meaning, without its words, the closest first; and what could not be compared with it."""
+
+    close: tuple[ForgottenItem, ...]
+    uncompared: tuple[LeftOver, ...]
+
+
+async def entries_about(asker: Asker, topic: str, *, embedder: Embedder) -> TopicMeaning:
+    """Compares entries with a topic, without those that have its words.
+
+    Nor those with words that only begin alike: a model that knows words by their parts takes Parisa for
+    something of Paris. Entries that have no vector yet get theirs first.
+
+    Args:
+        asker: Whose memory it is.
+        topic: A few words.
+        embedder: That of the entries' vectors.
+
+    Raises:
+        InvalidInputError: the topic has no words that mean something.
+        ModelUnavailableError: the embedder does not answer, or refuses the topic, so that some might be missed.
+    """
+    query = RetrievalQuery(
+        text=topic,
+        mode="semantic",
+        limit=MOST_RESULTS,
+        min_score=CLOSE,
+        statuses=("active", "archived"),
+        repeats=True,
+    )
+    refused = await _embed_missing(asker, embedder)
+    found = await retrieve(asker, query, embedder=embedder, policy=_MEANING_ALONE)
+    for why in found.skipped.values():
+        raise ModelUnavailableError(model=embedder.name, why=why)
+    async with asker() as transaction:
+        meant = await make_topic(transaction, topic)
+        words = {word for one in found.found for word in meant.unlearned(one.entry.content)}
+        meant.learn(await transaction.forgetting.stems(words))
+        zero = await transaction.entries.list_zero_vectors(embedder.name, limit=_MOST)
+    return TopicMeaning(
+        close=tuple(
+            ForgottenItem(
+                kind="entry",
+                id=one.entry.id,
+                text=one.entry.content,
+                at=one.entry.at,
+                by="meaning",
+                score=one.score,
+            )
+            for one in found.found
+            if not (meant.is_in(one.entry.content) or meant.is_like(one.entry.content))
+        ),
+        uncompared=tuple(
+            LeftOver(kind="entry", name=one.id, why=_UNCOMPARED)
+            for one in (*refused, *zero)
+            if not meant.is_in(one.content)
+        ),
+    )
+
+
+async def _embed_missing(asker: Asker, embedder: Embedder) -> list[Unembedded]:
+    """Gives entries that have no vector yet theirs, as ingestion would; returns those that the model refuses.
+
+    Raises:
+        ModelUnavailableError: the embedder does not answer, or refuses too many.
+    """
+    refused: list[Unembedded] = []
+    before: set[str] = set()
+    while len(refused) + embedder.batch <= _MOST:
+        async with asker() as transaction:
+            missing = await transaction.entries.list_unembedded(
+                embedder.name, limit=len(refused) + embedder.batch
+            )
+        batch = [one for one in missing if one not in refused]
+        ids = {one.id for one in batch}
+        if not batch:
+            return refused
+        if ids == before:
+            why = f"{len(ids)} entries change faster than they are embedded; try again"
+            raise ModelUnavailableError(model=embedder.name, why=why)
+        before = ids
+        refused += await _embed(asker, embedder, batch)
+    raise ModelUnavailableError(model=embedder.name, why=f"it refuses {len(refused)} entries")
+
+
+async def _embed(
+    asker: Asker, embedder: Embedder, batch: Sequence[Unembedded]
+) -> Sequence[Unembedded]:
+    """Embeds entries; a batch that is refused by halves, until those are found that the model refuses."""
+    try:
+        vectors = (await embedder.embed([one.content for one in batch])).vectors
+    except SKIPPED as error:
+        if not isinstance(error, ModelRefusedError) or isinstance(error, ModelMisconfiguredError):
+            raise ModelUnavailableError(model=embedder.name, why=str(error)) from error
+        if len(batch) == 1:
+            return batch
+        middle = len(batch) // 2
+        first = await _embed(asker, embedder, batch[:middle])
+        return [*first, *await _embed(asker, embedder, batch[middle:])]
+    embeddings = [
+        Embedding(entry_id=one.id, content=one.content, vector=vector)
+        for one, vector in zip(batch, vectors, strict=True)
+    ]
+    async with asker(write=True) as transaction:
+        await transaction.entries.embed(embedder.name, embeddings)
+    return []

@@ -1,0 +1,148 @@
+"""The rows that speak of a topic, page by page, and which of them are left as they are.
+
+It stands alone because what is shown before something is forgotten and what is done then must agree.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from mnestic.activities.forgetting.running_jobs import RunningJobs
+from mnestic.memory.forgetting.ports import HeldRow
+from mnestic.memory.forgetting.redaction import CUT, Remedy, remedy_of
+from mnestic.memory.forgetting.requests import LeftOver
+from mnestic.memory.forgetting.topics import Topic, telling_topic_words, topic_words
+from mnestic.memory.ports import Transaction
+
+Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
+_OF_JOBS = frozenset({"memory_snapshot", "job_wait", "job_read", "tool_result", "operation"})
+
+COPIES = (
+    *("working_memory", "memory_snapshot", "job_wait", "job_read", "tool_result", "operation"),
+    *("episode", "long_term_record", "plan", "memory_retrievals"),
+)
+"""What holds copies of what entries say; these go first, while the entries can still be compared."""
+
+KNOWLEDGE = ("entry", "resource", "learning", "claim")
+_TAKING = frozenset({"entry", "resource", "claim"})  # others with them, where they go
+_ALSO = MappingProxyType(
+    {"entry": ("entry_term", "posting", "lexeme"), "resource": ("learning",)}
+)  # changes with them, uncounted
+TRACES = ("signal", "audit_log")
+SHARED = ("setting", "predicate")
+"""What somebody has set; it is never touched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpokenRow:
+    """A row that speaks of a topic: what is to be done with it, or why it is left."""
+
+    row: HeldRow
+    remedy: Remedy
+    left: LeftOver | None = None
+
+    @property
+    def takes_others(self) -> bool:
+        """Whether it goes with what follows from it: messages, what was learned from them, entries."""
+        return self.remedy.remove and self.row.table in _TAKING
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it loses sentences, and with it the claims that stand in them."""
+        return self.row.table in CUT and "content" in self.remedy.values
+
+
+def touched(purged: Iterable[str]) -> tuple[str, ...]:
+    """The tables that a forgetting has changed, by what it counted; that of forgettings is one."""
+    counted = set(purged) - {"edge"}  # which is in no table of its own
+    more = {name for table in counted for name in _ALSO.get(table, ())}
+    return tuple(sorted({"forgetting", *counted, *more}))
+
+
+async def make_topic(
+    transaction: Transaction, topic: str, *, entries: Collection[str] = ()
+) -> Topic:
+    """A topic, with the contents of entries that speak of it without its words.
+
+    Raises:
+        InvalidInputError: it has no words that mean something.
+    """
+    words = topic_words(topic)
+    stems = await transaction.forgetting.stems(words)
+    copied = (await transaction.entries.select(sorted(entries))).values() if entries else ()
+    words = telling_topic_words(words, stems)
+    return Topic(words, stems, copied=[entry.content for entry in copied])
+
+
+async def each_page(
+    begin: Begin,
+    table: str,
+    topic: Topic,
+    *,
+    running: RunningJobs,
+    lock: bool,
+    deal: Callable[[Transaction, Sequence[SpokenRow]], Awaitable[None]],
+) -> None:
+    """Hands over the rows of a table that speak of a topic, by pages, in the transaction of each.
+
+    With `lock`, rows that may be written are locked.
+    """
+    after: tuple[Any, ...] | None = None
+    more = True
+    while more:
+        async with begin() as transaction:
+            page = await transaction.forgetting.page(table, topic, after=after, lock=lock)
+            spoken = []
+            for row in page.rows:
+                remedy = remedy_of(table, row.columns, topic)
+                if remedy is not None:
+                    left = await _left(transaction, row, running)
+                    spoken.append(SpokenRow(row=row, remedy=remedy, left=left))
+            if spoken:
+                await deal(transaction, spoken)
+        after, more = page.after, page.after is not None
+
+
+async def _left(transaction: Transaction, row: HeldRow, running: RunningJobs) -> LeftOver | None:
+    """Why a row is left as it is, if it is."""
+    name = row.key[0]
+    if row.table == "setting":
+        return LeftOver(kind="setting", name=name, why="somebody has set it")
+    if row.table == "predicate":
+        return LeftOver(kind="predicate", name=name, why="it is of all agents of the tenant")
+    if row.table == "plan":
+        return await _left_plan(transaction, name, running)
+    if row.table == "working_memory" and await running.has_session(transaction, name):
+        return LeftOver(kind="session", name=name, why="has a job that runs")
+    job_id = await _holder(transaction, row, running)
+    return LeftOver(kind="job", name=job_id, why="is running") if job_id else None
+
+
+async def _holder(transaction: Transaction, row: HeldRow, running: RunningJobs) -> str | None:
+    """A job that runs and has the row in mind."""
+    if row.table == "long_term_record" and row.columns["value"] is None:
+        return await find_reader(transaction, row, running)
+    if row.table in _OF_JOBS and row.job_id and await running.has_job(transaction, row.job_id):
+        return row.job_id
+    return None
+
+
+async def find_reader(transaction: Transaction, row: HeldRow, running: RunningJobs) -> str | None:
+    """A job that has read a record and runs: it has to see that the record is gone."""
+    for job_id in await transaction.forgetting.readers_of(row):
+        if await running.has_job(transaction, job_id):
+            return job_id
+    return None
+
+
+async def _left_plan(transaction: Transaction, plan: str, running: RunningJobs) -> LeftOver | None:
+    """A plan is of all agents of the tenant: it goes if ended jobs of this one alone have waited in it."""
+    uses = (await transaction.forgetting.uses_of_plans([plan]))[plan]
+    if not uses or any(agent_id != running.agent_id for _, agent_id in uses):
+        return LeftOver(kind="plan", name=plan, why="others may use it")
+    for job_id, _ in uses:
+        if await running.has_job(transaction, job_id):
+            return LeftOver(kind="plan", name=plan, why=f"job {job_id} is running")
+    return None

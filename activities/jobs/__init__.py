@@ -1,0 +1,1 @@
+"""The activities of jobs: think, recall, remember, wait, fork, end."""

@@ -1,0 +1,124 @@
+"""The end of a job: an episode of it, whatever way it ended."""
+
+from pydantic import BaseModel, ConfigDict
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.jobs.transcripts import transcript
+from mnestic.activities.models.metering import UsageMeter
+from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.memory.errors import ModelUnavailableError, StoredValueError
+from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.waits import JobOutcome
+from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.models.messages import Summary
+from mnestic.memory.models.usage import ModelPrices
+from mnestic.memory.ports import Memory, Summariser, Transaction
+
+_LAST_MESSAGES = 200
+_MAX_CHARS = 1_000
+_MODEL_ATTEMPTS = 5  # then the job ends without a model's summary rather than not at all
+
+
+class EndJobInput(OperationInput):
+    """How a job ended."""
+
+    plan: str
+    outcome: JobOutcome
+    cause: str | None = None
+    waits: int
+
+
+class EndJobResult(BaseModel):
+    """The episode that was written."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    episode_id: str
+
+
+class EndingActivities:
+    """What is left of a job when it is over."""
+
+    def __init__(
+        self, memory: Memory, summariser: Summariser, *, prices: ModelPrices | None = None
+    ) -> None:
+        self._memory = memory
+        self._summariser = summariser
+        self._meter = UsageMeter(memory, prices, purpose="summarise")
+
+    @activity.defn(name="mnestic.end_job")
+    async def end_job(self, asked: EndJobInput) -> EndJobResult:
+        """Writes the job's episode, ends its open wait and drops its read set.
+
+        Idempotent: by the operation's key, in the transaction of the writes.
+        """
+        with failures():
+            async with asked.transaction(self._memory, write=False) as transaction:
+                done = await find_done(transaction, asked, EndJobResult)
+                state = await _readable(transaction, asked)
+            if done is not None:
+                return done
+            text, made = await self._summary(asked, state)
+            return await run_once(
+                self._memory,
+                asked,
+                EndJobResult,
+                work=lambda tx: _end(tx, asked, text),
+                beside=self._meter.row(asked, made),
+            )
+
+    async def _summary(
+        self, asked: EndJobInput, state: WorkingMemory
+    ) -> tuple[str, Summary | None]:
+        """The episode's text, and the summary in it, if a model made one."""
+        ended = f"Job {asked.operation.job_id} ({asked.plan}) {_ENDED[asked.outcome]}."
+        if asked.cause:
+            ended = f"{ended} Cause: {asked.cause}"
+        turns = transcript(state, last=_LAST_MESSAGES)
+        try:
+            made = await self._meter.answer(
+                asked, self._summariser.summarise(turns, max_chars=_MAX_CHARS)
+            )
+        except ModelUnavailableError:
+            if activity.info().attempt < _MODEL_ATTEMPTS:
+                raise
+            activity.logger.warning("job ended without a summary: the model does not answer")
+            return ended, None
+        return f"{ended} {made.text}".strip(), made
+
+
+_ENDED = {"completed": "completed", "failed": "failed", "cancelled": "was cancelled"}
+
+
+async def _readable(transaction: Transaction, asked: EndJobInput) -> WorkingMemory:
+    """The session's working memory; an empty one if it cannot be read, so that the job can end."""
+    try:
+        return await transaction.working.load(asked.scope.session_id)
+    except StoredValueError as error:
+        activity.logger.error("job ends without its working memory", extra={"why": str(error)})
+        return WorkingMemory()
+
+
+async def _end(transaction: Transaction, asked: EndJobInput, summary: str) -> EndJobResult:
+    job_id = asked.operation.job_id or ""
+    # An attempt to open a wait holds the session too: it comes before, or finds that the job is over.
+    await transaction.working.find_ref(asked.scope.session_id, lock=True)
+    episode = Episode(
+        id=asked.new_id("episode"),
+        agent_id=asked.scope.agent_id,
+        session_id=asked.scope.session_id,
+        job_id=job_id,
+        summary=summary,
+        payload={
+            "outcome": asked.outcome,
+            "plan": asked.plan,
+            "waits": asked.waits,
+            **({"cause": asked.cause} if asked.cause else {}),
+        },
+        created_at=await transaction.now(),
+    )
+    await transaction.episodes.append(episode)
+    await transaction.waits.cancel_open(job_id)
+    await transaction.records.remove_reads(job_id)
+    return EndJobResult(episode_id=episode.id)

@@ -1,0 +1,350 @@
+"""Thinking: one call of a model over what the session holds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.jobs.contexts import load_context
+from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
+from mnestic.activities.jobs.transcripts import transcript
+from mnestic.activities.knowledge.exchanges import have_learned, receive_said
+from mnestic.activities.knowledge.job_knowledge import find_known
+from mnestic.activities.models.metering import UsageMeter
+from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs.contexts import ContextSelection, JobContext, SealedTail
+from mnestic.memory.jobs.templates import as_text
+from mnestic.memory.jobs.working_memory import Message, WorkingMemory
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_facts
+from mnestic.memory.models.messages import ChatMessage, ChatReply
+from mnestic.memory.models.usage import Budget, ModelPrices, UsageTotal
+from mnestic.memory.ports import ChatModel, Memory, TokenCounter, Transaction
+from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval, Found, put_together
+from mnestic.memory.retrieval.ports import Retriever
+from mnestic.memory.retrieval.retrieval_log import Injection, Skipped
+from mnestic.memory.retrieval.selections import AutoSelection
+
+# What a chat format adds. Source: OpenAI's cookbook, "How to count tokens with tiktoken".
+_TOKENS_A_MESSAGE = 4
+_TOKENS_A_REPLY = 3
+
+
+class ThinkInput(OperationInput):
+    """What to think about. With `templates`, those that name memory are filled in.
+
+    `max_input_tokens` holds for this call, `budget` for all calls of the job. `results` are those
+    that the templates name, by node: small ones, and references to large ones. `know` says which facts
+    the model is told, and `retrieve` what is found for the prompt or its question; both are quoted as
+    data. With `learn`, prompt and reply are received to be learned from. `context` says how much the model is
+    given of the latest episodes and of the records that the job has read, quoted as well; with a
+    `sealed_tail`, the episodes are those of that snapshot.
+    """
+
+    prompt: str
+    templates: bool = False
+    system: str | None = None
+    history: int
+    max_tokens: int
+    save_as: str
+    max_input_tokens: int = 8000
+    budget: Budget | None = None
+    results: dict[str, Any] = Field(default_factory=dict)
+    know: KnowledgeSelection | None = None
+    retrieve: AutoSelection | None = None
+    learn: bool = False
+    context: ContextSelection | None = None
+    sealed_tail: SealedTail | None = None
+
+
+class ThinkResult(BaseModel):
+    """What came of it: the reply itself is in working memory.
+
+    `facts`, `memories` and `notes` are how many the model was told, `skipped` sources that were down.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    message_id: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    saved_as: str
+    facts: int = 0
+    memories: int = 0
+    notes: int = 0
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What a model is asked, with its templates filled in."""
+
+    prompt: ChatMessage
+    system: tuple[ChatMessage, ...]
+    question: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fitted:
+    """What a model is sent, the prompt last; its tokens, how many facts are among it, and what was found."""
+
+    messages: tuple[ChatMessage, ...]
+    tokens: int
+    facts: int
+    retrieved: AutoRetrieval
+
+
+class ThinkActivities:
+    """Calls of the chat model."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        model: ChatModel,
+        *,
+        count_tokens: TokenCounter,
+        retriever: Retriever,
+        auto: AutoRetriever | None = None,
+        prices: ModelPrices | None = None,
+    ) -> None:
+        self._memory, self._auto, self._retriever = memory, auto, retriever
+        self._model = model
+        self._count_tokens = count_tokens
+        self._meter = UsageMeter(memory, prices, purpose="think")
+
+    @activity.defn(name="mnestic.think")
+    async def think(self, asked: ThinkInput) -> ThinkResult:
+        """Asks the model, and keeps its reply as a message and a variable.
+
+        Idempotent: the reply that was kept first stands; an attempt after it asks no model.
+        """
+        with failures():
+            async with asked.transaction(self._memory, write=False) as transaction:
+                done = await find_done(transaction, asked, ThinkResult)
+                state = await transaction.working.load(asked.scope.session_id)
+                used = await _used(transaction, asked)
+                values = await self._values(transaction, asked)
+                known = await find_known(transaction, asked.know)
+                context = await self._context(transaction, asked)
+            if done is not None:
+                await _learned(asked)
+                return done
+            said = _said(asked, state, values)
+            found = await self._find(asked, state, said)
+            fitted = self._fitted(asked, state, said, known=known, found=found, context=context)
+            max_tokens = _capped(asked, used=used, input_tokens=fitted.tokens)
+            injection = _injection(asked, said, fitted.retrieved)
+            reply = await self._meter.answer(
+                asked,
+                self._model.reply(fitted.messages, max_tokens=max_tokens),
+                injection=injection,
+            )
+            kept = await run_once(
+                self._memory,
+                asked,
+                ThinkResult,
+                work=lambda tx: _keep(tx, asked, reply, fitted=fitted),
+                beside=self._meter.row(asked, reply, injection=injection),
+            )
+            asked.count_accesses(self._memory, fitted.retrieved.entry_ids)
+            await _learned(asked)
+            return kept
+
+    async def _values(self, transaction: Transaction, asked: ThinkInput) -> TemplateValues:
+        question = asked.retrieve.question if asked.retrieve else None
+        return await load_values(
+            transaction,
+            self._retriever,
+            asked,
+            value=[asked.prompt, asked.system, question] if asked.templates else None,
+            results=asked.results,
+            sealed_tail=asked.sealed_tail,
+        )
+
+    async def _context(self, transaction: Transaction, asked: ThinkInput) -> JobContext:
+        if asked.context is None:
+            return JobContext()
+        return await load_context(
+            transaction,
+            self._retriever,
+            asked,
+            select=asked.context,
+            sealed_tail=asked.sealed_tail,
+        )
+
+    async def _find(self, asked: ThinkInput, state: WorkingMemory, said: _Said) -> Found:
+        """What is found for the prompt or its question, without what the history says anyway."""
+        if asked.retrieve is None:
+            return Found()
+        assert self._auto is not None, "a worker is given what retrieves"
+        history = state.messages[-asked.history :] if asked.history else ()
+        return await self._auto.find(
+            asked.asker(self._memory),
+            said.question or said.prompt.content,
+            select=asked.retrieve,
+            session_id=asked.scope.session_id,
+            said=[message.content for message in history],
+        )
+
+    def _fitted(
+        self,
+        asked: ThinkInput,
+        state: WorkingMemory,
+        said: _Said,
+        *,
+        known: Sequence[str],
+        found: Found,
+        context: JobContext,
+    ) -> _Fitted:
+        """The messages: of facts the first that fit, what was found, the context, of the history the newest.
+
+        Raises:
+            InvalidInputError: prompt and system alone do not fit.
+        """
+        of_prompt = self._tokens(said.prompt)
+        of_system = sum(self._tokens(message) for message in said.system)
+        total = _TOKENS_A_REPLY + of_prompt + of_system
+        if total > asked.max_input_tokens:
+            why = (
+                f"the prompt is {of_prompt} tokens and the system text {of_system}, "
+                f"together over max_input_tokens, {asked.max_input_tokens}"
+            )
+            raise InvalidInputError(what="input of the model", why=why)
+        told, of_facts = self._told(known, room=asked.max_input_tokens - total)
+        total += sum(self._tokens(message) for message in told)
+        retrieved = self._retrieved(asked, found, room=asked.max_input_tokens - total)
+        if retrieved.text:
+            told = (*told, ChatMessage(role="user", content=retrieved.text))
+            total += retrieved.tokens + _TOKENS_A_MESSAGE
+        remembered = self._remembered(asked, context, room=asked.max_input_tokens - total)
+        total += sum(self._tokens(message) for message in remembered)
+        kept: list[ChatMessage] = []
+        for message in reversed(transcript(state, last=asked.history)):
+            tokens = self._tokens(message)
+            if total + tokens > asked.max_input_tokens:
+                break
+            total += tokens
+            kept.append(message)
+        messages = (*said.system, *remembered, *reversed(kept), *told, said.prompt)
+        return _Fitted(messages=messages, tokens=total, facts=of_facts, retrieved=retrieved)
+
+    def _retrieved(self, asked: ThinkInput, found: Found, *, room: int) -> AutoRetrieval:
+        """What there is room for of what was found."""
+        most = asked.retrieve.max_tokens if asked.retrieve else 0
+        max_tokens = max(0, min(most, room - _TOKENS_A_MESSAGE))
+        return put_together(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
+
+    def _remembered(
+        self, asked: ThinkInput, context: JobContext, *, room: int
+    ) -> tuple[ChatMessage, ...]:
+        """The message that quotes the context; half of what is left stays for the history."""
+        most = asked.context.max_tokens if asked.context else 0
+        max_tokens = max(0, min(most, room // 2 - _TOKENS_A_MESSAGE))
+        packed = context.packed(count_tokens=self._count_tokens, max_tokens=max_tokens)
+        return (ChatMessage(role="user", content=packed.text),) if packed.text else ()
+
+    def _told(self, known: Sequence[str], *, room: int) -> tuple[tuple[ChatMessage, ...], int]:
+        """The message that quotes facts, and how many of them there is room for."""
+        tokens = self._tokens(_quotation(()))
+        count = 0
+        for line in known:
+            tokens += self._count_tokens(line) + 1  # the end of the line
+            if tokens > room:
+                break
+            count += 1
+        while count and self._tokens(_quotation(known[:count])) > room:
+            count -= 1  # lines together may take more than each by itself
+        return ((_quotation(known[:count]),) if count else ()), count
+
+    def _tokens(self, message: ChatMessage) -> int:
+        return self._count_tokens(message.content) + _TOKENS_A_MESSAGE
+
+
+def _said(asked: ThinkInput, state: WorkingMemory, values: TemplateValues) -> _Said:
+    def filled(text: str) -> str:
+        return as_text(fill_in(text, state, values)) if asked.templates else text
+
+    question = asked.retrieve.question if asked.retrieve else None
+    return _Said(
+        prompt=ChatMessage(role="user", content=filled(asked.prompt)),
+        system=()
+        if asked.system is None
+        else (ChatMessage(role="system", content=filled(asked.system)),),
+        question=None if question is None else filled(question),
+    )
+
+
+def _injection(asked: ThinkInput, said: _Said, retrieved: AutoRetrieval) -> Injection | None:
+    if asked.retrieve is None:
+        return None
+    message = said.question or said.prompt.content
+    return retrieved.injection(message, channel=asked.retrieve.channel)
+
+
+async def _used(transaction: Transaction, asked: ThinkInput) -> UsageTotal:
+    """What the job has used of its budget; nothing is read where there is none."""
+    if asked.budget is None or asked.operation.job_id is None:
+        return UsageTotal()
+    return await transaction.usage.sum_by_job(asked.operation.job_id)
+
+
+def _capped(asked: ThinkInput, *, used: UsageTotal, input_tokens: int) -> int:
+    """The cap of the answer, within the job's budget.
+
+    Raises:
+        BudgetExceededError: nothing is left of it.
+        ConfigurationError: it is of money, and some calls have no price.
+    """
+    if asked.budget is None:
+        return asked.max_tokens
+    return asked.budget.cap_output(
+        asked.max_tokens,
+        used=used,
+        input_tokens=input_tokens,
+        job_id=str(asked.operation.job_id),
+    )
+
+
+def _quotation(lines: Sequence[str]) -> ChatMessage:
+    return ChatMessage(role="user", content=quote_facts(lines))
+
+
+async def _learned(asked: ThinkInput) -> None:
+    if asked.learn:
+        await have_learned(asked)
+
+
+async def _keep(
+    transaction: Transaction, asked: ThinkInput, reply: ChatReply, *, fitted: _Fitted
+) -> ThinkResult:
+    message = Message(
+        id=asked.new_id("message"),
+        role="assistant",
+        content=reply.text,
+        at=await transaction.now(),
+    )
+    state = await transaction.working.load(asked.scope.session_id, lock=True)
+    state = state.with_messages([message]).with_variables({asked.save_as: reply.text})
+    await transaction.working.save(asked.scope.session_id, state)
+    if asked.learn:
+        prompt, agent = fitted.messages[-1], asked.scope.agent_id
+        await receive_said(
+            transaction, asked, prompt.content, speaker="user", at=message.at, part="#prompt"
+        )
+        await receive_said(transaction, asked, reply.text, speaker=agent, at=message.at)
+    return ThinkResult(
+        message_id=message.id,
+        model=reply.model,
+        input_tokens=reply.usage.input_tokens,
+        output_tokens=reply.usage.output_tokens,
+        saved_as=asked.save_as,
+        facts=fitted.facts,
+        memories=len(fitted.retrieved.memories),
+        notes=len(fitted.retrieved.notes),
+        skipped=fitted.retrieved.skipped,
+    )

@@ -1,0 +1,84 @@
+"""Keeping what a tool gave when it is too large to travel with a job, and finding it again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.operations import OperationInput, run_once
+from mnestic.memory.jobs.tool_results import ToolResultRef, find_reference
+from mnestic.memory.ports import Memory, Transaction
+
+
+class KeepResultInput(OperationInput):
+    """The result of a tool, and the node that called it."""
+
+    node: str
+    result: Any
+
+
+class LoadResultInput(OperationInput):
+    """The result to find again."""
+
+    ref: ToolResultRef
+
+
+class LoadedResult(BaseModel):
+    """A result that was kept."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    result: Any
+
+
+class ToolActivities:
+    """Results of tools."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    @activity.defn(name="mnestic.keep_result")
+    async def keep_result(self, asked: KeepResultInput) -> ToolResultRef:
+        """Keeps a result; what a job holds from then on is the reference.
+
+        Idempotent: by the operation's key, in the transaction of the write.
+        """
+        with failures():
+            return await run_once(
+                self._memory, asked, ToolResultRef, work=lambda tx: _keep(tx, asked)
+            )
+
+    @activity.defn(name="mnestic.load_result")
+    async def load_result(self, asked: LoadResultInput) -> LoadedResult:
+        """Finds a result that was kept, and verifies it.
+
+        Idempotent: it only reads.
+        """
+        with failures():
+            async with asked.transaction(self._memory, write=False) as transaction:
+                return LoadedResult(result=await transaction.tool_results.get(asked.ref))
+
+
+async def load_results(transaction: Transaction, held: Mapping[str, Any]) -> dict[str, Any]:
+    """The results that a job holds, by node, with those in the place of references.
+
+    Raises:
+        NotFoundError: a result is not kept any more.
+        StoredValueError: it is not the one that was kept.
+    """
+    loaded = {}
+    for node, result in held.items():
+        ref = find_reference(result)
+        loaded[node] = result if ref is None else await transaction.tool_results.get(ref)
+    return loaded
+
+
+async def _keep(transaction: Transaction, asked: KeepResultInput) -> ToolResultRef:
+    return await transaction.tool_results.put(
+        asked.new_id("result"),
+        asked.result,
+        job_id=asked.operation.job_id or "",
+        node=asked.node,
+    )

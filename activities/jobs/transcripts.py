@@ -1,0 +1,17 @@
+"""Working memory as a model reads it: messages as chat."""
+
+from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.models.messages import ChatMessage
+
+
+def transcript(state: WorkingMemory, *, last: int) -> tuple[ChatMessage, ...]:
+    """The last messages as chat; a named speaker is told before the text."""
+    if last <= 0:
+        return ()
+    return tuple(
+        ChatMessage(
+            role=message.role,
+            content=f"{message.speaker}: {message.content}" if message.speaker else message.content,
+        )
+        for message in state.messages[-last:]
+    )

@@ -1,0 +1,185 @@
+"""Opening a wait, moving its deadline, and restoring what it kept."""
+
+from datetime import datetime
+from typing import Any
+
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.jobs.contexts import load_context
+from mnestic.activities.jobs.restores import restore_wait
+from mnestic.activities.operations import OperationInput, run_once
+from mnestic.memory.errors import ResumeRefusedError, StaleVersionError
+from mnestic.memory.jobs.contexts import ContextSelection, SealedTail
+from mnestic.memory.jobs.snapshots import SnapshotParts, SnapshotRef
+from mnestic.memory.jobs.waits import (
+    TIMEOUT,
+    ExtendRequest,
+    JobWait,
+    OpenWait,
+    Restored,
+    ResumeRequest,
+    ResumptionContext,
+    WaitExtended,
+    WaitPolicy,
+)
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.retrieval.ports import Retriever
+
+
+class OpenWaitInput(OperationInput):
+    """The wait to open. Times are of the job's clock."""
+
+    wait_id: str
+    key: str
+    policy: WaitPolicy
+    context: ResumptionContext
+    outcomes: tuple[str, ...] = ()
+    ask: str | None = None
+    form: dict[str, Any] | None = None
+    opened_at: datetime
+    deadline: datetime
+    sealed_tail: SealedTail | None = None
+
+    @property
+    def request_hash(self) -> str:
+        """The wait is asked for, not the moment: an attempt that was lost may have opened it."""
+        return _hash_of_wait(self, self.wait_id) or super().request_hash
+
+
+class RestoreInput(OperationInput):
+    """The wait to restore; without a request it ended by its timeout.
+
+    `outcome` and `request_id` stand for the request where 0.1.0 asked, which kept it to itself.
+    """
+
+    wait: OpenWait
+    request: ResumeRequest | None = None
+    restored_at: datetime
+    outcome: str = TIMEOUT
+    request_id: str | None = None
+
+    @property
+    def decision(self) -> ResumeRequest | None:
+        """The request that resumes the wait, or None for its timeout."""
+        if self.request is None and self.request_id is not None:
+            return ResumeRequest(request_id=self.request_id, outcome=self.outcome)
+        return self.request
+
+    @property
+    def request_hash(self) -> str:
+        """The wait's end is asked for, by whichever request: what was decided first stands."""
+        return _hash_of_wait(self, self.wait.wait_id) or super().request_hash
+
+
+class ExtendWaitInput(OperationInput):
+    """The wait to give a later deadline, by the job's clock."""
+
+    wait_id: str
+    request: ExtendRequest
+
+
+class WaitActivities:
+    """What happens to a wait."""
+
+    def __init__(self, memory: Memory, retriever: Retriever) -> None:
+        self._memory, self._retriever = memory, retriever
+
+    @activity.defn(name="mnestic.open_wait")
+    async def open_wait(self, asked: OpenWaitInput) -> SnapshotRef:
+        """Writes the snapshot and the wait in one transaction.
+
+        Idempotent: by the wait; who opens it again gets the snapshot that was taken first.
+        """
+        with failures():
+            return await run_once(
+                self._memory, asked, SnapshotRef, work=lambda tx: self._open_wait(tx, asked)
+            )
+
+    @activity.defn(name="mnestic.extend_wait")
+    async def extend_wait(self, asked: ExtendWaitInput) -> WaitExtended:
+        """Moves the deadline of an open wait.
+
+        Idempotent: by the operation's key.
+        """
+        with failures():
+            return await run_once(
+                self._memory, asked, WaitExtended, work=lambda tx: _extend_wait(tx, asked)
+            )
+
+    @activity.defn(name="mnestic.restore")
+    async def restore(self, asked: RestoreInput) -> Restored:
+        """Verifies the snapshot, compares it with today, applies the policy and ends the wait.
+
+        Idempotent: by the wait, whose first restore stands; a snapshot that is not verified leaves
+        all as it was.
+        """
+        with failures():
+            return await run_once(
+                self._memory, asked, Restored, work=lambda tx: _restore(tx, asked)
+            )
+
+    async def _open_wait(self, transaction: Transaction, asked: OpenWaitInput) -> SnapshotRef:
+        job_id = asked.operation.job_id or ""
+        snapshot_id = asked.new_id("snapshot")
+        working = await transaction.working.checkpoint(asked.scope.session_id, snapshot_id)
+        context = await load_context(
+            transaction,
+            self._retriever,
+            asked,
+            select=ContextSelection(),
+            sealed_tail=asked.sealed_tail,
+        )
+        parts = SnapshotParts(
+            working=working,
+            episodic_tail=context.episodes,
+            read_set=context.records,
+            snapshot_at=asked.opened_at,
+        )
+        ref = await transaction.snapshots.put(snapshot_id, parts, job_id=job_id)
+        await transaction.waits.open(
+            JobWait(
+                wait_id=asked.wait_id,
+                job_id=job_id,
+                scope=asked.scope,
+                key=asked.key,
+                state="waiting",
+                policy=asked.policy,
+                snapshot_id=snapshot_id,
+                context=asked.context.model_copy(update={"memory_snapshot": ref}),
+                outcomes=asked.outcomes,
+                ask=asked.ask,
+                form=asked.form,
+                deadline=asked.deadline,
+                opened_at=asked.opened_at,
+            )
+        )
+        return ref
+
+
+def _hash_of_wait(asked: OperationInput, wait_id: str) -> str | None:
+    """The hash of an operation that happens once to a wait; None for one that 0.1.0 began."""
+    if not asked.operation.key.startswith(f"{wait_id}/"):
+        return None
+    return asked.operation.request_hash([asked.scope.model_dump(mode="json"), wait_id])
+
+
+async def _extend_wait(transaction: Transaction, asked: ExtendWaitInput) -> WaitExtended:
+    try:
+        wait = await transaction.waits.extend(asked.wait_id, asked.request.until)
+    except StaleVersionError as error:
+        job_id = asked.operation.job_id or ""
+        why = f"wait {asked.wait_id} is over ({error.stored.state})"
+        raise ResumeRefusedError(job_id=job_id, why=why) from error
+    return WaitExtended(wait_id=wait.wait_id, deadline=wait.deadline)
+
+
+async def _restore(transaction: Transaction, asked: RestoreInput) -> Restored:
+    return await restore_wait(
+        transaction,
+        asked.wait,
+        scope=asked.scope,
+        request=asked.decision,
+        restored_at=asked.restored_at,
+        set_aside_id=asked.new_id("set-aside"),
+    )

@@ -1,0 +1,1 @@
+"""The activities that turn messages into entries and facts."""

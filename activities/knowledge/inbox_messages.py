@@ -1,0 +1,47 @@
+"""What signals say becomes messages, and messages that were parked are tried again.
+
+It stands apart from the activity of `AgentInbox`, since a client of memory does the same without Temporal.
+"""
+
+from collections.abc import Sequence
+
+from mnestic.activities.knowledge.receiving import receive
+from mnestic.memory.knowledge.inbox import Signal, read_signal
+from mnestic.memory.knowledge.ingestion import Lesson, entry_id_at
+from mnestic.memory.ports import Transaction
+
+
+async def keep_signals(transaction: Transaction, signals: Sequence[Signal], *, owner: str) -> int:
+    """Keeps what signals say; returns how many messages were new.
+
+    Raises:
+        InvalidInputError: one of them cannot be kept.
+    """
+    read = [read_signal(signal) for signal in signals]
+    # Topics are locked before entries, as by everybody.
+    await transaction.facts.claim([each.claim for each in read if each.claim is not None])
+    messages = [message for each in read for message in each.messages]
+    return await receive(transaction, messages, owner=owner)
+
+
+async def retry_parked(transaction: Transaction, lessons: Sequence[Lesson], *, owner: str) -> int:
+    """Lets parked messages be learned from and embedded again; returns how many."""
+    retried = await transaction.learning.retry(lessons)
+    places = (entry_id_at(lesson.place, owner=owner) for lesson in lessons)
+    await transaction.entries.embed_again(list(places))
+    return retried
+
+
+async def read_again(
+    transaction: Transaction, lesson: Lesson, signal: Signal, *, owner: str
+) -> int:
+    """Keeps a signal that was refused before; returns 1 if that is not done yet, else 0.
+
+    Raises:
+        InvalidInputError: this version refuses it as well; it stays parked when the transaction ends so.
+    """
+    read_signal(signal)
+    if not await transaction.learning.drop([lesson]):
+        return 0
+    await keep_signals(transaction, [signal], owner=owner)
+    return 1

@@ -1,0 +1,327 @@
+"""Learning from raw messages: what they claim, what their entries gain by it, and the vectors of those.
+
+Each step takes the oldest messages that wait for it and moves them on in one transaction with what it
+writes, so that a step that is run again finds the next ones.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.heartbeats import heartbeats
+from mnestic.activities.knowledge.model_batches import ModelRound
+from mnestic.activities.models.calls import LearningCalls, LearningLimits, begin_learning
+from mnestic.activities.models.rate_limiter import RateLimiter
+from mnestic.memory.errors import InvalidInputError, ModelMisconfiguredError, ModelRefusedError
+from mnestic.memory.knowledge.enrichment import learned_entry
+from mnestic.memory.knowledge.entries import Embedding, Unembedded
+from mnestic.memory.knowledge.extraction import Extraction, Turn, sound_claims
+from mnestic.memory.knowledge.ingestion import Lesson, entry_id_at
+from mnestic.memory.knowledge.relations import related_places
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.models.usage import ModelPrices
+from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
+from mnestic.memory.scope import Id
+
+Item = TypeVar("Item")
+_BATCH = 500
+_HEARD = 6  # messages before a batch that a model is told with it
+_LONGEST = timedelta(minutes=5)
+log = logging.getLogger("mnestic.learning")
+
+
+class LearnInput(BaseModel):
+    """Whose messages to learn from, and how many at a time."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tenant_id: Id
+    agent_id: Id
+    limit: int = Field(_BATCH, ge=1, le=1000)
+
+
+class Learned(BaseModel):
+    """How many messages a step has moved on.
+
+    `parked` of them were set aside with a reason, `learned` need no other step. `refused` counts things
+    that were told of the others and not kept, since their words were not there.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    taken: int
+    parked: int = 0
+    learned: int = 0
+    refused: int = 0
+
+
+class LearningActivities:
+    """The steps of learning."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        extractor: Extractor,
+        embedder: Embedder,
+        limits: LearningLimits | None = None,
+        prices: ModelPrices | None = None,
+    ) -> None:
+        self._memory, self._extractor, self._embedder = memory, extractor, embedder
+        self._limits = limits or LearningLimits()
+        limiter = RateLimiter(concurrency=self._limits.concurrency, daily=self._limits.daily)
+        self._extracting = LearningCalls(
+            memory,
+            purpose="extract",
+            model=extractor.model,
+            limits=self._limits,
+            limiter=limiter,
+            prices=prices,
+        )
+        self._embedding = LearningCalls(
+            memory,
+            purpose="embed",
+            model=embedder.model,
+            limits=self._limits,
+            limiter=limiter,
+            prices=prices,
+        )
+
+    @activity.defn(name="mnestic.extract")
+    async def extract(self, asked: LearnInput) -> Learned:
+        """Finds out what the next messages claim; one that cannot be read is parked with its reason.
+
+        Idempotent: what was extracted is not taken again, and each batch is kept as soon as it is read.
+        """
+        learned = refused = 0
+
+        async def read(lessons: Sequence[Lesson]) -> None:
+            nonlocal learned, refused
+            silent, faults = await self._read(asked, lessons)
+            learned, refused = learned + silent, refused + faults
+
+        async def park(lesson: Lesson, why: str) -> None:
+            await self._park(asked, lesson, why)
+
+        async with _step():
+            async with begin_learning(self._memory, asked) as transaction:
+                lessons = await transaction.learning.take("received", limit=asked.limit)
+            reading = self._round(partial(self._extracting.permit, asked), read, park)
+            await reading.run(list(_batches(lessons, self._extractor.batch)))
+        moved = reading.answered + reading.given_up
+        return Learned(taken=moved, parked=reading.given_up, learned=learned, refused=refused)
+
+    @activity.defn(name="mnestic.learn")
+    async def learn(self, asked: LearnInput) -> Learned:
+        """Makes facts of what the next messages claim, and tells their entries, in one transaction.
+
+        If that cannot be stored, fewer are taken, until one is left, which is parked with the reason.
+
+        Idempotent: what was learned is not taken again.
+        """
+        async with _step():
+            limit = asked.limit
+            while True:
+                lessons: tuple[Lesson, ...] = ()
+                try:
+                    async with begin_learning(self._memory, asked) as transaction:
+                        lessons = await transaction.learning.take("extracted", limit=limit)
+                        await _learn(transaction, lessons, asked)
+                except InvalidInputError as error:
+                    if len(lessons) == 1:
+                        await self._park(asked, lessons[0], str(error))
+                        return Learned(taken=1, parked=1)
+                    limit = len(lessons) // 2
+                else:
+                    return Learned(taken=len(lessons), learned=len(lessons))
+
+    @activity.defn(name="mnestic.embed")
+    async def embed(self, asked: LearnInput) -> Learned:
+        """Gives vectors to entries that have none of the model.
+
+        What the model refuses gets the vector 0, so that it is not asked again, and is parked.
+
+        Idempotent: an entry has one vector of a model.
+        """
+        name = self._embedder.name
+
+        async def give_up(entry: Unembedded, why: str) -> None:
+            log.warning("not embedded", extra={"entry": entry.id, "why": why})
+            (nothing,) = (await self._embedder.embed([""])).vectors
+            kept = Embedding(entry_id=entry.id, content=entry.content, vector=nothing)
+            reason = f"has no vector: {why}"
+            async with begin_learning(self._memory, asked) as transaction:
+                lesson = await _lock_message(transaction, entry)
+                if await transaction.entries.embed(name, [kept]):
+                    transaction.note("entry.embed", entry.id, reason=reason)
+                    if lesson is not None:
+                        await transaction.learning.park(lesson, reason=reason)
+
+        async with _step():
+            async with begin_learning(self._memory, asked) as transaction:
+                entries = await transaction.entries.list_unembedded(name, limit=asked.limit)
+            embedding = self._round(
+                partial(self._embedding.permit, asked),
+                lambda batch: self._embed(asked, batch),
+                give_up,
+            )
+            await embedding.run(list(_batches(entries, self._embedder.batch)))
+        moved = embedding.answered + embedding.given_up
+        return Learned(taken=moved, parked=embedding.given_up)
+
+    async def _park(self, asked: LearnInput, lesson: Lesson, why: str) -> None:
+        log.warning("parked", extra={"said": lesson.name, "why": why})
+        async with begin_learning(self._memory, asked) as transaction:
+            await transaction.learning.park(lesson, reason=why)
+
+    async def _read(self, asked: LearnInput, lessons: Sequence[Lesson]) -> tuple[int, int]:
+        """Keeps what messages claim, in their own words.
+
+        Returns how many claim nothing, and how much had to be refused.
+        """
+        told = await self._told(asked, await self._turns(asked, lessons))
+        refused, read = told.refused, []
+        for lesson, found in zip(lessons, told.claims, strict=True):
+            kept, faults = sound_claims(found, lesson.turn)
+            read.append(lesson.model_copy(update={"extracted": kept}))
+            refused += len(faults)
+        if refused:
+            log.warning("claims refused", extra={"claims": refused, "messages": len(lessons)})
+        sessions = {lesson.resource.session_id for lesson in lessons}
+        async with begin_learning(self._memory, asked) as transaction:
+            await transaction.learning.keep_extracted(read, extractor=self._extractor.name)
+            session_id = sessions.pop() if len(sessions) == 1 else None
+            await self._extracting.keep(transaction, told, session_id=session_id)
+        return sum(not lesson.extracted for lesson in read), refused
+
+    async def _told(self, asked: LearnInput, turns: Sequence[Turn]) -> Extraction:
+        """What turns claim; where that is refused, it may be for what was said before them."""
+        alone = [turn.model_copy(update={"before": ()}) for turn in turns]
+        try:  # no model is asked inside a transaction
+            return await self._extracting.answer(asked, lambda: self._extractor.extract(turns))
+        except ModelMisconfiguredError:
+            raise
+        except ModelRefusedError:
+            if not any(turn.before for turn in turns):
+                raise
+        return await self._extracting.answer(asked, lambda: self._extractor.extract(alone))
+
+    async def _turns(self, asked: LearnInput, lessons: Sequence[Lesson]) -> list[Turn]:
+        """Messages as they are read: for a model with what was said in their sessions before them."""
+        if self._extractor.model is None:
+            return [lesson.turn for lesson in lessons]
+        first: dict[str, Resource] = {}
+        for said in sorted((lesson.resource for lesson in lessons), key=_moment):
+            first.setdefault(said.session_id, said)
+        async with begin_learning(self._memory, asked, write=False) as transaction:
+            before = {
+                session: tuple(
+                    Lesson(resource=said).turn
+                    for said in await transaction.resources.list_before(earliest, limit=_HEARD)
+                )
+                for session, earliest in first.items()
+            }
+        return [
+            lesson.turn.model_copy(update={"before": before[lesson.resource.session_id]})
+            for lesson in lessons
+        ]
+
+    async def _embed(self, asked: LearnInput, entries: Sequence[Unembedded]) -> None:
+        texts = [entry.content for entry in entries]
+        made = await self._embedding.answer(asked, lambda: self._embedder.embed(texts))
+        embeddings = [
+            Embedding(entry_id=entry.id, content=entry.content, vector=vector)
+            for entry, vector in zip(entries, made.vectors, strict=True)
+        ]
+        async with begin_learning(self._memory, asked) as transaction:
+            await transaction.entries.embed(self._embedder.name, embeddings)
+            await self._embedding.keep(transaction, made)
+
+    def _round(
+        self,
+        permit: Callable[[], AbstractAsyncContextManager[None]],
+        ask: Callable[[Sequence[Item]], Awaitable[None]],
+        give_up: Callable[[Item, str], Awaitable[None]],
+    ) -> ModelRound[Item]:
+        """A round that ends well before the step's time is up; what is left is for the next."""
+        limit = activity.info().start_to_close_timeout or _LONGEST
+        return ModelRound(
+            ask=ask,
+            give_up=give_up,
+            permit=permit,
+            recheck=self._limits.recheck,
+            time_limit=limit / 2,
+        )
+
+
+async def _lock_message(transaction: Transaction, entry: Unembedded) -> Lesson | None:
+    """An entry's message, locked before the entry: who learns locks them in this order too."""
+    if entry.session_id is None or entry.source_id is None:
+        return None
+    return await transaction.learning.find(entry.session_id, entry.source_id, lock=True)
+
+
+def _moment(said: Resource) -> tuple[datetime, str]:
+    return said.at, said.source_id
+
+
+def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+@asynccontextmanager
+async def _step() -> AsyncIterator[None]:
+    """What all steps have in common: how they fail, and that they tell that they go on."""
+    with failures():
+        async with heartbeats():
+            yield
+
+
+async def _learn(transaction: Transaction, lessons: Sequence[Lesson], asked: LearnInput) -> None:
+    if not lessons:
+        return
+    run = activity.info().workflow_run_id
+    claims = {lesson.place: lesson.claims(workflow_run=run) for lesson in lessons}
+    said = [claim for each in claims.values() for claim in each]
+    await transaction.facts.claim(said)
+    predicates = await transaction.facts.get_predicates({claim.predicate for claim in said})
+    learned = {place for place, each in claims.items() if each}
+    mentions = await transaction.facts.list_mentions(
+        {(claim.subject, claim.predicate) for claim in said}
+    )
+    related = related_places(mentions, predicates=predicates, learned=learned)
+    owner = f"{asked.tenant_id}/{asked.agent_id}"
+    places = {entry_id_at(place, owner=owner): place for place in learned | related.keys()}
+    entries = await transaction.entries.select(sorted(places), lock=True)
+    earlier = {
+        entry.id: {
+            *entry.related,
+            *(entry_id_at(one.place, owner=owner) for one in related.get(places[entry.id], ())),
+        }
+        for entry in entries.values()
+    }
+    times = await transaction.entries.select_times(set().union(*earlier.values()))
+    children = await transaction.entries.count_children(entries.keys())
+    now = await transaction.now()
+    await transaction.entries.change(
+        [
+            learned_entry(
+                entry,
+                claims.get(places[entry.id], ()),
+                predicates=predicates,
+                related={name: times[name] for name in earlier[entry.id] & times.keys()},
+                now=now,
+                children=children[entry.id],
+            )
+            for entry in entries.values()
+        ]
+    )
+    await transaction.learning.learned(lessons)

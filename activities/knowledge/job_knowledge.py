@@ -1,0 +1,115 @@
+"""What an agent knows, for a job: facts for a prompt or for its code, and what it is to learn."""
+
+from itertools import product
+
+from pydantic import BaseModel, ConfigDict
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.knowledge.exchanges import have_learned
+from mnestic.activities.knowledge.receiving import receive
+from mnestic.activities.knowledge.subjects import find_subjects
+from mnestic.activities.operations import OperationInput, run_once
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.inbox import Interaction, learnable
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_fact
+from mnestic.memory.ports import Memory, Transaction
+
+
+class FactsInput(OperationInput):
+    """Which facts are asked for."""
+
+    select: KnowledgeSelection
+
+
+class FactsResult(BaseModel):
+    """Facts that are so now, by what is believed."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    facts: tuple[Fact, ...] = ()
+
+
+class LearnExchangeInput(OperationInput):
+    """What is to be learned from."""
+
+    exchange: Interaction
+
+
+class LearnExchangeResult(BaseModel):
+    """How many messages were new, those of tools among them."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    new: int
+
+
+class KnowledgeActivities:
+    """What jobs know and learn."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    @activity.defn(name="mnestic.list_facts")
+    async def list_facts(self, asked: FactsInput) -> FactsResult:
+        """The facts that are so now, by what is believed.
+
+        Idempotent: it reads.
+        """
+        with failures():
+            async with asked.transaction(self._memory, write=False) as transaction:
+                return FactsResult(facts=await _find(transaction, asked.select))
+
+    @activity.defn(name="mnestic.learn_exchange")
+    async def learn_exchange(self, asked: LearnExchangeInput) -> LearnExchangeResult:
+        """Receives an exchange, each message an entry at once, and has it learned from.
+
+        Idempotent: by the operation's key, in the transaction of the writes.
+        """
+        with failures():
+            result = await run_once(
+                self._memory, asked, LearnExchangeResult, work=lambda tx: _receive(tx, asked)
+            )
+            await have_learned(asked)
+        return result
+
+
+async def find_known(
+    transaction: Transaction, select: KnowledgeSelection | None
+) -> tuple[str, ...]:
+    """What a prompt is told of what is known, a line each, what matters most first.
+
+    Each line is quoted, whatever it is made of: what a search finds comes in here as well.
+    """
+    if select is None:
+        return ()
+    return tuple(quote_fact(fact) for fact in await _find(transaction, select))
+
+
+async def _find(transaction: Transaction, select: KnowledgeSelection) -> tuple[Fact, ...]:
+    """Facts in the order in which subjects and predicates are named, each once.
+
+    What is over by now is left out, and so is what has not begun; what is so until then is told.
+    """
+    now = await transaction.now()
+    found: dict[str, Fact] = {}
+    subjects = [await find_subjects(transaction, name, is_strict=False) for name in select.subjects]
+    for about, predicate in product(subjects or (None,), select.predicates or (None,)):
+        facts, _ = await transaction.facts.list_facts(
+            subject=about, predicate=predicate, as_of=now, limit=select.limit
+        )
+        found |= {fact.id: fact for fact in facts if fact.id not in found}
+        if len(found) >= select.limit:
+            break
+    return tuple(found.values())[: select.limit]
+
+
+async def _receive(transaction: Transaction, asked: LearnExchangeInput) -> LearnExchangeResult:
+    told = learnable(asked.exchange, came_at=await transaction.now())
+    of_job = {
+        "job_id": asked.operation.job_id,
+        "workflow_run": activity.info().workflow_run_id,
+    }
+    messages = [came.model_copy(update=of_job) for came in told.messages]
+    owner = f"{asked.scope.tenant_id}/{asked.scope.agent_id}"
+    return LearnExchangeResult(new=await receive(transaction, messages, owner=owner))

@@ -1,0 +1,147 @@
+"""Receiving what is to be learned from: messages, and entries that somebody adds.
+
+It stands alone because every way in comes through it, the client's, a job's and an inbox's: what is kept
+is an entry at once, whatever is learned from it later.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.knowledge.claims import make_id, name_key
+from mnestic.memory.knowledge.enrichment import drafted_entry, entry_of, weighed
+from mnestic.memory.knowledge.entries import Entry, EntryDraft, EntryType
+from mnestic.memory.knowledge.extraction import TurnKind
+from mnestic.memory.knowledge.ingestion import Incoming, entry_id_of
+from mnestic.memory.knowledge.resources import Resource, check_message
+from mnestic.memory.ports import Transaction
+
+
+async def receive(
+    transaction: Transaction,
+    messages: Sequence[Resource | Incoming],
+    *,
+    owner: str,
+    entry_type: EntryType = "interaction",
+    kind: TurnKind = "message",
+) -> int:
+    """Keeps messages with their entries; returns how many were new.
+
+    One that was received before changes nothing, whatever has become of its entry.
+
+    Args:
+        transaction: Both are written in it, and that they are to be learned from.
+        messages: In any order.
+        owner: Tenant and agent, for the ids of entries.
+        entry_type: What the entries of plain messages are.
+        kind: Whether people or tools said the plain ones.
+
+    Raises:
+        InvalidInputError: a message cannot be stored; names it.
+    """
+    incoming = [
+        one
+        if isinstance(one, Incoming)
+        else Incoming(resource=one, entry_type=entry_type, kind=kind)
+        for one in messages
+    ]
+    for came in incoming:
+        check_message(came.resource)
+    # In one order for everybody, so that nobody waits for somebody who waits.
+    ordered = sorted(incoming, key=lambda came: (came.resource.at, came.place))
+    lessons, now = await transaction.learning.receive(ordered)
+    if now is not None:
+        first = {came.place: came for came in reversed(ordered)}
+        kept = [first[one.place].as_kept(one) for one in lessons]
+        children = Counter((came.resource.session_id, came.came_with) for came in kept)
+        await transaction.entries.add(
+            [entry_of(came, owner=owner, now=now, children=children[came.place]) for came in kept]
+        )
+    return len(lessons)
+
+
+async def add_entry(
+    transaction: Transaction, draft: EntryDraft, *, owner: str, speaker: str
+) -> Entry:
+    """Keeps an entry that somebody adds; returns it as it is stored.
+
+    The same draft once more changes nothing. After its entry, or a part of it, was removed it is a new message, said now,
+    and learned from as such: also facts that were deleted before are believed again, as new ones. With
+    a `source_id` it is the removed message that is sent again, and is refused.
+
+    Args:
+        transaction: All is written in it.
+        draft: The entry.
+        owner: Tenant and agent, for the entry's id.
+        speaker: Who says so if the draft does not tell.
+
+    Raises:
+        NotFoundError: there is no such parent.
+        InvalidInputError: the draft's message was removed.
+    """
+    above = [draft.parent] if draft.parent else []
+    # Locked before the words of the new one.
+    if above and not await transaction.entries.select(above, lock=True):
+        raise NotFoundError(what="entry", name=above[0])
+    source_id = draft.source_id or _content_id(draft)
+    while True:
+        came = _incoming(draft, source_id=source_id, speaker=speaker)
+        begun = await transaction.learning.receive([came])
+        entry_id = entry_id_of(came.resource, owner=owner)
+        if begun.now is not None:
+            (lesson,) = begun.lessons
+            drafted = drafted_entry(lesson, draft, owner=owner, now=begun.now)
+            (entry,) = await transaction.entries.add([drafted])
+            await weigh_again(transaction, above)
+            return entry
+        kept = await transaction.entries.select([entry_id])
+        if kept and (
+            draft.source_id is not None or not await _has_lost(transaction, came.resource)
+        ):
+            return kept[entry_id]
+        if draft.source_id is not None:
+            what = f"message {came.resource.name}"
+            raise InvalidInputError(what=what, why="was removed; add it without a source id")
+        source_id = make_id("again", source_id)
+
+
+def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> Incoming:
+    """The message that an entry is kept as.
+
+    Raises:
+        InvalidInputError: it cannot be stored.
+    """
+    said = Resource(
+        session_id=draft.session_id,
+        source_id=source_id,
+        channel=draft.channel,
+        speaker=draft.speaker or speaker,
+        content=draft.content,
+        at=draft.at or datetime.now(UTC),
+    )
+    check_message(said)
+    return Incoming(resource=said, entry_type=draft.entry_type, is_now=draft.at is None)
+
+
+async def _has_lost(transaction: Transaction, said: Resource) -> bool:
+    """Whether a message says something else than when it came: a part of it was forgotten."""
+    lesson = await transaction.learning.find(said.session_id, said.source_id)
+    return lesson is not None and lesson.resource.content != said.content
+
+
+async def weigh_again(transaction: Transaction, parent_ids: Collection[str]) -> None:
+    """Gives entries, if they are there, the importance that they have with the children of now."""
+    if not parent_ids:
+        return
+    parents = await transaction.entries.select(sorted(parent_ids), lock=True)
+    now, children = await transaction.now(), await transaction.entries.count_children(parents)
+    await transaction.entries.change(
+        [weighed(one, now=now, children=children[one.id]) for one in parents.values()]
+    )
+
+
+def _content_id(draft: EntryDraft) -> str:
+    about = sorted(name_key(subject) for subject in draft.subjects)
+    by = [f"by {name_key(draft.speaker)}"] if draft.speaker else []
+    return make_id("added", draft.entry_type, draft.content, *by, *about)

@@ -1,0 +1,33 @@
+"""Removing entries, so that no other entry names one that is gone.
+
+It stands alone because a person removes one, and a forgetting many.
+"""
+
+from collections.abc import Collection
+
+from mnestic.memory.knowledge.enrichment import weighed
+from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.ports import Transaction
+
+
+async def remove_entries(transaction: Transaction, entry_ids: Collection[str]) -> int:
+    """Removes entries from every index, and from those that name them; returns how many there were."""
+    gone = set(entry_ids)
+    naming = await transaction.entries.select_naming(gone)
+    known = await transaction.entries.select(sorted(gone))
+    above = {entry.parent for entry in known.values() if entry.parent}
+    held = await transaction.entries.select(sorted({*gone, *naming, *above}), lock=True)
+    removed = await transaction.entries.remove(sorted(gone & held.keys()))
+    left = [entry for entry in held.values() if entry.id not in gone]
+    children = await transaction.entries.count_children([entry.id for entry in left])
+    now = await transaction.now()
+    await transaction.entries.change(
+        [weighed(_without(one, gone), now=now, children=children[one.id]) for one in left]
+    )
+    return removed
+
+
+def _without(entry: Entry, gone: Collection[str]) -> Entry:
+    related = tuple(name for name in entry.related if name not in gone)
+    parent = None if entry.parent in gone else entry.parent
+    return entry.model_copy(update={"related": related, "parent": parent})

@@ -1,0 +1,1 @@
+"""Calls of models: how many at once, within which budget, and their accounting."""

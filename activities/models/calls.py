@@ -1,0 +1,175 @@
+"""Calls of models for learning and for questions: how many at once, within which budget, what they took.
+
+It stands alone because all of them are held to the same limits: those of a process, and of a tenant's day.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from datetime import UTC, datetime, timedelta
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mnestic.activities.models.rate_limiter import RateLimiter
+from mnestic.memory.errors import ConfigurationError, ModelRefusedError
+from mnestic.memory.knowledge.extraction import Extraction
+from mnestic.memory.models.messages import Embedded, Reranked, TokenUsage
+from mnestic.memory.models.usage import DAILY, Budget, ModelCall, ModelPrices, Purpose, UsageTotal
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.scope import Id
+
+Answer = TypeVar("Answer", Extraction, Embedded, Reranked)
+_LEARNING = "learning"
+
+
+class LearningLimits(BaseModel):
+    """What calls of models are held to."""
+
+    model_config = ConfigDict(frozen=True)
+
+    concurrency: int = Field(4, ge=1)
+    daily: Budget | None = None
+    recheck: timedelta = Field(timedelta(seconds=30), gt=timedelta(0))
+
+
+class Scoped(Protocol):
+    """Whose memory an activity works on."""
+
+    @property
+    def tenant_id(self) -> Id: ...  # noqa: D102 - the type says it
+    @property
+    def agent_id(self) -> Id: ...  # noqa: D102
+
+
+def begin_learning(
+    memory: Memory, asked: Scoped, *, write: bool = True, actor: str = _LEARNING
+) -> AbstractAsyncContextManager[Transaction]:
+    """A transaction of a step of learning."""
+    return memory.transaction(
+        tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor=actor, write=write
+    )
+
+
+class LearningCalls:
+    """The calls of one model for one purpose. Those without a model are neither held nor counted."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        purpose: Purpose,
+        model: str | None,
+        limits: LearningLimits,
+        limiter: RateLimiter,
+        prices: ModelPrices | None = None,
+        actor: str = _LEARNING,
+    ) -> None:
+        self._actor = actor
+        self._memory, self._purpose, self._model = memory, purpose, model
+        self._daily = limits.daily
+        self._limiter = limiter
+        self._prices = prices or ModelPrices({})
+
+    def permit(self, asked: Scoped) -> AbstractAsyncContextManager[None]:
+        """A permit for one call, which is made and written down within it."""
+        if self._model is None:
+            return nullcontext()
+        return self._limiter.permit(asked.tenant_id, lambda: self._used(asked))
+
+    async def answer(self, asked: Scoped, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Asks within the budget; an answer that was refused after it was paid for is written down.
+
+        Raises:
+            BudgetExceededError: the tenant's day has nothing left.
+            ConfigurationError: its budget is of money, and some calls have no price.
+            ModelUnavailableError: the model does not answer; what that took is not known.
+            ModelRefusedError: the model or its server refused, or the answer is of no use.
+        """
+        if self._model is None:
+            return await ask()
+        await self.check_budget(asked)
+        try:
+            return await ask()
+        except ModelRefusedError as error:
+            if error.usage is not None:
+                async with self._begin(asked, write=True) as transaction:
+                    await self.keep(transaction, error)
+            raise
+
+    async def keep(
+        self,
+        transaction: Transaction,
+        answer: Extraction | Embedded | Reranked | ModelRefusedError,
+        *,
+        session_id: str | None = None,
+        job_id: str | None = None,
+    ) -> None:
+        """Writes a call down, in the transaction that keeps its answer, or that it was refused."""
+        usage = answer.usage
+        units = answer.search_units if isinstance(answer, Reranked | ModelRefusedError) else 0
+        if self._model is None or usage is None:
+            return
+        if usage.input_tokens or usage.output_tokens or units:
+            call = self._call(
+                answer.model, usage, session_id=session_id, job_id=job_id, search_units=units
+            )
+            await transaction.usage.add(call)
+
+    async def check_budget(self, asked: Scoped) -> None:
+        """Lets a call through for as long as the tenant's day has something left.
+
+        Raises:
+            BudgetExceededError: it has nothing left.
+            ConfigurationError: its budget is of money, and some calls have no price.
+        """
+        if self._daily is None:
+            return
+        if self._daily.usd is not None and self._prices.find(self._model or "") is None:
+            why = f"has no price for {self._model}, and the budget of learning is in USD"
+            raise ConfigurationError(setting="MNESTIC_MODEL_PRICES", why=why)
+        day, used = await self._today(asked)
+        self._daily.check_left(
+            used, what=f"learning on {day:%Y-%m-%d} (UTC) of tenant {asked.tenant_id}"
+        )
+
+    def _begin(
+        self, asked: Scoped, *, write: bool = False
+    ) -> AbstractAsyncContextManager[Transaction]:
+        return begin_learning(self._memory, asked, write=write, actor=self._actor)
+
+    async def _used(self, asked: Scoped) -> UsageTotal:
+        return (await self._today(asked))[1]
+
+    async def _today(self, asked: Scoped) -> tuple[datetime, UsageTotal]:
+        """The tenant's day, and what has been taken of it."""
+        async with self._begin(asked) as transaction:
+            now = (await transaction.now()).astimezone(UTC)
+            today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+            used = await transaction.usage.sum_since(today, DAILY)
+        # What other models without a price took is not known, and will not be.
+        return today, used.model_copy(update={"unpriced": 0})
+
+    def _call(
+        self,
+        model: str,
+        usage: TokenUsage,
+        *,
+        session_id: str | None,
+        job_id: str | None,
+        search_units: int,
+    ) -> ModelCall:
+        cost = self._prices.cost_usd(model, usage, search_units=search_units)
+        if cost is None and self._model is not None:  # some servers name their models otherwise
+            cost = self._prices.cost_usd(self._model, usage, search_units=search_units)
+        call = ModelCall(
+            session_id=session_id,
+            job_id=job_id,
+            operation_key=None,
+            purpose=self._purpose,
+            model=model,
+            cost_usd=cost,
+            search_units=search_units,
+            **usage.model_dump(),
+        )
+        self._limiter.record(call)
+        return call

@@ -1,0 +1,93 @@
+"""Writing down what calls of models took.
+
+It stands alone because every activity that asks a model does so by the same rule: what was paid for
+is kept, also when its answer is not.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from mnestic.activities.operations import OperationInput
+from mnestic.memory.errors import ModelRefusedError
+from mnestic.memory.models.messages import ChatReply, Summary, TokenUsage
+from mnestic.memory.models.usage import ModelCall, ModelPrices, Purpose
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.retrieval.retrieval_log import Injection
+
+Answer = TypeVar("Answer", ChatReply, Summary)
+
+
+class UsageMeter:
+    """The calls of one kind of activity, at the prices that are known."""
+
+    def __init__(self, memory: Memory, prices: ModelPrices | None, *, purpose: Purpose) -> None:
+        self._memory = memory
+        self._prices = prices or ModelPrices({})
+        self._purpose = purpose
+
+    async def answer(
+        self,
+        asked: OperationInput,
+        answering: Awaitable[Answer],
+        *,
+        injection: Injection | None = None,
+    ) -> Answer:
+        """Awaits an answer; one that was refused after it was paid for is written down at once.
+
+        With it, what was put before the message.
+
+        Raises:
+            ModelUnavailableError: the model does not answer; what that took is not known.
+            ModelRefusedError: the model or its server refused, or the answer is of no use.
+        """
+        try:
+            return await answering
+        except ModelRefusedError as error:
+            if error.usage is not None:
+                tokens = injection.tokens if injection else 0
+                call = self._call(asked, error.model, error.usage, injected_tokens=tokens)
+                async with asked.transaction(self._memory, write=True) as transaction:
+                    await _write(transaction, call, injection)
+            raise
+
+    def row(
+        self,
+        asked: OperationInput,
+        answer: ChatReply | Summary | None,
+        *,
+        injection: Injection | None = None,
+    ) -> Callable[[Transaction], Awaitable[None]] | None:
+        """What writes a call down, and what was put before it, in the transaction that keeps its answer.
+
+        None where there is neither.
+        """
+        call = None
+        if answer and (answer.usage.input_tokens or answer.usage.output_tokens):
+            tokens = injection.tokens if injection else 0
+            call = self._call(asked, answer.model, answer.usage, injected_tokens=tokens)
+        if call is None and injection is None:
+            return None
+        return lambda transaction: _write(transaction, call, injection)
+
+    def _call(
+        self, asked: OperationInput, model: str, usage: TokenUsage, *, injected_tokens: int
+    ) -> ModelCall:
+        return ModelCall(
+            session_id=asked.scope.session_id,
+            job_id=asked.operation.job_id,
+            operation_key=asked.operation.key,
+            purpose=self._purpose,
+            model=model,
+            cost_usd=self._prices.cost_usd(model, usage),
+            injected_tokens=injected_tokens,
+            **usage.model_dump(),
+        )
+
+
+async def _write(
+    transaction: Transaction, call: ModelCall | None, injection: Injection | None
+) -> None:
+    if call is not None:
+        await transaction.usage.add(call)
+    if injection is not None:
+        await transaction.injections.add(injection)

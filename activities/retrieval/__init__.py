@@ -1,0 +1,1 @@
+"""The activities that answer queries: search, reranking, contexts and auto-retrieval."""

@@ -1,0 +1,319 @@
+"""Auto-retrieval: finds what is put before a message, and holds nobody up.
+
+It stands alone because a client and a job's nodes do it alike: memories and notes are looked for side by
+side, each within its own time limit, and one that is down is named and left out.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Coroutine, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias, TypeVar
+
+from mnestic.activities.callers import Asker
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.activities.retrieval.retrieval import Begin, retrieve
+from mnestic.memory.canonical import check_text
+from mnestic.memory.errors import MnesticError
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.ports import TokenCounter, Transaction
+from mnestic.memory.retrieval.agent_settings import AgentSettings, settings_of
+from mnestic.memory.retrieval.auto_retrieval import (
+    MESSAGES,
+    AutoRetrieval,
+    ChannelMessage,
+    Found,
+    RetrievedMemory,
+    count_different,
+    message_of,
+    put_together,
+    same_as,
+    up_to,
+    without,
+)
+from mnestic.memory.retrieval.follow_ups import question_of
+from mnestic.memory.retrieval.notes import NoteSelection
+from mnestic.memory.retrieval.ports import NoteSource
+from mnestic.memory.retrieval.queries import (
+    LONGEST_QUESTION,
+    MOST_RESULTS,
+    Retrieval,
+    RetrievalQuery,
+)
+from mnestic.memory.retrieval.retrieval_log import Injection, Skipped
+from mnestic.memory.retrieval.selections import AutoSelection
+
+Result = TypeVar("Result")
+_Within: TypeAlias = tuple[
+    Result | None, str | None
+]  # what a source gives, or why it gives nothing
+_DEFAULTS = AgentSettings()
+_MORE = 5  # entries, in place of those that the prompt holds anyway, or that say the same
+_TIMES_MORE = 10  # where that was not enough
+log = logging.getLogger("mnestic.auto_retrieval")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceLimits:
+    """How long a message waits for each source.
+
+    Of that for memories half is for the vector of the message, where a model makes it, and a quarter for a
+    server that reranks, so that one which hangs leaves time for what the others find.
+    """
+
+    memories: timedelta = timedelta(seconds=2)
+    notes: timedelta = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """A message for which something is looked for."""
+
+    asker: Asker
+    message: str
+    select: AutoSelection
+    said: Sequence[str]
+    settings: AgentSettings
+    now: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Latest:
+    """The last messages, the oldest first."""
+
+    channel: tuple[ChannelMessage, ...]
+    session: tuple[ChannelMessage, ...]
+
+
+class AutoRetriever:
+    """Finds what is put before a message."""
+
+    def __init__(
+        self,
+        *,
+        models: QueryModels,
+        count_tokens: TokenCounter,
+        notes: NoteSource | None = None,
+        notes_tenant_id: str | None = None,
+        limits: SourceLimits | None = None,
+    ) -> None:
+        """Prepares it.
+
+        Args:
+            models: Those that searches ask.
+            count_tokens: What counts tokens.
+            notes: The vault of notes, if there is one.
+            notes_tenant_id: Whose vault it is: agents of other tenants are told nothing of it.
+            limits: How long a message waits for each source.
+        """
+        self._models, self._notes, self._count_tokens = models, notes, count_tokens
+        self._notes_tenant_id = notes_tenant_id
+        self._limits = limits or SourceLimits()
+        self._settings: dict[str, AgentSettings] = {}
+        self._left: set[asyncio.Task[Any]] = set()
+
+    async def find(
+        self,
+        asker: Asker,
+        message: str,
+        *,
+        select: AutoSelection,
+        session_id: str | None = None,
+        said: Sequence[str] = (),
+        asked_at: datetime | None = None,
+    ) -> Found:
+        """What an agent's memory and the vault have for a message.
+
+        All channels are searched. What is down or does not answer in time is named in `skipped`. While the
+        agent's settings cannot be read, those that were read last hold, or else the defaults.
+
+        Args:
+            asker: Whose memory it is.
+            message: The message; of a long one the beginning counts, a short one that asks on is taken with
+                the one before, and one that says nothing, such as a greeting, finds no memories.
+            select: What differs from the settings, and the channel.
+            session_id: The session that it is of, if any.
+            said: What the prompt holds anyway; an entry that says just that is left out.
+            asked_at: When it is asked, by the clock of whom it is told to; aware. Now without it.
+
+        Raises:
+            InvalidInputError: the message is none that can be stored.
+        """
+        check_text(message, what="message")
+        latest = asyncio.create_task(  # side by side with the settings
+            self._within(self._limits.memories, _latest(asker, select.channel, session_id))
+        )
+        begun, why_not = await self._within(self._limits.memories, _begun(asker))
+        settings, now = begun or (self._settings.get(asker.owner, _DEFAULTS), datetime.now(UTC))
+        if settings == _DEFAULTS:  # those of most agents are not worth keeping
+            self._settings.pop(asker.owner, None)
+        else:
+            self._settings[asker.owner] = settings
+        asked = _Asked(
+            asker=asker,
+            message=message,
+            select=select,
+            said=said,
+            settings=settings,
+            now=asked_at or now,
+        )
+        memories, notes = await asyncio.gather(
+            self._memories(asked, latest, why_not), self._notes_of(asked)
+        )
+        return Found(
+            memories=memories.memories,
+            notes=notes.notes,
+            skipped=(*memories.skipped, *notes.skipped),
+            messages=memories.messages,
+        )
+
+    def tell(self, found: Found, *, max_tokens: int | None = None) -> AutoRetrieval:
+        """What was found as one block, of so many tokens at most; without a budget, all of it."""
+        return put_together(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
+
+    async def record(self, begin: Begin, injection: Injection | None) -> None:
+        """Writes down what was put before a message; a database that is down keeps nobody from it."""
+        if injection is None:
+            return
+
+        async def write() -> None:
+            async with begin() as transaction:
+                await transaction.injections.add(injection)
+
+        _, why = await self._within(self._limits.memories, write())
+        if why is not None:
+            log.warning("an injection was not written down", extra={"why": why})
+
+    async def _memories(
+        self, asked: _Asked, latest: Awaitable[_Within[_Latest]], why_not: str | None
+    ) -> Found:
+        messages, why = await latest
+        found: Found | None = None
+        if messages is not None and why_not is None:
+            found, why = await self._within(
+                self._limits.memories, self._remembered(asked, messages)
+            )
+        if found is not None:
+            return found
+        told = messages.channel if messages else ()
+        return Found(skipped=(Skipped(source="memories", why=str(why_not or why)),), messages=told)
+
+    async def _remembered(self, asked: _Asked, latest: _Latest) -> Found:
+        messages = latest.channel
+        question = question_of(
+            asked.message, before=messages, now=asked.now, max_chars=LONGEST_QUESTION
+        )
+        settings, least = asked.settings, asked.select.min_score
+        if question is None or not settings.auto_retrieve_enabled:
+            return Found(messages=messages)
+        asks = [asked.message, *([question.follows.content] if question.follows else [])]
+        limit = asked.select.limit or settings.auto_retrieve_max_results
+        query = RetrievalQuery(
+            text=question.text,
+            limit=limit + _MORE,
+            min_score=settings.auto_retrieve_min_score if least is None else least,
+            asked_at=asked.now,
+            excluded=same_as((*messages, *latest.session), (*asks, *asked.said)),
+            repeats=True,  # which are named
+        )
+        found, memories = await self._different(asked, query, limit=limit)
+        return Found(memories=memories, skipped=_skipped_parts(found), messages=messages)
+
+    async def _different(
+        self, asked: _Asked, query: RetrievalQuery, *, limit: int
+    ) -> tuple[Retrieval, tuple[RetrievedMemory, ...]]:
+        """What a search finds until so many memories say different things, or there is no more.
+
+        It is searched again only where memory says the same again and again. When a source was too slow,
+        there is no time for that.
+        """
+        while True:
+            found = await self._search(asked, query)
+            others = without(found.found, asked.said)
+            memories = up_to([RetrievedMemory.of(one, now=asked.now) for one in others], limit)
+            is_all = len(found.found) < query.limit or query.limit == MOST_RESULTS
+            if is_all or found.skipped or count_different(memories) == limit:
+                return found, memories
+            more = min(_TIMES_MORE * query.limit, MOST_RESULTS)
+            query = query.model_copy(update={"limit": more})
+
+    async def _search(self, asked: _Asked, query: RetrievalQuery) -> Retrieval:
+        return await retrieve(
+            asked.asker,
+            query,
+            embedder=self._models.embedder(asked.asker, within=self._limits.memories / 2),
+            rerankers=self._models.rerankers(asked.asker, within=self._limits.memories / 4),
+            count_tokens=self._count_tokens,
+            policy=asked.settings.policy,
+        )
+
+    async def _notes_of(self, asked: _Asked) -> Found:
+        settings = asked.settings
+        wanted = NoteSelection(
+            paths=settings.obsidian_context_notes, tag=settings.obsidian_context_tag
+        )
+        enabled = settings.auto_retrieve_enabled and settings.obsidian_context_enabled
+        is_theirs = asked.asker.tenant_id == self._notes_tenant_id
+        if self._notes is None or not (is_theirs and enabled and asked.select.notes):
+            return Found()
+        if wanted.is_empty:
+            return Found()
+        found, why = await self._within(self._limits.notes, self._notes.read(wanted))
+        if found is None:
+            return Found(skipped=(Skipped(source="notes", why=str(why)),))
+        skipped = (Skipped(source="notes", name=one.path, why=one.why) for one in found.skipped)
+        return Found(notes=found.notes, skipped=tuple(skipped))
+
+    async def _within(self, limit: timedelta, work: Coroutine[Any, Any, Result]) -> _Within[Result]:
+        """What a source gives within its limit, or why it gives nothing.
+
+        It is left then and not waited for: a server that hangs may not even hear that it is given up.
+        """
+        task = asyncio.create_task(work)
+        self._left.add(task)
+        task.add_done_callback(self._ended)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=limit.total_seconds())
+            if done:
+                return task.result(), None
+            why = f"does not answer within {limit.total_seconds():g} s"
+        except MnesticError as error:
+            why = str(error)
+        finally:
+            task.cancel()
+        log.warning("a source is skipped", extra={"why": why})
+        return None, why
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._left.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.debug("a source that was left has failed", extra={"why": type(error).__name__})
+
+
+async def _begun(begin: Begin) -> tuple[AgentSettings, datetime]:
+    async with begin() as transaction:
+        return settings_of(await transaction.settings.read()), await transaction.now()
+
+
+def _skipped_parts(found: Retrieval) -> tuple[Skipped, ...]:
+    return tuple(
+        Skipped(source="memories", name=name, why=why) for name, why in found.skipped.items()
+    )
+
+
+async def _latest(begin: Begin, channel: str, session_id: str | None) -> _Latest:
+    async with begin() as transaction:
+        return _Latest(
+            channel=await _last_messages(transaction, EntryQuery(channel=channel)),
+            session=()
+            if session_id is None
+            else await _last_messages(transaction, EntryQuery(session_id=session_id)),
+        )
+
+
+async def _last_messages(transaction: Transaction, query: EntryQuery) -> tuple[ChannelMessage, ...]:
+    """The last messages, the oldest first."""
+    said = query.model_copy(update={"entry_types": ("interaction",)})
+    entries, _ = await transaction.entries.list_entries(said, limit=MESSAGES)
+    return tuple(message_of(entry) for entry in reversed(entries))

@@ -1,0 +1,192 @@
+"""Contexts of an agent's memory: what a prompt is told of a question, a conversation, a topic or a subject.
+
+It stands alone because a client asks for them and jobs may: all of it reads, and holds to one budget.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import get_args
+
+from mnestic.activities.callers import Asker
+from mnestic.activities.knowledge.subjects import find_subjects
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.activities.retrieval.retrieval import Begin, retrieve
+from mnestic.memory.knowledge.entries import EntryQuery, EntryType
+from mnestic.memory.knowledge.facts import Fact, FactStatus, Stretch
+from mnestic.memory.knowledge.world.summaries import summaries_of
+from mnestic.memory.knowledge.world.world_model import world_of
+from mnestic.memory.ports import TokenCounter, Transaction
+from mnestic.memory.retrieval.agent_settings import settings_of
+from mnestic.memory.retrieval.contexts import (
+    CONVERSATION,
+    HISTORY,
+    LEARNING,
+    MOST_FACTS,
+    QUERY,
+    TIERS,
+    Context,
+    Frame,
+    TierName,
+    context_of,
+    fact_tier,
+    history_tier,
+    said_tier,
+    search_tier,
+    summary_tier,
+)
+from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval.query_parsing import read_question, without_names
+from mnestic.memory.retrieval.query_predicates import asked_predicates, asked_stretch
+
+LEARNED: tuple[EntryType, ...] = ("pattern", "learning", "insight")
+_SEARCH: tuple[TierName, ...] = ("search",)
+_LATELY = timedelta(hours=2)
+_LATEST = 10  # messages
+_FOUND = 20  # entries
+_BARELY = 1e-6  # a score; with 0, what has nothing to do with the question would come too
+_PAGE = 1000
+
+
+class ContextBuilder:
+    """Builds contexts."""
+
+    def __init__(
+        self,
+        *,
+        models: QueryModels,
+        count_tokens: TokenCounter,
+    ) -> None:
+        """Prepares the builder.
+
+        Args:
+            models: Those that questions ask.
+            count_tokens: Counts exactly.
+        """
+        self._models, self._count_tokens = models, count_tokens
+
+    async def for_query(
+        self,
+        asker: Asker,
+        query: RetrievalQuery,
+        *,
+        max_tokens: int,
+        tiers: Collection[TierName] = TIERS,
+        policy: RetrievalPolicy | None = None,
+        frame: Frame = QUERY,
+    ) -> Context:
+        """What is known about a question: of whom it names, summaries and facts, and what search finds.
+
+        Args:
+            asker: Whose memory it is.
+            query: The question; `min_score` is what search has to score.
+            max_tokens: What the whole block may have.
+            tiers: Which of them are wanted.
+            policy: The weights of search; the agent's own without one.
+            frame: How it is told.
+        """
+        async with asker() as transaction:
+            now = query.asked_at or query.as_of or await transaction.now()
+            policy = policy or settings_of(await transaction.settings.read()).policy
+        least = policy.min_score if query.min_score is None else query.min_score
+        # What scores less is asked for too, since the ledger tells of it.
+        found = await retrieve(
+            asker,
+            query.model_copy(update={"min_score": _BARELY, "asked_at": now, "limit": _FOUND}),
+            embedder=self._models.embedder(asker),
+            rerankers=self._models.rerankers(asker),
+            policy=policy,
+        )
+        wanted = []
+        if not {"summaries", "facts"}.isdisjoint(tiers):
+            predicates = _asked_predicates(query, found.names, now=now)
+            past = None if query.as_of else asked_stretch(found.period, predicates, now=now)
+            async with asker() as transaction:
+                facts = await _facts_about(
+                    transaction, found.names, moment=query.as_of or now, past=past
+                )
+            most = max(predicates.values(), default=0) if "facts" in tiers else None
+            asked = [name for name, share in predicates.items() if share == most]
+            if "summaries" in tiers:
+                wanted.append(summary_tier(summaries_of(facts, asked=asked)))
+            if "facts" in tiers:
+                wanted.append(fact_tier(facts, asked=asked))
+        if "search" in tiers:
+            wanted.append(search_tier(found.found, min_score=least, now=now))
+        return context_of(
+            frame,
+            wanted,
+            max_tokens=max_tokens,
+            count_tokens=self._count_tokens,
+            skipped=found.skipped,
+        )
+
+    async def of_conversation(self, begin: Begin, session_id: str, *, max_tokens: int) -> Context:
+        """What was said in a session lately: of the last two hours, the last ten messages."""
+        async with begin() as transaction:
+            now = await transaction.now()
+            query = EntryQuery(
+                entry_types=("interaction",), session_id=session_id, since=now - _LATELY
+            )
+            latest, _ = await transaction.entries.list_entries(query, limit=_LATEST)
+        return context_of(
+            CONVERSATION,
+            [said_tier(latest, now=now)],
+            max_tokens=max_tokens,
+            count_tokens=self._count_tokens,
+        )
+
+    async def of_learning(self, asker: Asker, topic: RetrievalQuery, *, max_tokens: int) -> Context:
+        """What was learned of a topic: patterns, lessons and insights, the surest first."""
+        only = topic.model_copy(update={"entry_types": LEARNED})
+        return await self.for_query(
+            asker, only, max_tokens=max_tokens, tiers=_SEARCH, frame=LEARNING
+        )
+
+    async def of_history(self, begin: Begin, subject: str, *, max_tokens: int) -> Context:
+        """How facts about a subject changed: those that ended, and what took their place."""
+        async with begin() as transaction:
+            now = await transaction.now()
+            about = await find_subjects(transaction, subject)
+            facts = await _all_facts(transaction, about)
+            claims = await transaction.facts.list_claims_about(about)
+        world = world_of(subject, facts, claims, now=now)
+        return context_of(
+            HISTORY,
+            [history_tier(world.changes)],
+            max_tokens=max_tokens,
+            count_tokens=self._count_tokens,
+        )
+
+
+def _asked_predicates(
+    query: RetrievalQuery, names: Collection[str], *, now: datetime
+) -> Mapping[str, float]:
+    """Which predicates a question asks for, of whom it names, and which share of it does."""
+    question = read_question(query.text, asked_at=now)
+    return asked_predicates(without_names(question.words, names).words, number=1)
+
+
+async def _facts_about(
+    transaction: Transaction, names: Sequence[str], *, moment: datetime, past: Stretch | None
+) -> tuple[Fact, ...]:
+    """What is so at a moment of those whom a question names, or was in the past that it asks about."""
+    facts: dict[str, Fact] = {}
+    for name in names[:MOST_FACTS]:
+        if past is None:
+            page, _ = await transaction.facts.list_facts(subject=name, as_of=moment, limit=_PAGE)
+        else:
+            page = await transaction.facts.list_held(name, past, limit=_PAGE)
+        facts |= {fact.id: fact for fact in page}
+    return tuple(facts.values())
+
+
+async def _all_facts(transaction: Transaction, subject: Sequence[str]) -> tuple[Fact, ...]:
+    facts: list[Fact] = []
+    cursor, more = None, True
+    while more:
+        page, cursor = await transaction.facts.list_facts(
+            subject=subject, statuses=get_args(FactStatus), limit=_PAGE, cursor=cursor
+        )
+        facts.extend(page)
+        more = cursor is not None
+    return tuple(facts)

@@ -1,0 +1,329 @@
+"""A question as an agent's memory understands it: what it names, its words as they are stored, its time.
+
+It stands apart from the search, which begins once all of this is known.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.predicates import NAMING
+from mnestic.memory.language.languages import LANGUAGE
+from mnestic.memory.language.misspellings import may_be_another
+from mnestic.memory.ports import TokenCounter, WordEmbedder
+from mnestic.memory.retrieval.agent_settings import settings_of
+from mnestic.memory.retrieval.candidates import Asked
+from mnestic.memory.retrieval.persons import persons_of
+from mnestic.memory.retrieval.ports import SearchStore
+from mnestic.memory.retrieval.possessive_references import Relative, relatives_in
+from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval.query_parsing import (
+    COMMON_SLIPS,
+    Question,
+    asks_of_past,
+    is_english,
+    possible_names,
+    telling_words,
+    without_names,
+)
+from mnestic.memory.retrieval.query_predicates import (
+    asked_predicates,
+    asked_tags,
+    asked_types,
+    doing,
+    touched_predicates,
+)
+from mnestic.memory.retrieval.search import Known, Search, Suggestions, Terms, Vocabulary
+from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
+
+_FRESH_FOR_S = 600  # seconds in which the same question has the same answer; how recent something is counts a little
+
+
+@dataclass(frozen=True, slots=True)
+class QueryContext:
+    """What `retrieve` was asked, and how it reads now."""
+
+    query: RetrievalQuery
+    asked_at: datetime
+    question: Question
+    model: str
+    count_tokens: TokenCounter | None
+    policy: RetrievalPolicy | None
+    words: WordEmbedder | None
+
+    def key(self, known: Known) -> str:
+        """All that an answer depends on, beside the revision of the agent's memory."""
+        query = self.query.model_dump_json(exclude={"excluded", "asked_at"})
+        policy = self.policy and self.policy.model_dump_json()
+        of_times = repr((self.question.period, self.question.earlier))  # such as of last week
+        lately = int(self.asked_at.timestamp() // _FRESH_FOR_S)
+        excluded = sorted(self.query.excluded)
+        ends_at = known.ends_at and known.ends_at.isoformat()
+        of_asker = [self.model, self.count_tokens is None]
+        return json.dumps([query, excluded, policy, of_asker, of_times, lately, ends_at])
+
+    def may_be_misspelt(self, word: str) -> bool:
+        """Whether a word is not among the common ones."""
+        folded = word.casefold()
+        is_rare = self.count_tokens is not None and not self._is_common(folded)
+        return is_rare or folded in COMMON_SLIPS
+
+    def is_uncertain(self, names: Mapping[str, str], words: Mapping[str, str]) -> bool:
+        """Whether one of the names or words that were read as others may be the name of somebody else."""
+        asked_about = {word for name in self.question.asked_about for word in name}
+        slips = {
+            word: read
+            for word, read in words.items()
+            if (self._is_name(word) or word in asked_about) and not read.startswith(word.casefold())
+        }
+        return (
+            any(
+                may_be_another(name_key(word), read, is_common=self._is_name(word))
+                for word, read in names.items()
+            )
+            or any(  # words are read as stems
+                may_be_another(name_key(word)[: len(read)], read, is_common=False)
+                for word, read in slips.items()
+                if word not in names
+            )
+        )
+
+    def is_of_stranger(self, known: Known, misspelt: Mapping[str, str]) -> bool:
+        """Whether it asks about somebody of whom nothing is known: of all that they are called, no word is."""
+        return any(
+            all(self.may_be_misspelt(word) and not _is_known(word, known) for word in name)
+            and misspelt.keys().isdisjoint(name)
+            for name in self.question.asked_about
+        )
+
+    def _is_name(self, word: str) -> bool:
+        """Whether a word is common where it begins with a capital."""
+        return self._is_common(word.capitalize())
+
+    def _is_common(self, word: str) -> bool:
+        return self.count_tokens is not None and self.count_tokens(f" {word}") == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedQuery:
+    """A question as the agent's memory understands it; `called` are the words of names in it.
+
+    `is_by_words`: what has no word of it is not near it, as the embedder knows its language too little.
+    """
+
+    query: RetrievalQuery
+    asked: Asked
+    vocabulary: Vocabulary
+    called: Vocabulary
+    names: frozenset[str]
+    believed: frozenset[str]
+    persons: tuple[frozenset[str], ...]
+    tags: frozenset[str]
+    predicates: Mapping[str, float]
+    respects: frozenset[str]
+    text: str
+    foreign: NDArray[np.float32] | None
+    is_by_words: bool
+    known: Known
+    policy: RetrievalPolicy
+    words: WordEmbedder | None
+
+    def search(self, model: str, vector: bytes | None) -> Search:
+        """What sources are asked, with what the question means."""
+        return Search(
+            query=self.query,
+            vocabulary=self.vocabulary,
+            called=self.called,
+            names=self.names,
+            believed=self.believed,
+            persons=self.persons,
+            tags=self.tags,
+            predicates=self.predicates,
+            respects=self.respects,
+            period=self.asked.period,
+            policy=self.policy,
+            model=model,
+            vector=vector,
+            vectors=self.known.vectors,
+            is_by_words=self.is_by_words,
+            now=self.known.now,
+        )
+
+    @property
+    def rerank(self) -> Rerank:
+        """By whom the best are read once more."""
+        return self.query.rerank or self.policy.rerank
+
+    @property
+    def wanted(self) -> int:
+        """How many of the best are looked at."""
+        read = 0 if self.rerank == "off" else self.policy.reranked
+        return max(self.query.limit, read)
+
+    @property
+    def is_cacheable(self) -> bool:
+        """Whether it is memory alone that answers."""
+        return self.rerank != "remote"
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether it says what is looked for."""
+        return bool(self.asked.weights or self.names or self.asked.period)
+
+
+async def resolve_terms(store: SearchStore, context: QueryContext) -> Known:
+    """What the agent's memory knows of all that a question may name."""
+    return await store.resolve(_terms(context.question, context))
+
+
+async def parse_query(store: SearchStore, context: QueryContext, known: Known) -> ParsedQuery:
+    """Reads a question with what the agent's memory knows of it; words that are misspelt are looked for first."""
+    strange = _strange_names(context, known)
+    unknown = _unknown_lexemes(context, known)
+    suggested = Suggestions()
+    if known.entries and (strange or unknown):
+        suggested = await store.suggest(strange, unknown)
+    if suggested.names:
+        words = tuple(
+            word._replace(text=suggested.names.get(word.text, word.text))
+            for word in context.question.words
+        )
+        context = replace(context, question=context.question._replace(words=words))
+        known = await resolve_terms(store, context)
+    return _parse(context, known, suggested)
+
+
+def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> ParsedQuery:
+    query, question = context.query, context.question
+    keys = possible_names(question.words)
+    named = without_names(question.words, known.names)  # whom it is about is no word of it
+    names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
+    related = [one for one in relatives_in(question.words) if _is_known_by(one, known)]
+    believed = _believed(related, known) if related else names
+    others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
+    tags = (keys - others | asked_tags(named.words)) & known.tags
+    telling = telling_words(named.words)
+    is_english_asked = is_english(named.words)
+    is_foreign = not is_english_asked and LANGUAGE not in known.languages
+    by = {one.word for one in related}  # by whom, and not what is asked
+    of_facts = (*(word for word in telling if word not in by), *doing(named.words))
+    if related and asked_predicates(of_facts, number=1).keys() <= {*NAMING}:  # who that is
+        by, believed, of_facts = set(), believed | names, (*telling, *doing(named.words))
+    slips, quiet = _slips_and_quiet(named.words, context, known)
+    vocabulary = vocabulary_of(named.words, known, slips=slips, quiet=quiet, suggested=suggested)
+    weights = vocabulary.weights
+    number = max(1, len(weights) - len(by))
+    silent = [name for name in named.names if not weights or not known.names[name].speaks]
+    of_names = {part for name in silent for part in name.split()}
+    called = [word.text for word in question.words if name_key(word.text) in of_names]
+    text, foreign = " ".join(named.words), None
+    if context.words is not None and not is_english_asked:
+        said = " ".join(word for word in named.words if word not in vocabulary.silent)
+        foreign = context.words.embed_foreign(text, telling=said, is_sure=is_foreign)
+    return ParsedQuery(
+        query=query,
+        asked=Asked(
+            asked_at=context.asked_at,
+            weights=weights,
+            names=tuple(sorted(believed or names)),
+            period=known.period or question.period,
+            is_question=question.is_question,
+            asks_when=question.asks_when,
+            is_uncertain=context.is_uncertain(suggested.names, vocabulary.misspelt)
+            or (bool(related) and not believed and not any(_is_known(word, known) for word in by))
+            or (not (is_foreign or names) and context.is_of_stranger(known, vocabulary.misspelt)),
+            tells_past=query.statuses != ("active",)
+            or asks_of_past([word.text for word in question.words]),
+            mode=query.mode,
+        ),
+        vocabulary=replace(vocabulary, misspelt={**suggested.names, **vocabulary.misspelt}),
+        called=vocabulary_of(called, known),
+        names=names | believed,
+        believed=believed,
+        persons=persons_of(named, known.names) if named.is_between else (),
+        tags=tags | asked_types(named.words),
+        predicates=asked_predicates(of_facts, number=number),
+        respects=touched_predicates(of_facts, number=number),
+        text=text,
+        foreign=foreign,
+        is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
+        known=known,
+        policy=context.policy or settings_of(known.settings).policy,
+        words=None if foreign is not None else context.words,
+    )
+
+
+def _terms(question: Question, context: QueryContext) -> Terms:
+    """All that a question may name: names, words, tags, times and somebody's relatives."""
+    words = frozenset(word.text for word in question.words)
+    keys, relatives = possible_names(question.words), [*relatives_in(question.words)]
+    periods = (question.period, *question.earlier) if question.period and question.earlier else ()
+    return Terms(
+        keys=keys.union(*(one.keys for one in relatives)),
+        words=words,
+        tags=keys | asked_tags(words),
+        periods=periods,
+        owners=frozenset().union(*(one.owners for one in relatives)),
+        kin=frozenset(one.predicate for one in relatives if one.predicate),
+        model=context.model,
+    )
+
+
+def _strange_names(context: QueryContext, known: Known) -> list[str]:
+    """Words that may be names, and are known neither as these nor as words."""
+    words = context.question.words
+    is_english_asked = is_english({word.text for word in words})
+    return [
+        word.text
+        for word in words
+        if word.may_name
+        and (word.text[:1].isupper() or not known.names)
+        and name_key(word.text) not in known.names
+        and not _is_known(word.text, known)
+        and (context.may_be_misspelt(word.text) or (word.is_capital and is_english_asked))
+    ]
+
+
+def _unknown_lexemes(context: QueryContext, known: Known) -> frozenset[str]:
+    """What nothing is known of among the words of a question that are no names."""
+    words = without_names(context.question.words, known.names).words
+    slips, quiet = _slips_and_quiet(words, context, known)
+    return unknown_lexemes(words, known, slips=slips, quiet=quiet)
+
+
+def _slips_and_quiet(
+    words: Sequence[str], context: QueryContext, known: Known
+) -> tuple[list[str], set[str]]:
+    """The words that may be misspelt, and those that say nothing in English."""
+    telling = telling_words(words)
+    is_foreign = not is_english(words) and LANGUAGE not in known.languages
+    slips = [word for word in telling if is_foreign or context.may_be_misspelt(word)]
+    return slips, set(words).difference(telling)
+
+
+def _believed(related: Sequence[Relative], known: Known) -> frozenset[str]:
+    """By whom facts are asked for, where it is somebody's relative: what they are called by them, or themselves."""
+    owners = frozenset().union(*(one.owners for one in related)) & known.names.keys()
+    predicates = {one.predicate for one in related if one.predicate}
+    keys: frozenset[str] = frozenset().union(*(one.keys for one in related)) & known.names.keys()
+    names = {
+        name
+        for owner, predicate, name in known.related
+        if owner in owners and predicate in predicates
+    }
+    return keys.union(*(one.called(name) for one in related for name in names))
+
+
+def _is_known_by(relative: Relative, known: Known) -> bool:
+    """Whether something is known of somebody by whom they are, or it is of kin, of whom nothing may be known."""
+    return relative.predicate is not None or not relative.keys.isdisjoint(known.names)
+
+
+def _is_known(word: str, known: Known) -> bool:
+    """Whether an entry has a word, in any language."""
+    return any(one.entries for part in known.words.get(word, ()) for one in part.values())

@@ -1,0 +1,236 @@
+"""The models that questions ask, on whose account they do, and what that took.
+
+They stand apart from those of learning, since somebody waits for the answer: what a call took is written
+down at once, in a transaction of its own, whatever becomes of the question.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from types import MappingProxyType
+from typing import TypeVar
+
+from mnestic.activities.callers import Asker
+from mnestic.activities.models.calls import LearningCalls, LearningLimits
+from mnestic.activities.models.rate_limiter import RateLimiter
+from mnestic.activities.retrieval.reranking import Rerankers
+from mnestic.memory.error_texts import describe_error
+from mnestic.memory.errors import ModelRefusedError, ModelUnavailableError
+from mnestic.memory.models.messages import Embedded, Reranked
+from mnestic.memory.models.usage import ModelPrices, Purpose
+from mnestic.memory.ports import Embedder, Reranker
+
+Answer = TypeVar("Answer", Embedded, Reranked)
+_NONE: Rerankers = MappingProxyType({})
+_RERANKING = timedelta(seconds=1)
+_CLOSING = timedelta(seconds=5)
+log = logging.getLogger("mnestic.query_models")
+
+
+class QueryModels:
+    """The models of a process that questions ask. Calls of local ones are neither held nor counted."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        *,
+        rerankers: Rerankers = _NONE,
+        reranking: timedelta = _RERANKING,
+        limits: LearningLimits | None = None,
+        prices: ModelPrices | None = None,
+        closing: timedelta = _CLOSING,
+    ) -> None:
+        """Prepares the models.
+
+        Args:
+            embedder: That of the entries' vectors.
+            rerankers: Who may read the best of a search once more, by what the settings call them.
+            reranking: How long a search waits for that, a free place among the calls included.
+            limits: How many calls go at once, and what a tenant's day may take, learning included.
+            prices: USD by model.
+            closing: How long `close` may take.
+        """
+        self._embedder, self._rerankers, self._reranking = embedder, rerankers, reranking
+        self._closing = closing
+        self._limits, self._prices = limits or LearningLimits(), prices
+        self._limiter = RateLimiter(concurrency=self._limits.concurrency, daily=self._limits.daily)
+        self._keeping: set[asyncio.Task[None]] = set()
+
+    def embedder(
+        self, asker: Asker, *, within: timedelta | None = None, is_held: bool = True
+    ) -> Embedder:
+        """The embedder, on an asker's account.
+
+        Args:
+            asker: Who asks.
+            within: How long who asks waits; as long as it takes without it.
+            is_held: Whether the day's budget holds the calls back; they are written down anyway.
+        """
+        if self._embedder.model is None:
+            return self._embedder
+        return _MeteredEmbedder(self._embedder, self, asker=asker, within=within, is_held=is_held)
+
+    def rerankers(self, asker: Asker, *, within: timedelta | None = None) -> Rerankers:
+        """The rerankers, on an asker's account; nobody waits longer than he would anyway, or `within`."""
+        limit = self._reranking if within is None else min(within, self._reranking)
+        return {
+            name: one
+            if one.model is None
+            else _MeteredReranker(one, self, asker=asker, within=limit)
+            for name, one in self._rerankers.items()
+        }
+
+    async def ask(
+        self,
+        asker: Asker,
+        work: Callable[[], Awaitable[Answer]],
+        *,
+        purpose: Purpose,
+        model: str,
+        within: timedelta | None = None,
+        is_held: bool = True,
+    ) -> Answer:
+        """Asks a model within the budget, and writes down what that took.
+
+        Args:
+            asker: On whose account.
+            work: The call.
+            purpose: What it is for.
+            model: Which model it asks.
+            within: How long it is waited for; as long as it takes without it.
+            is_held: Whether the day's budget holds it back.
+
+        Raises:
+            BudgetExceededError: the tenant's day has nothing left.
+            ConfigurationError: its budget is of money, and some calls have no price.
+            ModelUnavailableError: the model does not answer; what that took is not known.
+            ModelMisconfiguredError: the server takes no call of this kind.
+            ModelRefusedError: the model or its server refused, or the answer is of no use.
+        """
+        calls = LearningCalls(
+            asker.memory,
+            purpose=purpose,
+            model=model,
+            limits=self._limits if is_held else self._limits.model_copy(update={"daily": None}),
+            limiter=self._limiter,
+            prices=self._prices,
+            actor=asker.actor,
+        )
+        async with _answering(within, model=model), AsyncExitStack() as permit:
+            await permit.enter_async_context(calls.permit(asker))
+            await calls.check_budget(asker)
+            answer = await _paid(work)
+            # Who asked may give up; what was paid is written down, and has its permit until it is.
+            await asyncio.shield(self._begin_keeping(calls, asker, answer, permit=permit.pop_all()))
+        if isinstance(answer, ModelRefusedError):
+            raise answer
+        return answer
+
+    async def close(self) -> None:
+        """Waits until what was paid is written down; what cannot be in time is given up, and logged."""
+        if not self._keeping:
+            return
+        _, late = await asyncio.wait(self._keeping, timeout=self._closing.total_seconds())
+        for keeping in late:
+            keeping.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    def _begin_keeping(
+        self,
+        calls: LearningCalls,
+        asker: Asker,
+        answer: Embedded | Reranked | ModelRefusedError,
+        *,
+        permit: AsyncExitStack,
+    ) -> asyncio.Task[None]:
+        async def keep() -> None:
+            async with permit, asker(write=True) as transaction:
+                await calls.keep(
+                    transaction, answer, session_id=asker.session_id, job_id=asker.job_id
+                )
+
+        keeping = asyncio.create_task(keep())
+        self._keeping.add(keeping)
+        keeping.add_done_callback(self._kept)
+        return keeping
+
+    def _kept(self, keeping: asyncio.Task[None]) -> None:
+        self._keeping.discard(keeping)
+        error = asyncio.CancelledError() if keeping.cancelled() else keeping.exception()
+        if error is not None:
+            log.warning(
+                "what a call took is not written down", extra={"why": describe_error(error)}
+            )
+
+
+@asynccontextmanager
+async def _answering(within: timedelta | None, *, model: str) -> AsyncIterator[None]:
+    """A block in which a model answers within a time, if there is one."""
+    seconds = None if within is None else within.total_seconds()
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        why = "no answer in time" if seconds is None else f"no answer within {seconds:g} s"
+        raise ModelUnavailableError(model=model, why=why) from error
+
+
+async def _paid(work: Callable[[], Awaitable[Answer]]) -> Answer | ModelRefusedError:
+    """An answer, or the refusal of one that was paid for."""
+    try:
+        return await work()
+    except ModelRefusedError as error:
+        if error.usage is None:
+            raise
+        return error
+
+
+class _MeteredEmbedder:
+    """An embedder on somebody's account."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        models: QueryModels,
+        *,
+        asker: Asker,
+        within: timedelta | None,
+        is_held: bool,
+    ) -> None:
+        self.name, self.model, self.batch = embedder.name, embedder.model, embedder.batch
+        self._embedder, self._models = embedder, models
+        self._asker, self._within, self._is_held = asker, within, is_held
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """See the port."""
+        return await self._models.ask(
+            self._asker,
+            lambda: self._embedder.embed(texts),
+            purpose="retrieve",
+            model=str(self.model),
+            within=self._within,
+            is_held=self._is_held,
+        )
+
+
+class _MeteredReranker:
+    """A reranker on somebody's account."""
+
+    def __init__(
+        self, reranker: Reranker, models: QueryModels, *, asker: Asker, within: timedelta
+    ) -> None:
+        self.name, self.model = reranker.name, reranker.model
+        self._reranker, self._models = reranker, models
+        self._asker, self._within = asker, within
+
+    async def rerank(self, question: str, texts: Sequence[str]) -> Reranked:
+        """See the port."""
+        return await self._models.ask(
+            self._asker,
+            lambda: self._reranker.rerank(question, texts),
+            purpose="rerank",
+            model=str(self.model),
+            within=self._within,
+        )

@@ -1,0 +1,272 @@
+"""Retrieval: what an agent's memory has for a question, out of all sources, weighed.
+
+It stands alone because every query comes through it: the client, a job's nodes, and what is put
+before a message.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from types import MappingProxyType
+
+from mnestic.activities.retrieval.late_interaction import late_interaction
+from mnestic.activities.retrieval.query_context import (
+    ParsedQuery,
+    QueryContext,
+    parse_query,
+    resolve_terms,
+)
+from mnestic.activities.retrieval.query_vectors import embed_question
+from mnestic.activities.retrieval.reranking import Rerankers, read_again
+from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.language.terms import fold
+from mnestic.memory.packing import key_of
+from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
+from mnestic.memory.retrieval.candidates import CandidateText
+from mnestic.memory.retrieval.persons import set_apart, unheard_of
+from mnestic.memory.retrieval.ports import SearchStore
+from mnestic.memory.retrieval.queries import (
+    Retrieval,
+    RetrievalPolicy,
+    RetrievalQuery,
+    RetrievedEntry,
+)
+from mnestic.memory.retrieval.query_parsing import read_question
+from mnestic.memory.retrieval.ranking import Ranked, rank, sure_enough
+from mnestic.memory.retrieval.search import Search, SearchResult
+
+Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
+_Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
+_NO_LETTERS = re.compile(r"\W+")
+_FEWEST_LASTING = 0.25  # the least share of the best that is taken to last
+_OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Candidates in their order, and what is known of them.
+
+    `lasting` is the share of the strongest of which something holds; `unheard` those that others said where nobody
+    whom the question names is known to have been; `let_through` is how many there were, and `texts` what all say by
+    number.
+    """
+
+    ranked: Sequence[Ranked]
+    lasting: float
+    unheard: AbstractSet[int]
+    let_through: int
+    texts: Mapping[int, CandidateText]
+
+
+async def retrieve(
+    begin: Begin,
+    query: RetrievalQuery,
+    *,
+    embedder: Embedder,
+    rerankers: Rerankers = MappingProxyType({}),
+    count_tokens: TokenCounter | None = None,
+    policy: RetrievalPolicy | None = None,
+) -> Retrieval:
+    """What is known for a question, the surest first; nothing where nothing is known.
+
+    An entry is found as soon as it is written. Where the embedder does not answer, the other sources do. What was
+    answered at the same revision of the agent's memory is answered again.
+
+    Args:
+        begin: Begins a transaction of the agent that reads.
+        query: The question, and what may come back.
+        embedder: That of the entries' vectors.
+        rerankers: Who may read the best once more, where query or policy ask for it.
+        count_tokens: Tells words that may be misspelt, since common ones are a single token.
+        policy: The weights; the agent's own without one.
+    """
+    asked_at = query.asked_at or query.as_of or datetime.now(UTC)
+    context = QueryContext(
+        query,
+        asked_at=asked_at,
+        question=read_question(query.text, asked_at=asked_at),
+        model=embedder.name,
+        count_tokens=count_tokens,
+        policy=policy,
+        words=embedder if isinstance(embedder, WordEmbedder) else None,
+    )
+    async with begin() as transaction:
+        known = await resolve_terms(transaction.search, context)
+        scope, answers = transaction.cache_scope(known.database), transaction.caches.answers
+        key, vectors = context.key(known), transaction.caches.vectors
+        if (cached := answers.get(scope, key, revision=known.knowledge)) is not None:
+            return Retrieval.model_validate_json(cached)
+        parsed = await parse_query(transaction.search, context, known)
+        if embedder.model is None:  # it takes no time, so a transaction may wait for it
+            vector, skipped = await embed_question(embedder, parsed, cache=vectors, scope=scope)
+            best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
+    if embedder.model is not None:
+        vector, skipped = await embed_question(embedder, parsed, cache=vectors, scope=scope)
+        async with begin() as transaction:
+            best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
+    if parsed.rerank != "off":  # in no transaction, since somebody may have to be waited for
+        by = rerankers.get(parsed.rerank)
+        again, why = await read_again(query.text, *best, by=by, policy=parsed.policy)
+        sure = sure_enough(again, policy=parsed.policy, min_score=query.min_score)
+        best, skipped = (sure[: query.limit], best[1]), {**skipped, **why}
+    retrieval = _answer(parsed, best, skipped=skipped)
+    if parsed.is_cacheable and not skipped:
+        answer = retrieval.model_dump_json().encode()
+        answers.put(scope, key, answer, revision=known.knowledge)
+    return retrieval
+
+
+def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> Retrieval:
+    ranked, entries = best
+    found = tuple(
+        RetrievedEntry(
+            entry=entries[one.number],
+            score=round(one.score, 4),
+            signals={name: round(part, 4) for name, part in one.signals.items()},
+        )
+        for one in ranked
+        if one.number in entries  # else it was removed meanwhile
+    )
+    period = parsed.asked.period
+    return Retrieval(
+        found=found,
+        words={" ".join(one.lexemes): round(one.weight, 3) for one in parsed.vocabulary.asked},
+        names=parsed.asked.names,
+        misspelt=dict(parsed.vocabulary.misspelt),
+        period=None if period is None else (period.start, period.end),
+        skipped=dict(skipped),
+    )
+
+
+async def _search(store: SearchStore, parsed: ParsedQuery, search: Search) -> _Best:
+    """The best candidates, and their entries by number.
+
+    Sources may bring what the question rules out, as looking at the rest alone takes longer; where that
+    leaves too few, they are asked for the rest.
+    """
+    if not parsed.is_answerable:
+        return [], {}
+    while True:
+        found = await store.find_candidates(search)
+        order = _ranked(parsed, found)
+        right, entries = await _filter_superseded(store, parsed, search, order=order)
+        are_enough = len(right) >= parsed.wanted or order.let_through >= parsed.policy.pool
+        if are_enough or found.is_exhaustive or search.is_strict:
+            return right[: parsed.wanted], entries
+        search = replace(search, is_strict=True)
+
+
+def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
+    """Candidates in their order."""
+    query = parsed.query
+    # What does not hold lends to nothing.
+    candidates = found.candidates.without(found.superseded, entry_ids=query.excluded)
+    if parsed.words is not None:
+        by_meaning = query.mode == "semantic"
+        late_interaction(candidates, parsed.vocabulary, words=parsed.words, by_meaning=by_meaning)
+    set_apart(candidates, number=len(parsed.persons))
+    ranked = rank(
+        candidates,
+        asked=parsed.asked,
+        edges=found.edges,
+        policy=parsed.policy,
+        successions=found.successions,
+        # Where the best are read once more, that may find that what is not sure answers all the same.
+        min_score=query.min_score if parsed.rerank == "off" else 0.0,
+    )
+    return _Order(
+        ranked,
+        1 - len(found.superseded) / max(1, found.lenders),
+        unheard_of(candidates),
+        len(candidates) + len(found.superseded),
+        dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),
+    )
+
+
+async def _filter_superseded(
+    store: SearchStore, parsed: ParsedQuery, search: Search, *, order: _Order
+) -> _Best:
+    """The best that answer, looked at until there are enough, and their entries.
+
+    Who is named speaks for themselves, where they do; of what others say no more than a few are looked at.
+    """
+    limit, ranked = parsed.wanted, order.ranked
+    sure = sure_enough(ranked, policy=parsed.policy, min_score=parsed.query.min_score)
+    if are_said := any(one.is_said for one in sure):
+        few = ranked[: _OF_OTHERS * limit]
+        ranked = [*few, *(one for one in ranked[len(few) :] if not one.is_of_another)]
+    right: list[Ranked] = []
+    entries: dict[int, Entry] = {}
+    doubted = order.unheard if are_said else frozenset()
+    compared = ranked[: 0 if parsed.query.repeats else 2 * limit]
+    again = len(compared) - len(_different(compared, order))
+    wanted = (2 * limit + again) / max(order.lasting, _FEWEST_LASTING)
+    first, size = 0, max(round(wanted), _until(ranked, doubted, wanted=limit + limit // 4))
+    while best := ranked[first : first + size]:
+        winners = await store.read_winners(
+            [one.number for one in best],
+            search,
+            unheard=[one.number for one in best if one.number in doubted],
+        )
+        entries |= winners.entries
+        right += [one for one in best if one.number not in winners.wrong]
+        left = sum(one.number not in winners.wrong for one in compared)
+        if compared and (again or first or left < limit):  # else the first of them are different
+            right = _different(right, order)
+        if len(right) >= limit:
+            break
+        first, size = first + size, 2 * size
+    return right, entries
+
+
+def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
+    """Those that do not say the same as one before them, by the same person and of the same.
+
+    That has the same words, and so as much of the question's; unless its meaning alone has brought it.
+    """
+    texts, groups = order.texts, [best]
+    keys: list[Callable[[Ranked], object]] = [
+        lambda one: _attribution(texts[one.number]),
+        lambda one: _letters(texts[one.number]),
+        lambda one: key_of(texts[one.number].content),
+    ]
+    for key in (_by_words, *keys) if all(map(_by_words, best)) else keys:
+        groups = [alike for some in groups for alike in _groups(some, key)]
+    first = {some[0].number for some in groups}
+    return [one for one in best if one.number in first]
+
+
+def _by_words(one: Ranked) -> float:
+    """What it says of the question by its words."""
+    return float(one.weighed["lexical"].item(one.place))
+
+
+def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence[Sequence[Ranked]]:
+    """Those of the same key, in their order; one alone needs none."""
+    if len(some) == 1:
+        return [some]
+    groups: defaultdict[object, list[Ranked]] = defaultdict(list)
+    for one in some:
+        groups[key(one)].append(one)
+    return [*groups.values()]
+
+
+def _attribution(text: CandidateText) -> tuple[object, ...]:
+    """By whom it is, of whom, and of when."""
+    return text.speaker, text.subjects, text.times
+
+
+def _letters(text: CandidateText) -> str:
+    """What it says without signs."""
+    return _NO_LETTERS.sub("", fold(text.content))
+
+
+def _until(ranked: Sequence[Ranked], doubted: AbstractSet[int], *, wanted: int) -> int:
+    """How many of the first ones there are until so many are among them that are not doubted."""
+    sound = (place for place, one in enumerate(ranked, 1) if one.number not in doubted)
+    return next(islice(sound, wanted - 1, None), len(ranked))

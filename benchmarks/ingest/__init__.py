@@ -1,0 +1,1 @@
+"""Benchmarks of adding messages and extracting from them."""

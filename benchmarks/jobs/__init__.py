@@ -1,0 +1,1 @@
+"""Benchmarks of jobs and working memory."""

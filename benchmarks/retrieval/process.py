@@ -1,0 +1,154 @@
+"""A process of the retrieval benchmark: it asks questions, or adds entries, as its standard input says.
+
+It is started as `python -m benchmarks.retrieval.process SIDE`, the side being the product or the floor. Each line that it
+reads is a JSON object, and each is answered by one. It imports nothing of weight before its clock runs, so that
+`connect_ms` is what a user's new process takes. It ends when its standard input does.
+"""
+# ruff: noqa: E402 - the clock runs before the imports, which are part of what connecting takes
+
+import time
+
+_BEGAN = time.perf_counter()
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+PLAIN_URL = "BENCHMARK_PLAIN_URL"  # the variable that says where the floor's table is
+SIDES = ("product", "floor")
+_CHANNEL = "benchmark"  # of all messages
+
+
+class Side(Protocol):
+    """What is measured: the product, or the plain statement beside it."""
+
+    async def ask(self, agent: str, question: str) -> None:
+        """Reads the ten best entries."""
+
+    async def ask_before_message(self, agent: str, question: str) -> None:
+        """Reads what is put before a message."""
+
+    async def add(self, agent: str, content: str) -> None:
+        """Adds an entry, committed when it returns."""
+
+    async def remove_added(self, agent: str) -> None:
+        """Removes what this process has added."""
+
+    def answers_cached(self) -> tuple[int, int]:
+        """How many answers came from a cache of this process so far, and how many did not."""
+
+    async def close(self) -> None:
+        """Closes the connections."""
+
+
+class Product:
+    """The public client of memory alone, connected as the settings in the environment say."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._added: list[str] = []
+
+    @classmethod
+    async def connect(cls) -> Side:
+        """Connects to memory."""
+        from mnestic.starter.client.memory_connection import (  # noqa: PLC0415 - its import is measured
+            MemoryConnection,
+        )
+
+        return cls(await MemoryConnection.connect())
+
+    async def ask(self, agent: str, question: str) -> None:
+        """See `Side`."""
+        await self._connection.memory(agent).retrieve(question)
+
+    async def ask_before_message(self, agent: str, question: str) -> None:
+        """See `Side`."""
+        await self._connection.memory(agent).auto_retrieve(question, _CHANNEL)
+
+    async def add(self, agent: str, content: str) -> None:
+        """See `Side`."""
+        entry = await self._connection.memory(agent).add(content)
+        self._added.append(entry.id)
+
+    async def remove_added(self, agent: str) -> None:
+        """See `Side`."""
+        memory = self._connection.memory(agent)
+        for entry_id in self._added:
+            await memory.remove_entry(entry_id)
+
+    def answers_cached(self) -> tuple[int, int]:
+        """See `Side`."""
+        answers = self._connection.cache_counts().answers
+        return answers.hits, answers.misses
+
+    async def close(self) -> None:
+        """See `Side`."""
+        await self._connection.close()
+
+
+async def connect(side: str) -> Side:
+    """Connects one of `SIDES`."""
+    if side == "product":
+        return await Product.connect()
+    from benchmarks.retrieval.plain_statement import PlainStatement  # noqa: PLC0415 - its import is measured
+
+    return await PlainStatement.connect(os.environ[PLAIN_URL])
+
+
+async def answer(side: Side, command: dict[str, Any]) -> dict[str, Any]:
+    """Does what a command says; the fields of both are those of `benchmarks.retrieval.peers`."""
+    if "add" in command:
+        await side.add(command["agent"], command["add"])
+        return {}
+    if "remove_added" in command:
+        await side.remove_added(command["remove_added"])
+        return {}
+    ask = side.ask_before_message if command["before_message"] else side.ask
+    hits, misses = side.answers_cached()
+    began, busy = time.perf_counter(), time.process_time()
+    taken = await _ask_all(ask, command["questions"], clients=command["clients"])
+    elapsed, busy = time.perf_counter() - began, time.process_time() - busy
+    hits, misses = (
+        after - before for after, before in zip(side.answers_cached(), (hits, misses), strict=True)
+    )
+    return {"ms": taken, "elapsed_s": elapsed, "cpu_s": busy, "cached": hits, "not_cached": misses}
+
+
+async def _ask_all(
+    ask: Callable[[str, str], Awaitable[None]], questions: list[tuple[str, str]], *, clients: int
+) -> list[float]:
+    """What each question takes in milliseconds, asked by so many clients at once."""
+    taken: list[float] = []
+    left = iter(questions)
+
+    async def one_after_the_other() -> None:
+        for agent, question in left:
+            began = time.perf_counter()
+            await ask(agent, question)
+            taken.append((time.perf_counter() - began) * 1000)
+
+    await asyncio.gather(*(one_after_the_other() for _ in range(clients)))
+    return taken
+
+
+async def main() -> None:
+    """Connects, then answers each line."""
+    side = await connect(sys.argv[1])
+    _tell({"connect_ms": (time.perf_counter() - _BEGAN) * 1000})
+    try:
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            _tell(await answer(side, json.loads(line)))
+    finally:
+        await side.close()
+
+
+def _tell(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

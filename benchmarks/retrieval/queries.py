@@ -1,0 +1,51 @@
+"""Questions as people ask them, about entries that are there and about what nobody said.
+
+The same seed gives the same questions.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.messages import messages
+from mnestic.memory.language.terms import terms_of
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_KINDS = (0.5, 0.4, 0.1)  # about what somebody said, in words of one's own, of a month
+_SENTENCE = 12  # words
+_ABOUT = 3
+
+
+def questions(said: Sequence[tuple[str, str]], *, number: int, seed: int) -> list[str]:
+    """So many questions, none of them twice.
+
+    Args:
+        said: Speakers and texts of entries, about which half of them ask; at least one.
+        number: How many.
+        seed: Whichever.
+    """
+    chance = np.random.default_rng(seed)
+    other = messages(2 * number, seed=seed)
+    found: dict[str, None] = {}
+    while len(found) < number:
+        speaker, text = said[int(chance.integers(len(said)))]
+        kind = chance.choice(len(_KINDS), p=_KINDS)
+        if kind == 0:
+            question = f"What did {speaker} say about {_part(text, chance)}?"
+        elif kind == 1:
+            question = " ".join(next(other).content.split()[:_SENTENCE])
+        else:
+            month, year = chance.choice(_MONTHS), chance.integers(2015, 2017)
+            question = f"What did {speaker} mention about {_part(text, chance)} in {month} {year}?"
+        found[question] = None
+    return list(found)
+
+
+def _part(text: str, chance: np.random.Generator) -> str:
+    """Some telling words of a text that stand beside each other."""
+    words = terms_of(text) or tuple(text.split())
+    start = chance.integers(max(1, len(words) - _ABOUT + 1))
+    return " ".join(words[start : start + _ABOUT])

@@ -1,0 +1,1 @@
+"""Forgetting: topics, what speaks of them, and what becomes of it."""

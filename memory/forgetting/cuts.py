@@ -1,0 +1,65 @@
+"""Cuts: a text, and which of its sentences go with a topic.
+
+It stands apart from topics because what is left of a message has to stand where claims say that it stands.
+"""
+
+from dataclasses import dataclass
+
+from mnestic.memory.knowledge.claims import Span
+from mnestic.memory.language.terms import words_of
+
+# A sentence that begins with one of these stands for what the one before it speaks of, or whom it begins with.
+_THINGS = frozenset(("it", "its", "this", "that", "these", "those"))
+_PERSONS = frozenset(("he", "she", "they", "his", "her", "their", "him", "them", "both"))
+_JOINING = frozenset(
+    ["and", "but", "so", "then", "also", "or", "yet", "because", "though", "however"]
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """A text, and the places of the sentences that go, in their order."""
+
+    text: str
+    gone: tuple[tuple[int, int], ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences that go."""
+        return tuple(self.text[start:end] for start, end in self.gone)
+
+    @property
+    def blanked(self) -> str:
+        """The text with blanks in their place, so that all else stands where it stood."""
+        left = self.text
+        for start, end in self.gone:
+            left = left[:start] + " " * (end - start) + left[end:]
+        return left
+
+    @property
+    def left(self) -> str:
+        """The text without them; empty if nothing is left that says something."""
+        kept: list[str] = []
+        place = 0
+        for start, end in (*self.gone, (len(self.text), len(self.text))):
+            kept.append(self.text[place:start].strip(" "))
+            place = end
+        left = " ".join(filter(None, kept)).strip()
+        return left if any(map(str.isalnum, left)) else ""
+
+    def holds(self, span: Span | None) -> bool:
+        """Whether words that stand in the text are left; of words without a place nobody knows."""
+        return span is not None and all(
+            span.end <= start or end <= span.start for start, end in self.gone
+        )
+
+
+def refers_back(sentence: str, *, to_subject: bool) -> bool:
+    """Whether a sentence begins with a word that stands for what the one before it speaks of.
+
+    Args:
+        sentence: The sentence.
+        to_subject: Whether the one before it begins with that; else *he*, *she* and *they* are somebody else.
+    """
+    words = [word for word in words_of(sentence)[:3] if word not in _JOINING]
+    return bool(words) and (words[0] in _THINGS or (to_subject and words[0] in _PERSONS))

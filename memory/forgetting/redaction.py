@@ -1,0 +1,266 @@
+"""Redaction: what becomes of a stored row that speaks of a topic.
+
+Pure, and apart from the store that reads and writes the rows, so that it can be told before anything is
+written. Texts lose the sentences that speak of the topic, so that what else a summary or a snapshot says
+stays; names, ids and times of ours are left, since rows hold on to each other by them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from mnestic.memory.canonical import canonical_json, sha256_hex
+from mnestic.memory.forgetting.cuts import Cut
+from mnestic.memory.forgetting.topics import FORGOTTEN, Topic
+from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.language.sentences import cut_text, split_sentences
+
+Row = Mapping[str, Any]
+_OURS = frozenset(
+    {
+        *("id", "agent_id", "session_id", "job_id", "wait_id", "request_id", "snapshot_id"),
+        *("sha256", "snapshot_sha256", "ref", "episode_id", "episode_ids"),
+    }
+)
+_FREE = frozenset({"value", "payload", "payload_results", "inputs"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remedy:
+    """What is to be done with a row: it goes, or gets these values in place of its own."""
+
+    remove: bool = False
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def remedy_of(table: str, row: Row, topic: Topic) -> Remedy | None:
+    """What is to be done with a row of a table; None if it does not speak of the topic."""
+    if table in _WHOLE and topic.is_in(*_said(table, row)):
+        left = _left_of(table, row, topic) if table in CUT else None
+        return Remedy(remove=True) if left is None else Remedy(values=left)
+    if table in _DOCUMENTS:
+        document = row[_DOCUMENTS[table]]
+        return Remedy(remove=True) if _free(document, topic) != document else None
+    if table in _NAMED and topic.is_in(*(row[name] for name in _NAMED[table])):
+        return Remedy(remove=True)
+    redacted = _REDACTED.get(table, {})
+    values = {name: value for name, value in row.items() if name in redacted}
+    after = {name: redacted[name](value, topic) for name, value in values.items()}
+    changed = {name: value for name, value in after.items() if value != values[name]}
+    return Remedy(values=changed) if changed else None
+
+
+def _said(table: str, row: Row) -> list[str]:
+    return texts_of([row[name] for name in _WHOLE[table]])
+
+
+def _left_of(table: str, row: Row, topic: Topic) -> Row | None:
+    """What is left of a message or an entry without the sentences that go; None if it goes as a whole."""
+    cut = topic.cut(row["content"])
+    left = {"content": cut.left, "channel": _name(row.get("channel"), topic)}
+    if table == "entry":
+        left["summary"] = cut_text(cut.left, len(row["summary"]) or len(cut.left))
+        for name in _NAMES:
+            left[name] = [one for one in row[name] if not _goes_with(one, cut, topic)]
+    is_whole = not cut.gone or not cut.left or topic.is_in(*_said(table, {**row, **left}))
+    return None if is_whole else left
+
+
+def _goes_with(name: str, cut: Cut, topic: Topic) -> bool:
+    """Whether a name goes: it has words of the topic, or only the sentences that go have it."""
+    key = name_key(name)
+    is_left = key in name_key(cut.left)
+    return topic.has_word(name) or (not is_left and key in name_key(" ".join(cut.sentences)))
+
+
+def texts_of(value: Any) -> list[str]:
+    """All texts in a value."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [text for item in value.items() for text in texts_of(item)]
+    if isinstance(value, (list, tuple)):
+        return [text for item in value for text in texts_of(item)]
+    return []
+
+
+def sentences_gone(row: Row, remedy: Remedy, topic: Topic) -> tuple[str, ...]:
+    """The sentences of a row that go; of one that goes as a whole, those that have words of the topic."""
+    if "content" in remedy.values:
+        return topic.cut(row["content"]).sentences
+    before = _sentences(row)
+    if remedy.remove:
+        return tuple(said for said in before if topic.strikes(said))
+    left = _sentences({**row, **remedy.values})
+    return tuple((Counter(before) - Counter(left)).elements())
+
+
+def _sentences(row: Row) -> list[str]:
+    """The sentences of a row; the mark of what was taken out is none, nor a part of the one after it."""
+    texts = [text.replace(FORGOTTEN, "\n") for text in texts_of(row)]
+    return [said for text in texts for said in split_sentences(text)]
+
+
+def _text(value: Any, topic: Topic) -> Any:
+    return topic.strike(value) if isinstance(value, str) else value
+
+
+def _name(value: Any, topic: Topic) -> Any:
+    """A name says nothing any more once a part of it is gone."""
+    return FORGOTTEN if isinstance(value, str) and topic.is_in(value) else value
+
+
+def _nothing(value: Any, topic: Topic) -> Any:
+    return None if isinstance(value, str) and topic.is_in(value) else value
+
+
+def _free(value: Any, topic: Topic) -> Any:
+    """JSON of somebody else: members whose names speak of the topic go, texts are struck.
+
+    What an object says in several of its texts, it says.
+    """
+    if isinstance(value, Mapping):
+        members = {name: item for name, item in value.items() if not topic.is_in(name)}
+        own = [text for item in members.items() for text in item if isinstance(text, str)]
+        says = topic.is_in(*own)
+        return {
+            name: topic.strike(item, always=True)
+            if says and isinstance(item, str)
+            else _free(item, topic)
+            for name, item in members.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_free(item, topic) for item in value]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return FORGOTTEN if topic.is_in(str(value)) else value
+    return _text(value, topic)
+
+
+def _result(value: Any, topic: Topic) -> Any:
+    """JSON of ours, which is read again: it keeps its form, and the ids in it."""
+    if isinstance(value, Mapping):
+        return {
+            name: item if name in _OURS else (_free if name in _FREE else _result)(item, topic)
+            for name, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_result(item, topic) for item in value]
+    return _text(value, topic)
+
+
+def _working(state: Any, topic: Topic) -> Any:
+    """A session's state; what is in it that is no state is left to whoever reads it."""
+    if not isinstance(state, Mapping):
+        return state
+    parts: dict[str, Callable[[Any], Any]] = {
+        "messages": lambda said: [_message(one, topic) for one in said],
+        "tool_calls": lambda calls: [_call(one, topic) for one in calls],
+        "variables": lambda variables: _free(variables, topic),
+        "scratchpad": lambda text: _text(text, topic),
+        "current_task": lambda text: _text(text, topic),
+    }
+    return {name: parts[name](item) if name in parts else item for name, item in state.items()}
+
+
+def _message(said: Row, topic: Topic) -> Row:
+    told = {name: said[name] for name in ("content", "speaker") if said.get(name)}
+    left = {**said, **_free(told, topic)}
+    return {**left, "channel": _name(said["channel"], topic)} if "channel" in said else left
+
+
+def _call(call: Row, topic: Topic) -> Row:
+    told = {name: call[name] for name in ("arguments", "result") if name in call}
+    return {**call, **{name: _free(value, topic) for name, value in told.items()}}
+
+
+def _snapshot(document: Any, topic: Topic) -> Any:
+    """A snapshot in whichever version; the hash of the working memory in it is that of what is left."""
+    if not isinstance(document, Mapping) or "working_memory" not in document:
+        return {} if topic.is_in(*texts_of(document)) else document  # it cannot be read anyway
+    working = _working(document["working_memory"], topic)
+    left = {
+        **document,
+        "working_memory": working,
+        "episodic_tail": [_result(one, topic) for one in document.get("episodic_tail", ())],
+        "read_set": [
+            {**read, "value": _free(read.get("value"), topic)}
+            for read in document.get("read_set", ())
+            if not topic.is_in(read["namespace"], read["key"])
+        ],
+    }
+    if "working_sha256" in document:
+        left["working_sha256"] = sha256_hex(canonical_json(working))
+    return left
+
+
+def _extracted(claims: Any, topic: Topic) -> Any:
+    """What was read out of a message, without the claims that speak of the topic."""
+    return [claim for claim in claims or () if not topic.is_in(*_claimed(claim))] or None
+
+
+def _claimed(claim: Row) -> list[str]:
+    return texts_of([claim["subject"], claim["predicate"], claim["object"]])
+
+
+_WHOLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "entry": ("content", "summary", "speaker", "subjects", "keywords", "tags", "aliases"),
+        "resource": ("content", "speaker"),
+        "claim": ("subject", "predicate", "object"),
+        "fact": ("subject", "predicate", "object"),
+        "predicate": ("name",),
+    }
+)
+"""Rows that say one thing: they go as a whole."""
+
+CUT = frozenset({"entry", "resource"})
+"""Of these rows sentences go, if that leaves some which do not speak of the topic."""
+
+_NAMES = ("subjects", "keywords", "tags", "aliases")
+
+_DOCUMENTS: Mapping[str, str] = MappingProxyType(
+    {"tool_result": "body", "plan": "document", "setting": "value"}
+)
+"""Rows that go as a whole because somebody holds on to them by a hash; what they say may be much."""
+
+_NAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"long_term_record": ("namespace", "key"), "job_read": ("namespace", "key")}
+)
+"""Rows that go once their name speaks of the topic."""
+
+_REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProxyType(
+    {
+        "working_memory": {"state": _working},
+        "memory_snapshot": {"body": _snapshot},
+        "job_wait": {
+            "key": _name,
+            "ask": _text,
+            "form": _free,
+            "outcomes": _result,
+            "context": _result,
+            "receipt": _result,
+        },
+        "job_read": {"value": _free},
+        "long_term_record": {"value": _free},
+        "operation": {"result": _result},
+        "episode": {"summary": _text, "payload": _free},
+        "memory_retrievals": {
+            "channel": _name,
+            "preview": _text,
+            "memories": _result,
+            "notes": _result,
+            "skipped": _result,
+        },
+        "entry": {"channel": _name},
+        "resource": {"channel": _name},
+        "learning": {"extracted": _extracted, "reason": _text},
+        "signal": {"subject": _nothing, "predicate": _nothing},
+        "audit_log": {"target": _name, "reason": _text},
+    }
+)
+"""Rows that lose what speaks of the topic, by column. Where a message came from is not what it says."""
+
+TABLES = frozenset({*_WHOLE, *_DOCUMENTS, *_REDACTED})
+"""Those in which words of a topic can stand; the others hold ids, numbers, and indexes of these."""

@@ -1,0 +1,1 @@
+"""Agent jobs: plans, waits, snapshots, working memory, episodes and records."""

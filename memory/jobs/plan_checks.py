@@ -1,0 +1,201 @@
+"""What is wrong with a plan that is well-formed: its graph, its waits and its templates.
+
+It stands apart from the plan's model because a plan that is under way is read without being checked again.
+"""
+
+from collections.abc import Collection, Iterator
+
+from pydantic import ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs.forms import check_form
+from mnestic.memory.jobs.plans import (
+    END,
+    Branch,
+    Node,
+    Plan,
+    RecallNode,
+    ThinkNode,
+    ToolNode,
+    WaitNode,
+    reached_nodes,
+)
+from mnestic.memory.jobs.routes import check_route
+from mnestic.memory.jobs.templates import long_names, names_under, roots_of
+from mnestic.memory.jobs.waits import TIMEOUT, check_wait_key
+from mnestic.memory.jobs.working_memory import check_variable
+from mnestic.memory.jobs.writes import MemoryWrite
+from mnestic.memory.names import OWN_ACTIVITIES, OWN_TOOLS
+
+_MOST_SHOWN = 20  # nodes that an error names
+_ROOTS = frozenset({"input", "results", "job", "memory"})
+# The fields that an activity fills in, which knows `memory`; all others are the workflow's.
+_WITH_MEMORY: dict[str, frozenset[str]] = {
+    "think": frozenset({"prompt", "system", "retrieve"}),
+    "recall": frozenset({"search"}),
+    "remember": frozenset(MemoryWrite.model_fields),
+    "emit": frozenset({"content"}),
+}
+
+
+class Problem(DeferredModel):
+    """Something wrong with a plan, at a node: the node's place in the plan, and the field's place in the node."""
+
+    model_config = ConfigDict(frozen=True)
+
+    index: int | None
+    why: str
+    field: tuple[str, ...] = ()
+
+
+def check_plan(plan: Plan) -> tuple[Problem, ...]:
+    """What is wrong with a plan that is well-formed: its graph, its waits and its templates."""
+    if not plan.nodes:
+        return (Problem(index=None, why="a plan has at least one node"),)
+    return (*check_nodes(plan), *_loops(plan), *_unreached(plan))
+
+
+def check_nodes(plan: Plan, *, others: Collection[str] = ()) -> tuple[Problem, ...]:
+    """What is wrong with each node by itself, also where `others`, by their ids, are malformed and left out."""
+    return (
+        *_ids(plan),
+        *_variables(plan),
+        *_successors(plan, others),
+        *_tools(plan),
+        *_waits(plan),
+        *_forms(plan),
+        *_templates(plan),
+    )
+
+
+def _ids(plan: Plan) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for index, node in enumerate(plan.nodes):
+        if node.id == END:
+            yield Problem(index=index, why=f"{END!r} is the name of the plan's end, not of a node")
+        if node.id in seen:
+            yield Problem(index=index, why=f"node {node.id!r} is there twice")
+        seen[node.id] = index
+
+
+def _variables(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        if isinstance(node, (RecallNode, ThinkNode)):
+            try:
+                check_variable(node.save_as or node.id)
+            except InvalidInputError as error:
+                yield Problem(index=index, why=f"node {node.id!r}: {error}")
+
+
+def _successors(plan: Plan, others: Collection[str]) -> Iterator[Problem]:
+    known = dict.fromkeys((*(node.id for node in plan.nodes), *others, END))
+    there = ", ".join([*known][:_MOST_SHOWN]) + (", …" if len(known) > _MOST_SHOWN else "")
+    for index, node in enumerate(plan.nodes):
+        for field, successor in _named_successors(node):
+            if successor not in known:
+                why = f"node {node.id!r} goes on to {successor!r}, which is not a node; there are {there}"
+                yield Problem(index=index, why=why, field=field)
+
+
+def _named_successors(node: Node) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The successors of a node, each with the field that names it."""
+    if isinstance(node, WaitNode):
+        yield from ((("on", outcome), name) for outcome, name in node.on.items())
+        return
+    if isinstance(node.next, Branch):
+        yield from ((("next", "cases", case), name) for case, name in node.next.cases.items())
+        yield ("next", "otherwise"), node.next.otherwise
+    else:
+        yield ("next",), node.next
+    if node.catch is not None:
+        yield ("catch",), node.catch
+
+
+def _tools(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        if isinstance(node, ToolNode):
+            try:
+                check_route(node.activity, node.task_queue)
+                check_tool(node)
+            except InvalidInputError as error:
+                yield Problem(index=index, why=f"tool {node.id!r}: {error}")
+
+
+def check_tool(node: ToolNode) -> None:
+    """Checks that a tool is none of this package's own activities, but for those that are tools.
+
+    Raises:
+        InvalidInputError: it is one, or its arguments are no mapping, to which the job's scope is added.
+    """
+    if not node.activity.startswith(OWN_ACTIVITIES):
+        return
+    if node.activity not in OWN_TOOLS:
+        known = ", ".join(sorted(OWN_TOOLS))
+        why = f"{node.activity} is no tool; of {OWN_ACTIVITIES}* a tool node may name {known}"
+        raise InvalidInputError(what="activity", why=why)
+    if not isinstance(node.arguments, dict):
+        raise InvalidInputError(what="arguments", why=f"{node.activity} takes names and values")
+
+
+def _waits(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        if not isinstance(node, WaitNode):
+            continue
+        if TIMEOUT not in node.on:
+            yield Problem(index=index, why=f"wait {node.id!r} names no successor for 'timeout'")
+        if not set(node.on) - {TIMEOUT}:
+            yield Problem(index=index, why=f"wait {node.id!r} names no successor but 'timeout'")
+        try:
+            check_wait_key(node.key)
+        except InvalidInputError as error:
+            yield Problem(index=index, why=f"wait {node.id!r}: {error}")
+
+
+def _forms(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        if isinstance(node, WaitNode) and node.form is not None:
+            try:
+                check_form(node.form)
+            except InvalidInputError as error:
+                yield Problem(index=index, why=f"wait {node.id!r}: {error}")
+
+
+def _loops(plan: Plan) -> Iterator[Problem]:
+    following = {n.id: () if isinstance(n, WaitNode) else n.successors() for n in plan.nodes}
+    for index, node in enumerate(plan.nodes):
+        if node.id in reached_nodes(following, from_=following[node.id]):
+            yield Problem(index=index, why=f"node {node.id!r} is in a loop without a wait")
+
+
+def _unreached(plan: Plan) -> Iterator[Problem]:
+    if not plan.nodes:
+        return
+    following = {node.id: node.successors() for node in plan.nodes}
+    reached = reached_nodes(following, from_=(plan.nodes[0].id,))
+    for index, node in enumerate(plan.nodes):
+        if node.id not in reached:
+            yield Problem(index=index, why=f"node {node.id!r} is never reached")
+
+
+def _templates(plan: Plan) -> Iterator[Problem]:
+    for index, node in enumerate(plan.nodes):
+        document = node.model_dump(mode="json", exclude={"form"})  # nothing is filled in there
+        for name in long_names(document):
+            why = f"node {node.id!r} has a template with the name {name}…, which is too long"
+            yield Problem(index=index, why=why)
+        with_memory = {name: document.pop(name, None) for name in _WITH_MEMORY.get(node.kind, ())}
+        late, early = list(roots_of(with_memory)), list(roots_of(document))
+        for root in sorted(frozenset().union(*late, *early) - _ROOTS):
+            known = ", ".join(sorted(_ROOTS))
+            why = f"node {node.id!r} has a template ${{{root}...}}; templates begin with {known}"
+            yield Problem(index=index, why=why)
+        if any("memory" in roots for roots in early):
+            why = f"node {node.id!r} has a template ${{memory...}} where memory is not at hand; it is in a prompt, a write and what is emitted"
+            yield Problem(index=index, why=why)
+        if any("memory" in roots and len(roots) > 1 for roots in late):
+            why = f"node {node.id!r} has a template with ${{memory...}} and other roots; write two"
+            yield Problem(index=index, why=why)
+        if "" in names_under(with_memory, "memory.results"):
+            why = f"node {node.id!r} has a template ${{memory.results}} without a node's id"
+            yield Problem(index=index, why=why)

@@ -1,0 +1,66 @@
+"""Recalls: what a job asks its memory for, and what it gets.
+
+The question stands apart from the plan, since code-first users ask it too.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.retrieval.selections import SearchSelection
+
+Name = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class RecordSelection(DeferredModel):
+    """Long-term records by namespace, all of them or some keys."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    namespace: Name
+    keys: tuple[Name, ...] | None = None
+    limit: int = Field(100, ge=1, le=1000)
+
+
+class EpisodeSelection(DeferredModel):
+    """The latest episodes of the agent, the session or the job."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    of: Literal["agent", "session", "job"] = "agent"
+    limit: int = Field(5, ge=1, le=100)
+
+
+class RecallQuery(DeferredModel):
+    """What to recall: by name, the latest episodes, and what is found for a question."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    records: tuple[RecordSelection, ...] = ()
+    episodes: EpisodeSelection | None = None
+    search: SearchSelection | None = None
+
+
+class Recalled(DeferredModel):
+    """What was recalled.
+
+    `missing` are keys that were asked for by name and are not there, `namespaces` what was read whole.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    records: tuple[ReadRecord, ...] = ()
+    missing: tuple[ReadRecord, ...] = ()
+    namespaces: tuple[ReadRecord, ...] = ()
+    episodes: tuple[Episode, ...] = ()
+
+    def as_variable(self) -> dict[str, Any]:
+        """What a variable of working memory holds: values by namespace and key, and summaries."""
+        records: dict[str, dict[str, Any]] = {}
+        for record in self.records:
+            records.setdefault(record.namespace, {})[record.key] = record.value
+        episodes = [{"summary": e.summary, "at": e.created_at.isoformat()} for e in self.episodes]
+        return {"records": records, "episodes": episodes}

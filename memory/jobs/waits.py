@@ -1,0 +1,325 @@
+"""Waits: how a job parks, who may wake it, and what it gets back.
+
+The rules of a resume are pure and stand alone, so that the update's validator, the signal handler
+and the tests decide by the same words.
+"""
+
+import json
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
+
+from mnestic.memory.canonical import check_json, check_size, check_text
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs.contexts import SealedTail
+from mnestic.memory.jobs.forms import check_payload
+from mnestic.memory.jobs.snapshots import Drift, SnapshotRef
+from mnestic.memory.scope import Scope
+
+_LONGEST_REQUEST_ID = 256  # characters
+_LONGEST_WAIT = timedelta(days=3650)  # from now
+_LONGEST_KEY = 2_048  # bytes of a search attribute; Temporal ends a workflow that has a longer one
+TIMEOUT = "timeout"
+RESUMED = "resumed"
+
+WaitPolicy = Literal["pinned", "rebase", "strict"]
+"""What a restore does with memory that changed meanwhile.
+
+pinned  the job goes on with what the snapshot holds: its working memory is put back, and records of
+        its read set keep the values it saw, until the job itself writes them or another wait rebases
+rebase  newer values are taken as they are now, and the job is told what changed
+strict  anything that changed parks the job in `needs_attention`
+"""
+
+WaitState = Literal["waiting", "resumed", "timed_out", "cancelled"]
+"""The state of a `job_wait` row.
+
+waiting    entered when the snapshot commits; left by a verified restore or by the job's cancellation
+resumed    a resume was restored; final
+timed_out  the deadline passed and was restored; final
+cancelled  the job was cancelled or failed while it waited; final
+"""
+
+JobOutcome = Literal["completed", "failed", "cancelled"]
+"""How a job ended by itself."""
+
+JobState = Literal[
+    "running",
+    "waiting",
+    "paused",
+    "needs_attention",
+    "completed",
+    "failed",
+    "cancelled",
+    "terminated",
+]
+"""The state of a job, as the search attribute JobState.
+
+running          between waits
+waiting          parked at a wait; left by resume, timeout or cancellation
+paused           held by `pause` before its next step, at a wait or between two nodes; left by `unpause`
+needs_attention  parked because its snapshot could not be verified, or a strict wait found drift; left by
+                 an override, a resume that verifies (also one that was kept), or cancellation; never by the
+                 deadline
+completed, failed, cancelled   final; an episode tells of each
+terminated       ended by force from outside; final, without an episode
+"""
+
+
+class Override(DeferredModel):
+    """Why and how a person lets a job go on that needs attention.
+
+    `policy` takes the place of the wait's own: `rebase` goes on with memory as it is now, also when
+    the snapshot cannot be read any more; `pinned` needs a snapshot that verifies, which takes the
+    place of working memory that cannot be read.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+    by: str | None = Field(None, max_length=256)
+    policy: Literal["pinned", "rebase"] = "rebase"
+
+
+class ResumeRequest(DeferredModel):
+    """One request to resume. The same `request_id` is the same request, however often it is sent."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    request_id: str
+    wait_id: str | None = None
+    outcome: str = RESUMED
+    payload: Any = None
+    expected_sha256: str | None = None
+    override: Override | None = None
+
+
+class KeptRequest(DeferredModel):
+    """A request by signal that a job keeps since its wait could not be restored; the payload is not told."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    request_id: str
+    outcome: str
+
+
+class ResumeReceipt(DeferredModel):
+    """What a resume did. A duplicate gets the receipt of the first.
+
+    `set_aside` is the snapshot of newer working memory that a pinned restore has replaced.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    request_id: str
+    job_id: str
+    wait_id: str
+    outcome: str
+    snapshot_id: str
+    snapshot_sha256: str
+    restored_at: AwareDatetime
+    drift_count: int
+    verified: bool = True
+    override: Override | None = None
+    set_aside: str | None = None
+
+
+class ResumptionContext(DeferredModel):
+    """Where a job goes on: its node, its inputs, what the nodes before gave, its plan, its memory."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    cursor_node: str
+    payload_results: dict[str, Any] = Field(default_factory=dict)
+    plan_decision_id: str
+    inputs: dict[str, Any] = Field(default_factory=dict)
+    memory_snapshot: SnapshotRef | None = None
+
+
+class OpenWait(DeferredModel):
+    """A wait that is open, as the workflow knows it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    wait_id: str
+    key: str
+    outcomes: tuple[str, ...]
+    policy: WaitPolicy
+    deadline: AwareDatetime
+    snapshot: SnapshotRef
+    ask: str | None = None
+    form: dict[str, Any] | None = None
+
+
+class JobWait(DeferredModel):
+    """A `job_wait` row."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    wait_id: str
+    job_id: str
+    scope: Scope
+    key: str
+    state: WaitState
+    policy: WaitPolicy
+    snapshot_id: str
+    context: ResumptionContext
+    outcomes: tuple[str, ...] = ()
+    ask: str | None = None
+    form: dict[str, Any] | None = None
+    deadline: AwareDatetime
+    opened_at: AwareDatetime
+    closed_at: AwareDatetime | None = None
+    receipt: ResumeReceipt | None = None
+
+
+class Restored(DeferredModel):
+    """How a wait ended, for good: by which request (None: its time was up), and what had changed.
+
+    The first restore that commits decides. Whoever asks again, also with another request, gets this.
+    `policy` is the one that was applied; None of a restore by a version that did not say so. `set_aside` is
+    the snapshot of newer working memory that a pinned restore has replaced.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    policy: WaitPolicy | None = None
+    request: ResumeRequest | None = None
+    drift: tuple[Drift, ...] = ()
+    drift_count: int = 0
+    receipt: ResumeReceipt | None = None
+    set_aside: str | None = None
+
+
+def tail_after(
+    wait: OpenWait, restored: Restored, *, before: SealedTail | None
+) -> SealedTail | None:
+    """Whose episodes a job goes by after a wait; None: today's. A strict wait leaves it as it was."""
+    sealed = SealedTail(snapshot_id=wait.snapshot.id, sha256=wait.snapshot.sha256)
+    is_sealed = restored.policy == "pinned" or (restored.policy == "strict" and before is not None)
+    return sealed if is_sealed else None
+
+
+class ExtendRequest(DeferredModel):
+    """Asks for a later deadline of the open wait."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    until: AwareDatetime
+    wait_id: str | None = None
+
+
+class WaitExtended(DeferredModel):
+    """A wait with its new deadline."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    wait_id: str
+    deadline: AwareDatetime
+
+
+class ForkOrigin(DeferredModel):
+    """The wait that a forked job begins at, and the snapshot it begins with."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    job_id: str
+    wait_id: str
+    snapshot_id: str
+    sha256: str
+
+
+def check_request_id(request_id: str) -> None:
+    """Refuses an id that is no key for an index.
+
+    Raises:
+        InvalidInputError: it is empty, too long or not text.
+    """
+    check_text(request_id, what="request id")
+    if not 1 <= len(request_id) <= _LONGEST_REQUEST_ID:
+        why = f"is {len(request_id)} characters long; 1 to {_LONGEST_REQUEST_ID} are allowed"
+        raise InvalidInputError(what="request id", why=why)
+
+
+def check_request(request: ResumeRequest, *, limit_bytes: int) -> None:
+    """Refuses a request that cannot be stored, whatever it asks for.
+
+    Raises:
+        InvalidInputError: its id is no key, or a text in it cannot be stored.
+        PayloadTooLargeError: its payload is over the limit.
+    """
+    check_request_id(request.request_id)
+    check_size(request.payload, what="payload", limit_bytes=limit_bytes)
+    if request.override is not None:
+        check_json(request.override.model_dump(mode="json"), what="override")
+
+
+def check_wait_key(key: str) -> None:
+    """Refuses a key that a search attribute does not hold.
+
+    Raises:
+        InvalidInputError: it is too long.
+    """
+    size = len(json.dumps(key))  # Temporal's SDK escapes what is not ASCII
+    if size > _LONGEST_KEY:
+        why = f"takes {size} bytes as a search attribute; at most {_LONGEST_KEY} are allowed"
+        raise InvalidInputError(what="key", why=why)
+
+
+def refusal(request: ResumeRequest, *, job_id: str, open_wait: OpenWait | None) -> str | None:
+    """Why a request cannot resume the job now, or None if it can.
+
+    Requests that were seen before are not asked about here: they get their first receipt.
+    """
+    wanted = request.wait_id
+    if wanted is not None and wanted.rpartition("/")[0] != job_id:
+        return f"wait {wanted} is not a wait of this job"
+    if open_wait is None:
+        return f"wait {wanted} is not open" if wanted else "it is not waiting"
+    if wanted is not None and wanted != open_wait.wait_id:
+        return f"wait {wanted} is not open, the job now waits at {open_wait.wait_id}"
+    outcomes = (*open_wait.outcomes, TIMEOUT) if request.override else open_wait.outcomes
+    if request.outcome not in outcomes:
+        allowed = ", ".join(outcomes)
+        return f"wait {open_wait.wait_id} has no outcome {request.outcome!r}; it has {allowed}"
+    expected = request.expected_sha256
+    if expected is not None and expected != open_wait.snapshot.sha256:
+        return f"the snapshot of wait {open_wait.wait_id} has sha256 {open_wait.snapshot.sha256}, not {expected}"
+    return None if request.outcome == TIMEOUT else _misfit(request.payload, open_wait.form)
+
+
+def _misfit(payload: Any, form: dict[str, Any] | None) -> str | None:
+    """Why a payload does not fit the form that the wait asks for, or None if it does."""
+    if form is None:
+        return None
+    try:
+        check_payload(form, payload)
+    except InvalidInputError as error:
+        return str(error)
+    return None
+
+
+def extension_refusal(
+    request: ExtendRequest, *, open_wait: OpenWait | None, now: datetime, ends: str | None
+) -> str | None:
+    """Why a wait cannot get the deadline that is asked for, or None if it can.
+
+    Args:
+        request: What is asked for.
+        open_wait: The wait that is open, if one is.
+        now: By the job's clock.
+        ends: How the open wait ends, if it is being resumed, or its time is up.
+    """
+    if open_wait is None:
+        return "it is not waiting"
+    if request.wait_id not in (None, open_wait.wait_id):
+        return f"it waits at {open_wait.wait_id}, not at {request.wait_id}"
+    if ends is not None:
+        return f"wait {open_wait.wait_id} {ends}"
+    if request.until < open_wait.deadline:
+        return f"the deadline is {open_wait.deadline.isoformat()} already; give a later one"
+    if request.until > now + _LONGEST_WAIT:
+        return f"a deadline is at most {_LONGEST_WAIT.days} days away"
+    return None

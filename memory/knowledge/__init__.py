@@ -1,0 +1,1 @@
+"""Knowledge: resources, extraction, claims, facts, entries and their relations."""

@@ -1,0 +1,177 @@
+"""Enrichment: which entry a message becomes, and what joins it once its claims are known.
+
+It is pure. A message is an entry at once when it is received, so that it is found whatever is learned
+from it; what needs no extractor is in it from the beginning.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from mnestic.memory.knowledge.claims import Claim
+from mnestic.memory.knowledge.entries import Entry, EntryChange, EntryDraft
+from mnestic.memory.knowledge.importance import ImportancePolicy, importance
+from mnestic.memory.knowledge.ingestion import Incoming, Lesson, entry_id_of
+from mnestic.memory.knowledge.predicates import NAMING, Predicate
+from mnestic.memory.knowledge.relations import MOST_RELATED
+from mnestic.memory.knowledge.time_mentions import times_of
+from mnestic.memory.language.sentences import cut_text
+from mnestic.memory.language.terms import terms_of
+
+_SUMMARY_CHARS = 200
+_KEYWORDS = 8
+_LONGEST_KEYWORD = 64  # characters; what is longer is no word that anybody looks for
+
+
+def entry_of(
+    came: Incoming,
+    *,
+    owner: str,
+    now: datetime,
+    children: int = 0,
+    policy: ImportancePolicy | None = None,
+) -> Entry:
+    """The entry that a resource becomes when it is received, before anybody asks what it claims.
+
+    Args:
+        came: The resource, and what it came with.
+        owner: Whose entry it is, for its id.
+        now: What the entry's age is measured against.
+        children: How many entries belong to it.
+        policy: The weights of importance; the defaults without one.
+    """
+    said = came.resource
+    at = said.local_at
+    speaker = (said.speaker,) if came.kind == "message" else ()
+    entry = Entry(
+        id=entry_id_of(said, owner=owner),
+        entry_type=came.entry_type,
+        content=said.content,
+        session_id=said.session_id,
+        source_id=said.source_id,
+        channel=said.channel,
+        speaker=said.speaker,
+        subjects=came.subjects or speaker,
+        related=() if came.corrects is None else (came.entry_id(came.corrects, owner=owner),),
+        parent=None if came.came_with is None else came.entry_id(came.came_with, owner=owner),
+        at=at,
+        **_described(said.content, at=at),
+    )
+    return weighed(entry, now=now, children=children, policy=policy)
+
+
+def drafted_entry(
+    lesson: Lesson,
+    draft: EntryDraft,
+    *,
+    owner: str,
+    now: datetime,
+    policy: ImportancePolicy | None = None,
+) -> Entry:
+    """The entry that somebody adds, of the resource that it is kept as.
+
+    Args:
+        lesson: The resource.
+        draft: What is said of the entry beside its content.
+        owner: Whose entry it is, for its id.
+        now: What the entry's age is measured against.
+        policy: The weights of importance; the defaults without one.
+    """
+    said = draft.model_dump(include={"tags", "aliases", "critical", "parent", "expires_at"})
+    subjects = draft.subjects or ((draft.speaker,) if draft.speaker else ())
+    came = Incoming(resource=lesson.resource, entry_type=lesson.entry_type)
+    entry = entry_of(came, owner=owner, now=now, policy=policy)
+    entry = entry.model_copy(update=said | {"subjects": subjects})
+    return weighed(entry, now=now, policy=policy)
+
+
+def changed_entry(
+    entry: Entry,
+    change: EntryChange,
+    *,
+    now: datetime,
+    children: int = 0,
+    policy: ImportancePolicy | None = None,
+) -> Entry:
+    """An entry with a change, and with what follows from another content."""
+    changed = entry.model_copy(update=change.model_dump(exclude_unset=True))
+    if changed.content != entry.content:
+        changed = changed.model_copy(update=_described(changed.content, at=changed.at))
+    return weighed(changed, now=now, children=children, policy=policy)
+
+
+def learned_entry(
+    entry: Entry,
+    claims: Sequence[Claim],
+    *,
+    predicates: Mapping[str, Predicate],
+    related: Mapping[str, datetime],
+    now: datetime,
+    children: int = 0,
+    policy: ImportancePolicy | None = None,
+) -> Entry:
+    """An entry with what follows from its claims; with the same claims once more it stays as it is.
+
+    Args:
+        entry: The entry as it is.
+        claims: What it claims; a name that it tells of its subject is an alias.
+        predicates: Those of the claims, by name: their categories are tags.
+        related: Entries of messages that spoke of the same before it, and when; those that it names
+            already are among them.
+        now: What the entry's age is measured against.
+        children: How many entries belong to it.
+        policy: The weights of importance; the defaults without one.
+    """
+    categories = sorted({predicates[claim.predicate].category for claim in claims})
+    found = entry.model_copy(
+        update={
+            "subjects": _joined(entry.subjects, (claim.subject for claim in claims)),
+            "tags": _joined(entry.tags, categories),
+            "aliases": _joined(entry.aliases, _names_in(claims)),
+            "related": _related(entry, related),
+        }
+    )
+    return weighed(found, now=now, children=children, policy=policy)
+
+
+def _related(entry: Entry, related: Mapping[str, datetime]) -> tuple[str, ...]:
+    """The latest of the entries that an entry is related to; of a correction, first what it corrects."""
+    told = entry.related[:1] if entry.entry_type == "correction" else ()
+    latest = sorted(related, key=lambda name: (related[name], name), reverse=True)
+    return _joined(told, latest)[:MOST_RELATED]
+
+
+def _names_in(claims: Sequence[Claim]) -> Iterable[str]:
+    return (
+        claim.object
+        for claim in claims
+        if claim.predicate in NAMING and claim.kind in {"affirmed", "corrected"} and claim.object
+    )
+
+
+def _described(content: str, *, at: datetime) -> dict[str, Any]:
+    """What follows from the content of an entry alone, and when it was said."""
+    return {
+        "summary": cut_text(content, _SUMMARY_CHARS),
+        "keywords": _keywords(content),
+        "times": times_of(content, at=at),
+    }
+
+
+def weighed(
+    entry: Entry, *, now: datetime, children: int = 0, policy: ImportancePolicy | None = None
+) -> Entry:
+    """An entry with the importance that it has at a moment."""
+    weight = importance(entry, now=now, children=children, policy=policy)
+    return entry.model_copy(update={"importance": weight})
+
+
+def _joined(known: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*known, *more]))
+
+
+def _keywords(text: str) -> tuple[str, ...]:
+    """The telling words of a text, those that come most often first."""
+    counts = Counter(word for word in terms_of(text) if len(word) <= _LONGEST_KEYWORD)
+    return tuple(sorted(counts, key=counts.__getitem__, reverse=True)[:_KEYWORDS])

@@ -1,0 +1,230 @@
+"""Entries: one memory each, with what it takes to find it and to judge its worth."""
+
+from datetime import datetime
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    ConfigDict,
+    Field,
+    computed_field,
+    model_validator,
+)
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.resources import check_content, check_date, check_name
+from mnestic.memory.timestamps import check_order
+from mnestic.memory.validation import Text
+
+EntryType = Literal[
+    "interaction",
+    "insight",
+    "correction",
+    "context",
+    "learning",
+    "error",
+    "success",
+    "pattern",
+    "preference",
+    "knowledge",
+]
+EntryStatus = Literal["active", "archived"]
+ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
+
+
+class TimeMention(DeferredModel):
+    """A time that an entry speaks of: the words, and the interval they mean."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    words: str
+    start: AwareDatetime
+    end: AwareDatetime
+
+
+class Entry(DeferredModel):
+    """One memory.
+
+    `content` is what was said, and nothing else: who said it is `speaker`, whom it is about is
+    `subjects`. `critical` ones are never deleted by policy. What was learned from it is not part of it,
+    since that goes on changing: see `FactStore.list_from`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    entry_type: EntryType
+    content: str
+    summary: str = ""
+    session_id: str | None = None
+    source_id: str | None = None
+    channel: str | None = None
+    speaker: str | None = None
+    subjects: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    times: tuple[TimeMention, ...] = ()
+    related: tuple[str, ...] = ()
+    parent: str | None = None
+    importance: float = Field(ge=0, le=1, default=0.5)
+    critical: bool = False
+    access_count: int = 0
+    last_accessed: AwareDatetime | None = None
+    status: EntryStatus = "active"
+    at: AwareDatetime
+    created_at: AwareDatetime | None = None
+    updated_at: AwareDatetime | None = None
+    expires_at: AwareDatetime | None = None
+
+
+def _content(text: str) -> str:
+    try:
+        check_content(text, what="content")
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+    return text
+
+
+def _name(text: str) -> str:
+    try:
+        check_name(text, what="name")
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+    return text.strip()
+
+
+def _moment(at: datetime) -> datetime:
+    try:
+        check_date(at, what="date")
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+    return at
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Each name once, however it is spelt."""
+    return tuple({name_key(name): name for name in reversed(names)}.values())[::-1]
+
+
+_Content = Annotated[str, AfterValidator(_content)]
+_Name = Annotated[str, AfterValidator(_name)]
+_Names = Annotated[tuple[_Name, ...], Field(max_length=64), AfterValidator(_distinct)]
+_Asked = Annotated[Text, Field(max_length=10_000)]
+_Moment = Annotated[AwareDatetime, AfterValidator(_moment)]
+
+
+class EntryDraft(DeferredModel):
+    """An entry that somebody adds.
+
+    Without a `source_id` the same type, content and subjects in the same session are the same entry;
+    with one, the same `source_id`. Without a speaker the agent itself says so, `at` is now by default.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    content: _Content
+    entry_type: EntryType = "knowledge"
+    subjects: _Names = ()
+    tags: _Names = ()
+    aliases: _Names = ()
+    critical: bool = False
+    parent: Text | None = None
+    speaker: _Name | None = None
+    session_id: _Name = "added"
+    source_id: _Name | None = None
+    channel: _Name = "client"
+    at: _Moment | None = None
+    expires_at: AwareDatetime | None = None
+
+
+class EntryChange(DeferredModel):
+    """What is to be otherwise with an entry; what is not given stays as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    content: _Content = ""
+    entry_type: EntryType = "knowledge"
+    subjects: _Names = ()
+    tags: _Names = ()
+    aliases: _Names = ()
+    critical: bool = False
+    status: EntryStatus = "active"
+    parent: Text | None = None
+    expires_at: AwareDatetime | None = None
+
+
+class EntryQuery(DeferredModel):
+    """Which entries are asked for; newest first. `since` is included, `until` is not.
+
+    `related` asks for those that are related to an entry. What has expired is no longer told, unless it
+    is asked for.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entry_types: tuple[EntryType, ...] = ()
+    statuses: tuple[EntryStatus, ...] = ("active",)
+    session_id: _Asked | None = None
+    channel: _Asked | None = None
+    subject: _Asked | None = None
+    parent: _Asked | None = None
+    related: _Asked | None = None
+    expired: bool = False
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+
+    @model_validator(mode="after")
+    def _is_a_time(self) -> Self:
+        check_order(self.since, self.until)
+        return self
+
+
+class Embedding(DeferredModel):
+    """The vector of an entry's content, as it was when it was embedded; see `language.Embedded`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entry_id: str
+    content: str
+    vector: bytes
+
+
+class Unembedded(DeferredModel):
+    """An entry that has no vector of a model, as far as is needed to give it one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    content: str
+    session_id: str | None
+    source_id: str | None
+
+
+class EntryStatistics(DeferredModel):
+    """An agent's entries in numbers.
+
+    `by_importance` holds how many are in each tenth of the range, the least important first.
+    `table_bytes` is what the tables of entries and their indexes take, of all tenants.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    by_type: dict[EntryType, int] = Field(default_factory=dict)
+    by_status: dict[EntryStatus, int] = Field(default_factory=dict)
+    by_importance: tuple[int, ...] = (0,) * 10
+    critical: int = 0
+    expired: int = 0
+    embedded: dict[str, int] = Field(default_factory=dict)
+    oldest: AwareDatetime | None = None
+    newest: AwareDatetime | None = None
+    table_bytes: dict[str, int] = Field(default_factory=dict)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return sum(self.by_status.values())

@@ -1,0 +1,41 @@
+"""Marks of entries: what ranking has to know of a text, computed once when the entry is written.
+
+They stand apart from the entries because they are stored beside them and follow from them: nobody sets them.
+"""
+
+from collections.abc import Collection
+from enum import IntFlag
+
+from mnestic.memory.knowledge.entries import TimeMention
+from mnestic.memory.knowledge.time_mentions import tells_when
+from mnestic.memory.language.change_words import is_revision
+
+_QUESTION_MARKS = ("?", "\uff1f")
+
+
+class EntryMarks(IntFlag):
+    """The bits of the column `entry.marks`; a stored bit never changes its meaning."""
+
+    ASKS = 1
+    """The text ends with a question mark."""
+    REVISES = 2
+    """It has a word by which something is said to be different from before."""
+    NAMES_TIME = 4
+    """It names a time, or says when something recurs."""
+
+
+def marks_of(content: str, times: Collection[TimeMention]) -> EntryMarks:
+    """The marks of an entry.
+
+    Args:
+        content: Its text.
+        times: The times that were found in it.
+    """
+    marks = EntryMarks(0)
+    if content.rstrip().endswith(_QUESTION_MARKS):
+        marks |= EntryMarks.ASKS
+    if is_revision(content):
+        marks |= EntryMarks.REVISES
+    if times or tells_when(content):
+        marks |= EntryMarks.NAMES_TIME
+    return marks

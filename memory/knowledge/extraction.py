@@ -1,0 +1,150 @@
+"""Extraction: what a message claims, before anybody decides whether to believe it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from pydantic import AwareDatetime, ConfigDict, Field, NonNegativeInt
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.claims import (
+    YEARS,
+    Claim,
+    ClaimKind,
+    ClaimSource,
+    Span,
+    check_name,
+    make_id,
+    name_key,
+)
+from mnestic.memory.models.messages import TokenUsage
+
+TurnKind = Literal["message", "tool_result"]
+_SAID: frozenset[ClaimKind] = frozenset({"affirmed", "corrected", "ended", "retracted"})
+
+
+class Turn(DeferredModel):
+    """A message, or what a tool returned in the course of one, as an extractor reads it.
+
+    A tool's result has the tool's name as its speaker. `before` is what was said before it, the oldest
+    first, where that helps to see whom its words mean.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    session_id: str
+    source_id: str
+    speaker: str
+    content: str
+    at: AwareDatetime
+    kind: TurnKind = "message"
+    before: tuple["Turn", ...] = ()
+
+
+class Extracted(DeferredModel):
+    """One thing that a turn claims. `span` is the part of the turn that says so."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    kind: ClaimKind = "affirmed"
+    subject: str = Field(min_length=1)
+    predicate: str = Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")
+    object: str | None = None
+    confidence: float = Field(ge=0, le=1, default=0.9)
+    valid_from: AwareDatetime | None = None
+    valid_to: AwareDatetime | None = None
+    span: Span
+
+
+class Extraction(DeferredModel):
+    """What turns claim, in their order, and what it took to tell.
+
+    `refused` counts what the extractor told and took back, since its words were not there.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    claims: tuple[tuple[Extracted, ...], ...]
+    refused: NonNegativeInt = 0
+    model: str
+    usage: TokenUsage = TokenUsage(input_tokens=0, output_tokens=0)
+
+
+def sound_claims(
+    found: Sequence[Extracted], turn: Turn
+) -> tuple[tuple[Extracted, ...], tuple[str, ...]]:
+    """What can be kept of what an extractor told of a turn, each thing once, and why the rest cannot.
+
+    Every extractor is held to it: its words must be in the turn.
+    """
+    kept: dict[tuple[str, ...], Extracted] = {}
+    refused: list[str] = []
+    for each in found:
+        why = _fault(each, turn)
+        if why is None:
+            kept.setdefault(_key(each), each)
+        else:
+            refused.append(why)
+    return tuple(kept.values()), tuple(refused)
+
+
+def _key(found: Extracted) -> tuple[str, ...]:
+    value = "" if found.object is None else name_key(found.object)
+    return (found.kind, name_key(found.subject), found.predicate, value)
+
+
+def _fault(found: Extracted, turn: Turn) -> str | None:
+    """What is wrong with a thing that a turn is said to claim, or None; without its words."""
+    span, value = found.span, found.object
+    said = turn.content[span.start : span.end]
+    if span.end > len(turn.content) or not any(map(str.isalnum, said)):
+        return "its words are not in the message"
+    if found.kind not in _SAID:
+        return "only a person decides so"
+    if value is None and found.kind in {"affirmed", "corrected"}:
+        return "it has no object"
+    if not (_is_name(found.subject) and (value is None or _is_name(value))):
+        return "its subject or its object is no name"
+    return None if _is_time(found.valid_from, found.valid_to) else "its dates cannot be"
+
+
+def _is_name(name: str) -> bool:
+    try:
+        check_name(name, what="a name")
+    except InvalidInputError:
+        return False
+    return True
+
+
+def _is_time(begins: datetime | None, ends: datetime | None) -> bool:
+    known = [moment for moment in (begins, ends) if moment is not None]
+    return all(moment.year in YEARS for moment in known) and known == sorted(known)
+
+
+def claim_of(
+    found: Extracted,
+    turn: Turn,
+    *,
+    extractor: str,
+    corrects: str | None = None,
+    job_id: str | None = None,
+    workflow_run: str | None = None,
+) -> Claim:
+    """The claim that a turn makes; the same turn makes the same one, whoever reads it again."""
+    object_key = None if found.object is None else name_key(found.object)
+    parts = (turn.session_id, turn.source_id, found.kind, name_key(found.subject), found.predicate)
+    return Claim(
+        id=make_id(*parts, object_key),
+        said_at=turn.at,
+        source=ClaimSource(
+            extractor=extractor,
+            session_id=turn.session_id,
+            source_id=turn.source_id,
+            corrects=corrects,
+            span=found.span,
+            job_id=job_id,
+            workflow_run=workflow_run,
+        ),
+        **found.model_dump(exclude={"span"}),
+    )

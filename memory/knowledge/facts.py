@@ -1,0 +1,117 @@
+"""Facts: what is or was believed of a subject, how facts are asked for, and how they change.
+
+They stand apart from `resolution`, which works them out of claims: whoever reads facts need not know how.
+"""
+
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from pydantic import AwareDatetime, ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.knowledge.claims import Cardinality
+from mnestic.memory.knowledge.predicates import Category
+
+FactStatus = Literal["active", "archived", "deleted"]
+FactEnd = Literal["superseded", "corrected", "ended", "past", "undone", "deleted"]
+
+
+class Stretch(NamedTuple):
+    """A time in which facts are to hold, at some moment from its first to its last.
+
+    Of predicates that are `asked` for, where nothing is known to have been so then, what is known first after it holds
+    too, unless somebody said since when that is so.
+    """
+
+    first: datetime
+    last: datetime
+    asked: frozenset[str] = frozenset()
+
+
+class Fact(DeferredModel):
+    """One thing that is or was believed of a subject.
+
+    It was so from `valid_from` up to `valid_to` (None: it still is, as far as is known); an interval
+    of no length means that it never was. `end` says why it is no longer active.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    category: Category
+    cardinality: Cardinality
+    status: FactStatus
+    confidence: float
+    valid_from: AwareDatetime
+    valid_to: AwareDatetime | None = None
+    end: FactEnd | None = None
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    claims: tuple[str, ...]
+
+    def holds_at(self, moment: datetime) -> bool:
+        """Whether it was so at a moment, as far as is believed."""
+        if self.status == "deleted" or moment < self.valid_from:
+            return False
+        return self.valid_to is None or moment < self.valid_to
+
+    def begins_after(self, moment: datetime) -> bool:
+        """Whether it is to come after a moment, as far as is believed."""
+        return moment < self.valid_from != self.valid_to and self.status != "deleted"
+
+
+class FactQuery(DeferredModel):
+    """Which facts are asked for.
+
+    Without `statuses` the active ones are, or with `as_of` all that were so at that moment, whatever
+    became of them; with `ahead` also all that are to come after it. `believed_at` asks for what followed from the claims until a moment of ours.
+    `subjects` are names or keys of whom facts are about.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    subjects: tuple[str, ...] | None = None
+    predicate: str | None = None
+    statuses: tuple[FactStatus, ...] | None = None
+    as_of: AwareDatetime | None = None
+    ahead: bool = False
+    believed_at: AwareDatetime | None = None
+
+    @property
+    def of_statuses(self) -> tuple[FactStatus, ...]:
+        """The statuses of the facts that are asked for."""
+        if self.as_of is None:
+            return ("active",) if self.statuses is None else self.statuses
+        held: tuple[FactStatus, ...] = ("active", "archived")
+        return held if self.statuses is None else tuple({*held} & {*self.statuses})
+
+    def asks_for(self, fact: Fact) -> bool:
+        """Whether a fact is of these statuses, and was so at that moment."""
+        held = (
+            self.as_of is None
+            or fact.holds_at(self.as_of)
+            or (self.ahead and fact.begins_after(self.as_of))
+        )
+        return held and fact.status in self.of_statuses
+
+
+class FactChange(DeferredModel):
+    """A fact that is believed otherwise than before.
+
+    `before` is None for a new one; `after` for one that never was, given what is claimed now.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    before: Fact | None = None
+    after: Fact | None = None
+
+    @property
+    def fact(self) -> Fact:
+        """The fact as it is now, or as it was last."""
+        fact = self.after or self.before
+        assert fact is not None, "a change is of something"
+        return fact

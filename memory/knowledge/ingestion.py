@@ -1,0 +1,174 @@
+"""Learning: how raw messages become entries and facts, and how far each of them is.
+
+It is pure: which steps there are, and how many messages are where. Which entry a message becomes is
+in `enrichment`.
+"""
+
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from pydantic import ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.knowledge.claims import Claim, make_id
+from mnestic.memory.knowledge.entries import EntryType
+from mnestic.memory.knowledge.extraction import Extracted, Turn, TurnKind, claim_of
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.scope import Id
+
+LearningState = Literal["received", "extracted", "learned", "parked", "dropped"]
+
+
+class Lesson(DeferredModel):
+    """A resource that is to be learned from, and how far that is.
+
+    `extracted` is what its extractor found, from the state `extracted` on; `reason` says why it is
+    parked. With another `number` its message says something else by now.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    resource: Resource
+    number: int | None = None
+    kind: TurnKind = "message"
+    entry_type: EntryType = "interaction"
+    state: LearningState = "received"
+    job_id: str | None = None
+    workflow_run: str | None = None
+    corrects: str | None = None
+    extractor: str | None = None
+    extracted: tuple[Extracted, ...] = ()
+    reason: str | None = None
+
+    @property
+    def turn(self) -> Turn:
+        """The resource as an extractor reads it."""
+        said = self.resource
+        return Turn(
+            session_id=said.session_id,
+            source_id=said.source_id,
+            speaker=said.speaker,
+            content=said.content,
+            at=said.local_at,
+            kind=self.kind,
+        )
+
+    def claims(self, *, workflow_run: str | None) -> list[Claim]:
+        """What it claims; a correction says of what was claimed before that it never was so.
+
+        `workflow_run` learns it, and stands in the claims where no job has heard it.
+        """
+        return [
+            claim_of(
+                _corrected(found) if self.entry_type == "correction" else found,
+                self.turn,
+                extractor=self.extractor or "",
+                corrects=self.corrects,
+                job_id=self.job_id,
+                workflow_run=self.workflow_run or workflow_run,
+            )
+            for found in self.extracted
+        ]
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Session and source id, which no other message has."""
+        return self.resource.place
+
+    @property
+    def name(self) -> str:
+        """How it is named to a person."""
+        return self.resource.name
+
+
+class Incoming(DeferredModel):
+    """A raw message on its way in: what it is, and what it came with.
+
+    `came_with` is the message that a tool's result came with, `corrects` the one that a correction is
+    about, both by their source ids in the same session. `subjects` are whom it is about, where that
+    is not the speaker. What `is_now` is said at the database's time, whatever its resource says.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    resource: Resource
+    kind: TurnKind = "message"
+    entry_type: EntryType = "interaction"
+    job_id: str | None = None
+    workflow_run: str | None = None
+    came_with: str | None = None
+    corrects: str | None = None
+    subjects: tuple[str, ...] = ()
+    is_now: bool = False
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Session and source id, which no other message has."""
+        return self.resource.place
+
+    def as_kept(self, lesson: Lesson) -> "Incoming":
+        """With what was kept of the message, which is what came first."""
+        kept = {"resource": lesson.resource, "kind": lesson.kind, "entry_type": lesson.entry_type}
+        return self.model_copy(update=kept)
+
+    def entry_id(self, source_id: str, *, owner: str) -> str:
+        """The id of the entry that another message of the session becomes."""
+        there = self.resource.model_copy(update={"source_id": source_id})
+        return entry_id_of(there, owner=owner)
+
+
+class Begun(NamedTuple):
+    """Messages that are new, as they are kept, and the time of the transaction; None where none is new."""
+
+    lessons: tuple[Lesson, ...] = ()
+    now: datetime | None = None
+
+
+class IngestRequest(DeferredModel):
+    """The input of `IngestMessages`: whose messages to learn from."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tenant_id: Id
+    agent_id: Id
+    so_far: int = 0
+
+
+class Ingested(DeferredModel):
+    """The result of `IngestMessages`: how many messages were learned from."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    learned: int
+
+
+class LearningCount(DeferredModel):
+    """How many resources of an agent are how far."""
+
+    model_config = ConfigDict(frozen=True)
+
+    received: int = 0
+    extracted: int = 0
+    learned: int = 0
+    parked: int = 0
+    dropped: int = 0
+
+    @property
+    def waiting(self) -> int:
+        """Those that are still to be learned from."""
+        return self.received + self.extracted
+
+
+def entry_id_of(resource: Resource, *, owner: str) -> str:
+    """The id of the entry that a resource becomes; the same resource becomes the same one."""
+    return entry_id_at(resource.place, owner=owner)
+
+
+def entry_id_at(place: tuple[str, str], *, owner: str) -> str:
+    """The id of the entry that the message of a session and source id becomes."""
+    return make_id(owner, "entry", *place)
+
+
+def _corrected(found: Extracted) -> Extracted:
+    """What a correction affirms is what should have been said before."""
+    return found.model_copy(update={"kind": "corrected"}) if found.kind == "affirmed" else found

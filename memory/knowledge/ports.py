@@ -1,0 +1,323 @@
+"""The ports of the stores of knowledge: claims and facts, entries, learning, and signals.
+
+They stand apart from the other stores, which a job works with; as those, they work inside the
+transaction they came from, and belong to its tenant and agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.knowledge.claims import Claim
+    from mnestic.memory.knowledge.entries import (
+        Embedding,
+        Entry,
+        EntryQuery,
+        EntryStatistics,
+        Unembedded,
+    )
+    from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus, Stretch
+    from mnestic.memory.knowledge.ingestion import (
+        Begun,
+        Incoming,
+        LearningCount,
+        LearningState,
+        Lesson,
+    )
+    from mnestic.memory.knowledge.predicates import Predicate
+    from mnestic.memory.knowledge.relations import Mention, Place
+    from mnestic.memory.knowledge.signals import KeptSignal, SignalKind
+    from mnestic.memory.knowledge.subjects import NamedSubject
+
+
+class FactStore(Protocol):
+    """What is believed, and the claims it follows from."""
+
+    async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
+        """Adds claims; those that are there already change nothing. Returns what is believed otherwise.
+
+        Transactions that claim something of one subject and predicate wait for each other.
+
+        Raises:
+            InvalidInputError: a claim cannot be stored.
+        """
+        ...
+
+    async def get(self, fact_id: str) -> Fact:
+        """A fact, whatever its status.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        ...
+
+    async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
+        """The ids of facts that begin so, in their order."""
+        ...
+
+    async def list_from(self, place: Place) -> tuple[Fact, ...]:
+        """The facts, whatever their status, that follow from claims of a message."""
+        ...
+
+    async def list_mentions(self, topics: Collection[tuple[str, str]]) -> tuple[Mention, ...]:
+        """What messages claim of these subjects and predicates, in any order."""
+        ...
+
+    async def list_facts(
+        self,
+        *,
+        subject: str | Sequence[str] | None = None,
+        predicate: str | None = None,
+        statuses: Sequence[FactStatus] | None = None,
+        as_of: datetime | None = None,
+        ahead: bool = False,
+        believed_at: datetime | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> tuple[tuple[Fact, ...], str | None]:
+        """Facts by subject, predicate and time, and the cursor of the next page.
+
+        Args:
+            subject: Only about this one, or about one of these.
+            predicate: Only of this predicate.
+            statuses: Active ones without it; with `as_of` archived ones too.
+            as_of: Only what was so at this moment of the world.
+            ahead: With `as_of`, also what is to come after it.
+            believed_at: As it was believed at this moment of ours: what follows from the claims that
+                were recorded until then, by the predicates of today.
+            limit: At most so many.
+            cursor: Where an earlier page ended.
+        """
+        ...
+
+    async def list_held(self, subject: str, past: Stretch, *, limit: int = 100) -> tuple[Fact, ...]:
+        """Facts about a subject that hold at some moment of a time that is past, what began last first."""
+        ...
+
+    async def count(self) -> dict[FactStatus, int]:
+        """How many facts there are of each status."""
+        ...
+
+    async def list_claims(self, fact: Fact) -> tuple[Claim, ...]:
+        """The claims that a fact follows from, in the order in which they were said."""
+        ...
+
+    async def list_claims_about(
+        self, subject: str | Sequence[str], predicate: str | None = None
+    ) -> tuple[Claim, ...]:
+        """All claims about a subject, or several, in the order in which they were said."""
+        ...
+
+    async def list_named(self, name: str) -> tuple[NamedSubject, ...]:
+        """The subjects that a name may mean, by their own name, another or the first word of one."""
+        ...
+
+    async def list_own_names(self, keys: Collection[str]) -> tuple[str, ...]:
+        """The keys of other names of subjects, without those that are another's as well."""
+        ...
+
+    async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:
+        """What holds for predicates in this tenant, by name."""
+        ...
+
+    async def list_predicates(self) -> tuple[Predicate, ...]:
+        """The predicates about which the tenant has said something, by name."""
+        ...
+
+    async def put_predicate(self, predicate: Predicate) -> None:
+        """Says what holds for a predicate in this tenant; `settle` applies it to an agent."""
+        ...
+
+    async def settle(self, predicate: str, *, limit: int = 200) -> tuple[FactChange, ...]:
+        """Works facts of a predicate out anew that are from before it was changed.
+
+        Takes so many subjects at most; returns nothing once none of the agent's is left.
+        """
+        ...
+
+    async def forget(self, claim_ids: Collection[str], *, forgetting_id: str) -> tuple[str, ...]:
+        """Removes claims for a forgetting that goes on, and works out anew what follows without them.
+
+        Returns the ids of the facts that are gone.
+        """
+        ...
+
+    async def list_unsettled(self, predicate: str, *, limit: int = 100) -> tuple[str, ...]:
+        """Agents of the tenant with facts from before a predicate was changed."""
+        ...
+
+
+class EntryStore(Protocol):
+    """Entries, which every index follows in the same transaction."""
+
+    async def add(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """Adds entries, none of an id that is there already; returns those that are new, as they are stored.
+
+        They have their vectors at once where the embedder needs no server.
+
+        Raises:
+            InvalidInputError: an entry cannot be stored.
+        """
+        ...
+
+    async def get(self, entry_id: str) -> Entry:
+        """An entry.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        ...
+
+    async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
+        """The ids of entries that begin so, in their order."""
+        ...
+
+    async def select(self, entry_ids: Sequence[str], *, lock: bool = False) -> dict[str, Entry]:
+        """The entries of these ids that are there.
+
+        With `lock`, nobody else writes them until the transaction ends.
+        """
+        ...
+
+    async def count_children(self, entry_ids: Collection[str]) -> dict[str, int]:
+        """How many entries belong to each of these, 0 where none does."""
+        ...
+
+    async def select_times(self, entry_ids: Collection[str]) -> dict[str, datetime]:
+        """Of which moments the entries of these ids are that are there."""
+        ...
+
+    async def list_entries(
+        self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[Entry, ...], str | None]:
+        """Entries, newest first, and the cursor of the next page."""
+        ...
+
+    async def select_naming(self, entry_ids: Collection[str]) -> tuple[str, ...]:
+        """The ids of entries that name one of these, as their parent or as related."""
+        ...
+
+    async def change(self, entries: Sequence[Entry]) -> None:
+        """Writes entries anew; one whose content is another loses its vectors.
+
+        Raises:
+            NotFoundError: there is none of an id.
+            InvalidInputError: one cannot be stored.
+        """
+        ...
+
+    async def remove(self, entry_ids: Sequence[str]) -> int:
+        """Removes entries from everywhere; returns how many there were."""
+        ...
+
+    async def count(self) -> EntryStatistics:
+        """The agent's entries in numbers."""
+        ...
+
+    async def list_unembedded(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
+        """Entries that have no vector of a model, the oldest first; of those that changed, later."""
+        ...
+
+    async def list_zero_vectors(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
+        """Entries whose vector of a model is 0, which is near nothing: of texts that the model refused. The oldest first."""
+        ...
+
+    async def embed(self, model: str, embeddings: Sequence[Embedding]) -> int:
+        """Keeps vectors of a model, but none of a content that has changed meanwhile."""
+        ...
+
+    async def embed_again(self, entry_ids: Sequence[str]) -> None:
+        """Forgets the vectors 0 of entries, which stand for texts that a model has refused."""
+        ...
+
+
+class AccessStore(Protocol):
+    """How often entries were told."""
+
+    async def count(self, counts: Mapping[str, int], *, wait: bool = False) -> frozenset[str]:
+        """Adds to how often entries were told, and says that they were now.
+
+        Returns:
+            Those that somebody else has locked, which are passed over; none with `wait`, which waits.
+        """
+        ...
+
+
+class LearningStore(Protocol):
+    """How far it is with learning from each resource."""
+
+    async def receive(self, messages: Sequence[Incoming]) -> Begun:
+        """Keeps messages as resources that are to be learned from; returns those that are new, as they are kept.
+
+        One whose resource is kept already is learned from as that says; one that was received before changes nothing.
+
+        Raises:
+            InvalidInputError: a message cannot be stored.
+        """
+        ...
+
+    async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:
+        """The oldest in a state, locked; what another transaction has locked is left to it."""
+        ...
+
+    async def keep_extracted(self, lessons: Sequence[Lesson], *, extractor: str) -> None:
+        """Keeps what was extracted of each, and by which extractor; one that claims nothing is learned then."""
+        ...
+
+    async def learned(self, lessons: Sequence[Lesson]) -> None:
+        """Says that entries and facts are kept."""
+        ...
+
+    async def park(self, lesson: Lesson, *, reason: str) -> None:
+        """Sets one aside that cannot be learned from, or not be embedded, with the reason; the others go on."""
+        ...
+
+    async def retry(self, lessons: Sequence[Lesson]) -> int:
+        """Lets parked ones be learned from again, from where they were; returns how many were parked."""
+        ...
+
+    async def drop(self, lessons: Sequence[Lesson]) -> int:
+        """Gives up those that are not learned from; returns how many were not. The resources stay."""
+        ...
+
+    async def find(self, session_id: str, source_id: str, *, lock: bool = False) -> Lesson | None:
+        """How far it is with a resource, None for one that is not to be learned from.
+
+        With `lock`, nobody else moves it on until the transaction ends.
+        """
+        ...
+
+    async def list_by_state(
+        self, state: LearningState, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[Lesson, ...], str | None]:
+        """Lessons in a state, the oldest first, and the cursor of the next page."""
+        ...
+
+    async def count(self) -> LearningCount:
+        """How many there are in each state."""
+        ...
+
+
+class SignalStore(Protocol):
+    """What subscribers are told: signals, each written in the transaction of the change it tells of.
+
+    Numbers come to be seen in their order, so whoever goes on after the last one misses none.
+    """
+
+    async def list_signals(
+        self, *, after: int | None = None, kinds: Sequence[SignalKind] = (), limit: int = 100
+    ) -> tuple[KeptSignal, ...]:
+        """Signals after a number, or from the first that is kept, the oldest first.
+
+        Raises:
+            SignalsTrimmedError: some after that number are no longer kept.
+            InvalidInputError: there has been no signal of that number yet.
+        """
+        ...
+
+    async def trim(self, before: datetime, *, limit: int = 10_000) -> int:
+        """Removes the oldest signals, those from before a moment; returns how many, `limit` at most."""
+        ...

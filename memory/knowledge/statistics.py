@@ -1,0 +1,18 @@
+"""An agent's memory in numbers."""
+
+from pydantic import ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.knowledge.entries import EntryStatistics
+from mnestic.memory.knowledge.facts import FactStatus
+from mnestic.memory.knowledge.ingestion import LearningCount
+
+
+class MemoryStatistics(DeferredModel):
+    """Entries, how far learning is, and facts by status."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entries: EntryStatistics
+    learning: LearningCount
+    facts: dict[FactStatus, int]

@@ -1,0 +1,1 @@
+"""The world model of a subject: histories, patterns and summaries of facts."""

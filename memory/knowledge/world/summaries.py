@@ -1,0 +1,74 @@
+"""Summaries of categories: what is so of somebody, many facts in a line.
+
+They stand apart from contexts because they are worked out of the facts that hold, each time anew: a summary
+that is kept would go on telling what has ended since, or was to be forgotten.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+
+from pydantic import ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.predicates import Category
+
+FEWEST_FACTS = 3  # of a category; fewer are told one by one
+LONGEST = 400  # characters of a summary
+_JOINS = re.compile(r"[;:,\n\r\u2028\u2029]|\band\b", re.IGNORECASE)  # what stands between facts
+
+
+class CategorySummary(DeferredModel):
+    """What is so in one category, as a line; `facts` are those that it tells, the latest first."""
+
+    model_config = ConfigDict(frozen=True)
+
+    category: Category
+    text: str
+    facts: tuple[Fact, ...] = ()
+
+
+def summaries_of(
+    facts: Iterable[Fact], *, asked: Collection[str] = ()
+) -> tuple[CategorySummary, ...]:
+    """A summary for each category of which there is enough to tell, the one that changed last first.
+
+    Args:
+        facts: What holds; what began last is told first, and what is too much for a line is not. Neither is what
+            has an end, or could be read as more than one fact.
+        asked: Predicates that the question asks for. Their facts are in no summary, as they are to be told in full.
+    """
+    by_category: defaultdict[Category, list[Fact]] = defaultdict(list)
+    for fact in sorted(facts, key=lambda fact: (-fact.valid_from.timestamp(), fact.id)):
+        if fact.predicate not in asked and _is_plain(fact):
+            by_category[fact.category].append(fact)
+    told = (_summary(category, of_it) for category, of_it in by_category.items())
+    return tuple(summary for summary in told if len(summary.facts) >= FEWEST_FACTS)
+
+
+def _summary(category: Category, facts: list[Fact]) -> CategorySummary:
+    told: list[Fact] = []
+    for fact in facts:
+        if len(_text([*told, fact])) <= LONGEST:
+            told.append(fact)
+    return CategorySummary(category=category, text=_text(told), facts=tuple(told))
+
+
+def _is_plain(fact: Fact) -> bool:
+    """Whether a line of many facts can tell it: without its end, and so that it is not taken for another."""
+    return fact.valid_to is None and not any(
+        _JOINS.search(part) for part in (fact.subject, fact.object)
+    )
+
+
+def _text(facts: Iterable[Fact]) -> str:
+    """Such as `Mara: lives in Ghent, likes tea and jazz; Tom: lives in Bergen`."""
+    objects: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for fact in facts:
+        objects[fact.subject][fact.predicate.replace("_", " ")].append(fact.object)
+    return "; ".join(
+        f"{subject}: "
+        + ", ".join(f"{predicate} {' and '.join(each)}" for predicate, each in said.items())
+        for subject, said in objects.items()
+    )

@@ -1,0 +1,91 @@
+"""The world model: of a subject, what is so, how it changed, what recurs, and what to expect.
+
+It is pure: all of it follows from the subject's facts and claims, whoever puts them together.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pydantic import AwareDatetime, ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.knowledge.claims import Claim, name_key
+from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.subjects import spelt
+from mnestic.memory.knowledge.world.histories import FactHistory, history_of
+from mnestic.memory.knowledge.world.patterns import Pattern, Prediction, patterns_of, predict
+
+
+class World(DeferredModel):
+    """What is known of a subject at a moment.
+
+    `facts` are so now; `changes` are the histories of what was once believed otherwise; `entries` are
+    memories of the type `pattern` about the subject.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    subject: str
+    at: AwareDatetime
+    facts: tuple[Fact, ...] = ()
+    changes: tuple[FactHistory, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    predictions: tuple[Prediction, ...] = ()
+    entries: tuple[Entry, ...] = ()
+
+
+def world_of(
+    subject: str,
+    facts: Iterable[Fact],
+    claims: Iterable[Claim],
+    *,
+    entries: Sequence[Entry] = (),
+    now: datetime,
+) -> World:
+    """The world model of a subject.
+
+    Args:
+        subject: Its name, as it is told if no fact spells it.
+        facts: All facts about it, whatever their status.
+        claims: Those that they follow from.
+        entries: Memories of patterns about it.
+        now: What is so now, and what is to come after.
+    """
+    by_id = {claim.id: claim for claim in claims}
+    topics: dict[str, list[Fact]] = defaultdict(list)
+    for fact in sorted(facts, key=lambda fact: (fact.predicate, fact.valid_from, fact.id)):
+        if fact.status != "deleted":
+            topics[fact.predicate].append(fact)
+    told = [fact for topic in topics.values() for fact in topic]
+    found = [(patterns_of(topic, by_id), topic) for topic in topics.values()]
+    expected = [
+        predict(pattern, topic, now=now) for patterns, topic in found for pattern in patterns
+    ]
+    return World(
+        subject=spelt(name_key(subject), told, otherwise=subject),
+        at=now,
+        facts=tuple(fact for fact in told if fact.holds_at(now)),
+        changes=tuple(
+            _history(topic, by_id.values())
+            for topic in topics.values()
+            if any(fact.status != "active" for fact in topic)
+        ),
+        patterns=tuple(pattern for patterns, _ in found for pattern in patterns),
+        predictions=tuple(
+            sorted(filter(None, expected), key=lambda told: (told.expected_at, told.pattern))
+        ),
+        entries=tuple(entries),
+    )
+
+
+def _history(facts: Sequence[Fact], claims: Iterable[Claim]) -> FactHistory:
+    told = history_of(facts, claims)
+    return FactHistory(
+        subject=told[0].subject,
+        predicate=told[0].predicate,
+        cardinality=told[0].cardinality,
+        category=told[0].category,
+        facts=told,
+    )

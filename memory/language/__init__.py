@@ -1,0 +1,1 @@
+"""Language: dates, names, numbers, sentences and word lists. It imports no other capability."""

@@ -1,0 +1,164 @@
+"""Statements: a text by its clauses, with the words of each and what kind of value they are.
+
+They stand apart from revisions, which compare them, because they look at one text alone. They are English alone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from mnestic.memory.language.change_words import (
+    BEGINS,
+    CLAUSES,
+    JOINT,
+    KINDS_OF_TIME,
+    MANY,
+    NEGATED,
+    NO_CHANGE,
+    NO_MORE,
+    OF_CHANGE,
+    ONSET,
+    OWN,
+    PREPOSITION,
+    SUFFIX,
+    TAKER,
+    TIME,
+    TOKEN,
+    is_revision,
+)
+from mnestic.memory.language.numbers import CARDINALS
+from mnestic.memory.language.sentences import split_sentences
+from mnestic.memory.language.terms import terms_of
+
+_BEGINNING = 1000  # characters that are looked at
+_SHORTEST_STEM = 4  # characters
+
+Kind = Literal["word", "time", "number", "name"]
+
+
+class Word(NamedTuple):
+    """What kind of word one is, in which row of words with nothing but articles and *and* between them, and after what."""
+
+    kind: Kind
+    row: int
+    preposition: str
+
+
+class Clause(NamedTuple):
+    """A clause by its terms, in their order, and its sentence by number.
+
+    `times` is how many weekdays, months and times of day it names. `has_taker`: somebody takes over in it; `has_many`:
+    of what it says there may be several, as of languages that somebody speaks; `denies`: it says what is not so.
+    """
+
+    terms: Mapping[str, Word]
+    sentence: int
+    times: tuple[int, ...]
+    has_taker: bool
+    has_many: bool
+    denies: bool
+
+    def left(self, terms: frozenset[str] | Mapping[str, Word]) -> list[Kind]:
+        """The kinds of its words that are not among some terms."""
+        return [word.kind for term, word in self.terms.items() if term not in terms]
+
+
+class Statements:
+    """A text by its clauses; each part is worked out when it is first needed."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._sentences = text[:_BEGINNING], split_sentences(text[:_BEGINNING])
+        self.begins_later = BEGINS.search(text) is not None  # as in *from June on*
+
+    @property
+    def may_replace(self) -> bool:
+        """Whether it says that something has changed, or is so no more."""
+        return bool(self.changes or self.denials)
+
+    @cached_property
+    def changes(self) -> tuple[Clause, ...]:
+        """The clauses that say that something has changed."""
+        return tuple(
+            clause
+            for place, part in self._revising
+            if not NEGATED.search(part) and is_revision(part)
+            if (clause := _clause(part, place)).terms
+        )
+
+    @cached_property
+    def denials(self) -> tuple[Clause, ...]:
+        """The clauses that say that something is so no more."""
+        return tuple(
+            clause
+            for place, part in self._revising
+            if NO_MORE.search(part) and (clause := _clause(part, place)).denies
+        )
+
+    @cached_property
+    def _revising(self) -> Sequence[tuple[int, str]]:
+        """The parts of sentences that may say either, each with its sentence's number."""
+        return [
+            (place, part)
+            for place, sentence in enumerate(self._sentences)
+            if is_revision(sentence) and not NO_CHANGE.search(sentence)
+            for part in _parts(sentence)
+        ]
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """All clauses."""
+        parts = ((place, part) for place, one in enumerate(self._sentences) for part in _parts(one))
+        return tuple(clause for place, part in parts if (clause := _clause(part, place)).terms)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """All terms, as stems."""
+        return frozenset(map(_stem, terms_of(self._text)))
+
+    @cached_property
+    def is_own(self) -> bool:
+        """Whether it speaks of whoever says it."""
+        return OWN.search(self._text) is not None
+
+
+def _parts(sentence: str) -> Iterator[str]:
+    return filter(None, map(str.strip, CLAUSES.split(sentence)))
+
+
+def _clause(part: str, sentence: int) -> Clause:
+    taker = TAKER.match(part)
+    plain = ONSET.sub(" ", part)
+    spans = [match.span() for match in TIME.finditer(plain)]
+    terms: dict[str, Word] = {}
+    row, end, preposition = 0, 0, ""
+    for match in TOKEN.finditer(plain):
+        token = match.group().removesuffix("'s").removesuffix("\u2019s")
+        is_next = plain[end : match.start()] in ("", " ")
+        if not is_next and JOINT.fullmatch(plain, end, match.start()) is None:
+            row += 1
+            before = PREPOSITION.search(plain, end, match.start())
+            preposition = before[1].casefold() if before else ""
+        stems = [_stem(term) for term in terms_of(token) if term not in OF_CHANGE]
+        if stems:
+            is_time = any(first <= match.start() < last for first, last in spans)
+            is_name = end > 0 or (taker is not None and token == taker["name"])
+            kind = "time" if is_time else _kind(token, is_name=is_name)
+            for stem in stems:
+                terms.setdefault(stem, Word(kind, row, preposition))
+        if stems or end == 0:
+            end = match.end()
+    times = tuple(len(each.findall(plain)) for each in KINDS_OF_TIME)
+    has_many, denies = (each.search(part) is not None for each in (MANY, NEGATED))
+    return Clause(terms, sentence, times, taker is not None, has_many, denies)
+
+
+def _kind(token: str, *, is_name: bool) -> Kind:
+    if any(char.isdigit() for char in token) or token.casefold() in CARDINALS:
+        return "number"
+    return "name" if token[0].isupper() and is_name else "word"
+
+
+def _stem(term: str) -> str:
+    """What the forms of an English word have in common, such as *deployed* and *deployment*; a name has no forms."""
+    stem = SUFFIX.sub("", term)
+    return stem if len(stem) >= _SHORTEST_STEM else term

@@ -1,0 +1,1 @@
+"""Retrieval: queries, candidates, ranking, contexts and auto-retrieval."""

@@ -1,0 +1,85 @@
+"""Follow-ups: what a short message asks, given the one that it follows.
+
+It stands alone because it is pure, and how much of a conversation belongs into a question is a rule of its
+own: too little, and "and her sister?" finds nothing; too much, and everything finds what was spoken of.
+"""
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from mnestic.memory.language.sentences import cut_text
+from mnestic.memory.language.small_talk import is_courtesy, tells, without_faces
+from mnestic.memory.language.terms import terms_of, words_of
+from mnestic.memory.retrieval.auto_retrieval import ChannelMessage
+
+_FEW_TERMS = 2
+_LONGEST_BEFORE = 300  # characters of the message before it
+_OLDEST_BEFORE = timedelta(days=1)
+_ASKING = re.compile("[?\uff1f\u061f\u037e\u055e]")
+_ASKS = re.compile("(?:who|whom|whose|what|which|when|where|why|how)s?")
+_GOES_ON = frozenset({"and", "or", "but", "also"})
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to look for; with `follows`, the message before that it is taken with."""
+
+    text: str
+    follows: ChannelMessage | None = None
+
+
+def question_of(
+    message: str, *, before: Sequence[ChannelMessage], now: datetime, max_chars: int
+) -> Question | None:
+    """What to look for when a message comes: itself, or if it says little and asks on, the last one and it.
+
+    A message says little that has fewer than two words which carry meaning: "why?", "and her sister?".
+    One that says more stands for itself, since what was spoken of before would outweigh what it asks.
+
+    Args:
+        message: The message.
+        before: Messages before it, the last one last; one that says nothing is passed over.
+        now: When it came; what is more than a day older is no longer spoken of.
+        max_chars: What is longer is cut at the end of a sentence.
+
+    Returns:
+        None for a message that says nothing to look for: emoji, a greeting, thanks, a yes.
+    """
+    asked = cut_text(message, max_chars)
+    names = {word for one in before for word in words_of(one.speaker or "")}
+    if not _says_something(asked, names):
+        return None
+    room = min(_LONGEST_BEFORE, max_chars - len(asked) - 1)
+    if room <= 0 or len(_terms(asked)) >= _FEW_TERMS:
+        return Question(asked)
+    last = next((one for one in reversed(before) if _may_precede(one, message, names)), None)
+    if last is None or now - last.at > _OLDEST_BEFORE:
+        return Question(asked)
+    beginning = cut_text(last.content, room)
+    return Question(f"{beginning}\n{asked}".strip(), follows=last)
+
+
+def _may_precede(one: ChannelMessage, message: str, names: AbstractSet[str]) -> bool:
+    return " ".join(one.content.split()) != " ".join(message.split()) and _says_something(
+        cut_text(one.content, _LONGEST_BEFORE), names
+    )
+
+
+def _says_something(text: str, names: AbstractSet[str]) -> bool:
+    """Whether a text has a word that carries meaning, or asks on, and is no courtesy."""
+    return not is_courtesy(text, names=names) and (bool(_terms(text)) or _asks_on(text))
+
+
+def _asks_on(text: str) -> bool:
+    words = [word for word in words_of(text) if tells(word)]
+    if not words:
+        return False
+    asks = _ASKING.search(text) is not None or any(map(_ASKS.fullmatch, words))
+    return asks or words[0] in _GOES_ON
+
+
+def _terms(text: str) -> set[str]:
+    return {term for term in terms_of(without_faces(text)) if tells(term)}

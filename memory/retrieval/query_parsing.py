@@ -1,0 +1,277 @@
+"""Questions: the words they ask by, whom they may name, and which time.
+
+It is pure, and knows nothing of a language but English: words of others pass through it, and the
+text search configuration of the agent says how they are folded.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import NamedTuple
+
+from mnestic.memory.knowledge.claims import YEARS, name_key
+from mnestic.memory.language.date_mentions import find_dates
+from mnestic.memory.language.dates import DateMention, Period
+from mnestic.memory.language.terms import STOP_WORDS
+
+_WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001
+_ENDS = frozenset(".!?:;\n")  # of sentences
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)  # noqa: RUF001
+_ASKS_WHEN = re.compile(
+    r"\s*(?:when|how long|(?:in |on |at |since |until )?(?:what|which) (?:year|month|week|day|date|time)|"
+    r"how many (?:days|weeks|months|years))\b",
+    re.IGNORECASE,
+)
+_IS_QUESTION = re.compile(
+    r"[?\uff1f]\s*$|^\s*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|has|have|will)\b",
+    re.IGNORECASE,
+)
+# What a question says about itself: that something was said, happened or is to be told.
+_ABOUT_ITSELF = frozenset(
+    """
+    talk talked talking discuss discussed happen happened happening mention mentioned say said tell told
+    remember recall remind know known chat chatted speak spoke conversation conversations
+    write wrote written send sent come came went get got make made take took note noted use used
+    did do does anything everything something what whats new list show give find search
+    """.split()  # noqa: SIM905
+)
+# What a question says of what it tells: without it as much is asked, unless it is all that is asked.
+_LIGHT = frozenset(
+    """
+    may might can could shall should must will would need needs want wants wanted get gets getting got
+    much many more most every each lot lots thing things way kind kinds sort sorts type types really still even ever just also please good nice
+    """.split()  # noqa: SIM905
+)
+# Misspelt so often that a tokenizer knows them as words.
+COMMON_SLIPS = frozenset({"wich", "teh", "ther", "taht", "adn", "whan"})
+_AHEAD = timedelta(days=366)  # of what comes after a time that is yet to come
+_LIVING = re.compile(
+    r"\b(?:for|makes?|earns?) (?:an?|his|her|their|my|your|our) living\b"
+    r"(?!\s+(?:rooms?|areas?|spaces?|quarters|conditions|costs?)\b)",
+    re.IGNORECASE,
+)
+# What asks whether somebody knows, up to the name of whom that is about: "do you know which bus ".
+_WHO_KNOWS = "you|we|they|any(?:one|body)|some(?:one|body)|(?:any|one) of (?:you|us)"
+_INDIRECT = re.compile(
+    rf"\s*(?:(?:do|does|did|would|might) (?:{_WHO_KNOWS}) (?:\w+ ){{0,2}}?(?:know|remember|recall|say|mention|hear)|"
+    rf"(?:(?:can|could|would|will) (?:{_WHO_KNOWS}) )?(?:please )?(?:tell|remind) (?:me|us)(?: again| please)?|"
+    r"(?:(?:do|have) you (?:have |got )?)?any idea|i(?:['’]d| would) like to know|i(?:['’]m)? wonder(?:ing)?)\s+"  # noqa: RUF001
+    r"(?:if|whether|that|who|whom|where|when|why|"
+    r"(?:what|which|whose|how)(?: (?!(?:the|an?|in|on|at|to|for|from|with|by|is|are|it)\b)\w+){0,3}?)\s+"
+    r"(?=(?-i:[^\W\d_a-z]))",
+    re.IGNORECASE,
+)
+# What names stand beside one another by, and what several do with one another.
+_JOINING = frozenset({"and", "or", "nor", "the"})
+_SHARED = frozenset(
+    "talk talked talking discuss discussed discussing chat chatted conversation conversations".split()  # noqa: SIM905
+)
+_AUXILIARIES = frozenset(
+    "is are was were do does did has have had will would can could should may might must".split()  # noqa: SIM905
+)
+_TITLES = frozenset(
+    "mr mrs ms miss mx sir dr doctor prof professor herr frau monsieur madame señor señora".split()  # noqa: SIM905
+)
+# Titles that are cut short by a dot; behind "doctor" it ends a sentence.
+_SHORT_TITLE = re.compile(r"\b(mr|mrs|ms|mx|dr|prof)\.(?=\s)", re.IGNORECASE)
+_OF_PAST = frozenset(
+    """
+    was were did had before earlier previous previously former formerly old older used once originally original
+    first initially ever been gone history historically change changed changes moved raised postponed past until
+    war waren wurde wurden hatte hatten früher vorher ehemals era eran fue fueron antes había
+    était étaient avait avant
+    """.split()  # noqa: SIM905
+)
+_PARTS = re.compile(r"[.,;:!?\n]")  # what parts clauses
+_YEARS = 10  # that are looked back for a day without its year
+_A_MONTH = timedelta(days=31)  # before its end is no earlier end of May
+_ENGLISH = 1 / 3  # share of English function words from which a question is in English
+_LONGEST_NAME = 4  # words
+_MOST_WORDS = 200
+
+
+class AskedWord(NamedTuple):
+    """A word of a question, and whether it can be a name by itself.
+
+    `is_capital`: it is written as one within a sentence; `is_asked_about`: it is asked about as *Nate* is in
+    "does Nate play"; `is_owner`: something is theirs, as in "Nate's turtles".
+    """
+
+    text: str
+    may_name: bool
+    is_capital: bool = False
+    is_asked_about: bool = False
+    is_owner: bool = False
+
+
+class Question(NamedTuple):
+    """What a text asks for.
+
+    `words` are without those that name the period. `period` is the time that is asked about, `earlier` what
+    it is in the years before where none is named; `is_question` whether it asks, and is not words to look for,
+    `asks_when` whether a time is what is asked for. `asked_about` are the words by which somebody is called whom a
+    question of one clause is about, as *Nate* in "what does Nate play" and "do you know what Nate plays".
+    """
+
+    words: tuple[AskedWord, ...]
+    period: Period | None
+    earlier: tuple[Period, ...]
+    is_question: bool
+    asks_when: bool
+    asked_about: tuple[tuple[str, ...], ...] = ()
+
+
+class Named(NamedTuple):
+    """Words of a question without names, the names that were among them, and whether it asks what was between them."""
+
+    words: tuple[str, ...]
+    names: tuple[str, ...]
+    is_between: bool = False
+
+
+def read_question(text: str, *, asked_at: datetime) -> Question:
+    """Reads a question; dates in words are told from when it was asked, as of the past if both can be."""
+    text = unicodedata.normalize("NFKC", text)  # as letters of other widths are meant
+    text = _LIVING.sub("work", text)  # what somebody does for a living is not where they live
+    text = _SHORT_TITLE.sub(r"\1", text)  # whose dot ends nothing
+    periods, spans = _periods(text, asked_at)
+    indirect = _INDIRECT.match(text)
+    words = tuple(_words(text, spans, subject_at=indirect.end() if indirect else 0))
+    is_question = bool(_IS_QUESTION.search(text))
+    is_of_one_clause = (is_question or indirect) and _PARTS.search(text.rstrip("?!. \n")) is None
+    return Question(
+        words=words,
+        period=periods[0] if periods else None,
+        earlier=periods[1:],
+        is_question=is_question,
+        asks_when=bool(_ASKS_WHEN.match(text)),
+        asked_about=tuple(_asked_about(words)) if is_of_one_clause else (),
+    )
+
+
+def _asked_about(words: tuple[AskedWord, ...]) -> Iterator[tuple[str, ...]]:
+    """Each name that is asked about, without titles; none where all words have a capital."""
+    if words[2:] and not any(word.text.islower() for word in words):
+        return
+    for is_capital, group in groupby(words, key=lambda word: word.is_capital):
+        words_of_name = list(group)
+        if is_capital and any(word.is_asked_about for word in words_of_name):
+            named = (word.text for word in words_of_name)
+            if name := tuple(word for word in named if word.casefold() not in _TITLES):
+                yield name
+
+
+def possible_names(words: tuple[AskedWord, ...]) -> frozenset[str]:
+    """The keys of everything in a question that could be a name."""
+    return frozenset(key for *_, key in _grams(words))
+
+
+def without_names(words: tuple[AskedWord, ...], known: Collection[str]) -> Named:
+    """Takes known names out of a question, the longest first; each word belongs to one at most."""
+    taken: dict[int, str] = {}
+    for start, end, key in sorted(_grams(words), key=lambda gram: gram[0] - gram[1]):
+        if key in known and not any(place in taken for place in range(start, end)):
+            taken |= dict.fromkeys(range(start, end), key)
+    left = tuple(word.text for place, word in enumerate(words) if place not in taken)
+    names = tuple(dict.fromkeys(taken.values()))
+    return Named(words=left, names=names, is_between=_is_between(words, sorted(taken)))
+
+
+def _is_between(words: tuple[AskedWord, ...], taken: Sequence[int]) -> bool:
+    """Whether a question is of what is between those who are named, not of each: "A and B" have it in common."""
+    if not taken:
+        return False
+    folded = [word.text.casefold() for word in words]
+    between = {folded[place] for place in range(taken[0], taken[-1]) if place not in taken}
+    return not between <= _JOINING or not _SHARED.isdisjoint(folded)
+
+
+def telling_words(words: Collection[str]) -> tuple[str, ...]:
+    """The words that say what is asked about, not that something is."""
+    telling = [word for word in words if word.casefold() not in _ABOUT_ITSELF]
+    return tuple(word for word in telling if word.casefold() not in _LIGHT) or tuple(telling)
+
+
+def asks_of_past(words: Collection[str]) -> bool:
+    """Whether words ask what was so, which may be so no longer."""
+    folded = (word.casefold().replace("\u2019", "'").removesuffix("n't") for word in words)
+    return not _OF_PAST.isdisjoint(folded)
+
+
+def is_english(words: Collection[str]) -> bool:
+    """Whether words are those of a question in English, by its function words."""
+    return sum(word.casefold() in STOP_WORDS for word in words) > _ENGLISH * len(words)
+
+
+def _periods(
+    text: str, asked_at: datetime
+) -> tuple[tuple[Period, ...], tuple[tuple[int, int], ...]]:
+    """The time that a text names, with the years before, and where it stands; the narrowest of several."""
+    found = []
+    for mention in find_dates(text):
+        period = mention.resolve(asked_at, "past") or mention.resolve(asked_at, "future")
+        if period is not None and mention.is_large and period.start.year in YEARS:
+            found.append((_bounded(period, mention.relation, asked_at), mention))
+    if not found:
+        return (), ()
+    chosen, named = min(found, key=lambda one: one[0].end - one[0].start)
+    return (chosen, *_earlier(chosen, named)), tuple((one.start, one.end) for _, one in found)
+
+
+def _earlier(period: Period, mention: DateMention) -> Iterator[Period]:
+    """What a time of which no year is named is in the years before."""
+    if not mention.is_yearly:
+        return
+    last = period
+    for _ in range(_YEARS):
+        before = mention.resolve(last.start - _A_MONTH, "past")
+        if before is None or before.start >= last.start:
+            return
+        yield before
+        last = before
+
+
+def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
+    """From a date on until now, where its preposition says so; after what is to come, for a year."""
+    if relation in {"since", "after"}:
+        begin = period.start if relation == "since" else period.end
+        end = max(asked_at + timedelta(days=1), period.end)
+        return Period(begin, end if end > begin else begin + _AHEAD, period.unit)
+    return period
+
+
+def _words(
+    text: str, spans: tuple[tuple[int, int], ...], *, subject_at: int
+) -> Iterator[AskedWord]:
+    before, end = "", 0
+    for number, match in enumerate(_WORD.finditer(text)):
+        if number >= _MOST_WORDS:
+            return
+        is_within, end = _ENDS.isdisjoint(text[end : match.start()]), match.end()
+        if any(start < match.end() and match.start() < end for start, end in spans):
+            before = match[0]
+            continue
+        word = _POSSESSIVE.sub("", match[0])
+        is_telling = word.casefold() not in STOP_WORDS
+        is_large = word[:1].isupper() and before != ""
+        is_capital = is_large and is_within and not word.isupper()
+        follows = before.casefold() in _AUXILIARIES or _POSSESSIVE.search(before) is not None
+        follows = follows or match.start() == subject_at
+        yield AskedWord(
+            word,
+            may_name=is_large or is_telling,
+            is_capital=is_capital,
+            is_asked_about=is_capital and is_telling and (follows or word != match[0]),
+            is_owner=word != match[0],
+        )
+        before = match[0]
+
+
+def _grams(words: tuple[AskedWord, ...]) -> Iterator[tuple[int, int, str]]:
+    for start in range(len(words)):
+        for end in range(start + 1, min(len(words), start + _LONGEST_NAME) + 1):
+            gram = words[start:end]
+            if gram[0].may_name and gram[-1].may_name:
+                yield start, end, name_key(" ".join(word.text for word in gram))

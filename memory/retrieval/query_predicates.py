@@ -1,0 +1,212 @@
+"""What a question asks to be told of somebody: predicates, by the words that ask for them.
+
+It stands apart from the predicates because it is about English, and only a help: what it does not know is
+found by its words and its meaning.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime, timedelta
+from functools import cache
+from types import MappingProxyType
+
+from mnestic.memory.knowledge.facts import Stretch
+from mnestic.memory.knowledge.predicates import DEFAULTS, STATES
+from mnestic.memory.language.terms import terms_of
+
+_LIKING, _DOES = "enjoy", frozenset({"do", "does", "did", "would"})
+# What tells no place, and so is not asked for by *where*.
+_NOWHERE = frozenset({"job_title", "works_on", "works_with", "colleague"})
+# What was so once: asked for by the words of what is so, but after it.
+_ONCE = {"lived_in": "lives_in", "worked_at": "employer"}
+_AFTER = 0.8
+# Beside the words of the predicate's own name.
+_ASKED_BY = {
+    "age": "old",
+    "aunt_or_uncle": "family relative relatives",
+    "allergic_to": "allergy allergies intolerance allergen ill sick",
+    "avoids": "avoid",
+    "birthday": "born birth birthdate",
+    "born_in": "birthplace",
+    "child": "children kid kids son daughter family",
+    "colleague": "coworker coworkers team",
+    "comes_from": "come origin originally roots hometown",
+    "cousin": "family relative relatives",
+    "favourite_film": "movie",
+    "favourite_drink": "beverage drinking",
+    "diet": "vegetarian vegan",
+    "dislikes": "dislike hate hates mind",
+    "drinks": "drink drinking beverage beverages",
+    "eats": "eat eating",
+    "employer": "work working job company firm employed employs boss",
+    "email": "mail reach contact",
+    "engaged_to": "fiance fiancee married marry partner",
+    "favourite_food": "dish meal eat eating",
+    "favourite_colour": "color",
+    "friend": "friends",
+    "full_name": "surname called",
+    "graduated_from": "degree graduate university alumni",
+    "grandchild": "family grandson granddaughter",
+    "grandparent": "family grandmother grandfather",
+    "habit_of": "habit habits usually",
+    "hobby": "hobbies pastime interests leisure spare free",
+    "home_type": "house apartment flat",
+    "in_law": "family",
+    "job_title": "job profession occupation work living career role",
+    "languages_spoken": "speak speaks language tongue",
+    "learns": "learn learning lesson class play instrument",
+    "likes": "like enjoy enjoys love loves",
+    "lived_in": "live living before previously",
+    "lives_in": "live living home reside resides residence address city town country based moved move",
+    "lives_with": "live living household flatmate roommate",
+    "married_to": "husband wife spouse marry partner wedding",
+    "member_of": "member club society",
+    "neighbour": "neighbor neighbors",
+    "nickname": "called",
+    "owns": "own possess possesses",
+    "parent": "mother father mum dad mom family",
+    "partner": "boyfriend girlfriend husband wife spouse dating",
+    "pet": "pets animal animals",
+    "phone": "number telephone call reach contact",
+    "plans": "plan planning intend intends",
+    "plays": "play playing instrument",
+    "preferred_name": "called",
+    "relationship_status": "single married dating",
+    "salary": "earn earns paid pay income",
+    "school": "class pupil",
+    "sibling": "brother sister brothers sisters family",
+    "skill": "skills able",
+    "studies": "study studying subject degree",
+    "studies_at": "study studying university college school",
+    "teaches": "teach teacher teaching",
+    "trains_in": "train training sport exercise",
+    "visited": "visit trip travel travelled been holiday holidays vacation",
+    "wants": "want wish wishes",
+    "works_on": "work working project",
+    "works_with": "work working colleague colleagues",
+    "worked_at": "work worked job employer company before previously",
+}
+
+
+def asked_predicates(
+    words: Collection[str], *, number: int, known: Collection[str] = ()
+) -> dict[str, float]:
+    """Which predicates the words of a question ask for, and which share of them does.
+
+    Args:
+        words: Those of the question that are telling, and what it has of `doing`; without names.
+        number: How many of them say what is asked.
+        known: Predicates beside the defaults; they are asked for by the words of their names.
+    """
+    terms = _terms(words)
+    if not terms:
+        return {}
+    whole = max(number, len(terms))
+    found = {}
+    for name, groups in _asked_for(terms, words, known):
+        said = [terms & group for group in groups]
+        if all(said):
+            found[name] = len(set().union(*said)) / whole
+    for once, now in _ONCE.items():
+        if 0 < found.get(once, 0) <= found.get(now, 0):
+            found[once] *= _AFTER
+    return found
+
+
+def asked_stretch(
+    period: tuple[datetime, datetime] | None, predicates: Collection[str], *, now: datetime
+) -> Stretch | None:
+    """A time that is past, where a question asks for what is one after the other.
+
+    Such as where somebody works; of what happened on a day, the day itself tells.
+
+    Args:
+        period: From when, up to, not with, when.
+        predicates: What the question asks for.
+        now: When it is asked.
+    """
+    if period is None or period[1] > now or STATES.isdisjoint(predicates):
+        return None
+    return Stretch(period[0], period[1] - timedelta(microseconds=1), frozenset(predicates))
+
+
+_TYPES = {
+    "error": "error problem wrong fail failed failing failure mistake incident accident trouble",
+    "learning": "lesson",
+    "preference": "prefer prefers preference",
+    "success": "success succeeded",
+}
+
+
+def doing(words: Collection[str]) -> tuple[str, ...]:
+    """The words of a question by which *like* is something that somebody does; they say nothing else."""
+    return tuple(word for word in words if word.casefold() in _DOES)
+
+
+def asked_tags(words: Collection[str]) -> frozenset[str]:
+    """The tags that words may name, in the singular."""
+    return frozenset(parts[0] for word in words if len(parts := terms_of(word)) == 1)
+
+
+def asked_types(words: Collection[str]) -> frozenset[str]:
+    """The types of entries that words ask for, as tags."""
+    terms = asked_tags(words)
+    return frozenset(
+        f"type:{name}" for name, asked in _TYPES.items() if not terms.isdisjoint(asked.split())
+    )
+
+
+def touched_predicates(words: Collection[str], *, number: int) -> frozenset[str]:
+    """The predicates that a half of the question at least has to do with, such as the food that somebody eats.
+
+    What somebody else is believed to be in that respect is no answer.
+    """
+    terms = _terms(words)
+    least = max(number, len(terms), 1) / 2
+    return frozenset(
+        name
+        for name, groups in _asked_for(terms, words)
+        if len(terms & frozenset().union(*groups)) >= least
+    )
+
+
+def _asked_for(
+    terms: Collection[str], words: Collection[str], known: Collection[str] = ()
+) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:
+    """The predicates that a question has a word of, with the words that ask for them."""
+    is_of_place = "where" in {word.casefold() for word in words}
+    named = {*known}.union(*(_named_by().get(term, ()) for term in terms))
+    for name in named - _NOWHERE if is_of_place else named:
+        yield name, _defaults().get(name) or _groups(name)
+
+
+def _terms(words: Collection[str]) -> set[str]:
+    """What words say; *like* alone mostly says nothing, but where somebody *does like* it is what is asked."""
+    said = set(terms_of(" ".join(words)))
+    folded = {word.casefold() for word in words}
+    is_liked = "like" in folded and not folded.isdisjoint(_DOES)
+    return said or ({_LIKING} if is_liked else set())
+
+
+@cache
+def _defaults() -> Mapping[str, tuple[frozenset[str], ...]]:
+    return MappingProxyType({name: _groups(name) for name in {*DEFAULTS, *_ASKED_BY}})
+
+
+@cache
+def _named_by() -> Mapping[str, Collection[str]]:
+    """The predicates, by each word that asks for them."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for name, groups in _defaults().items():
+        for word in frozenset().union(*groups):
+            found[word].append(name)
+    return MappingProxyType(found)
+
+
+def _groups(name: str) -> tuple[frozenset[str], ...]:
+    """Words of which a question has one each: of what is the favourite of its kind, it has to say both."""
+    first, _, kind = name.partition("_")
+    also = terms_of(_ASKED_BY.get(name, ""))
+    if first == "favourite":
+        return frozenset({"favourite", "favorite"}), frozenset({*terms_of(kind), *also})
+    return (frozenset({*terms_of(name.replace("_", " ")), *also}),)

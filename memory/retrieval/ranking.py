@@ -1,0 +1,154 @@
+"""Ranking: how sure it is that an entry answers a question, worked out of what each source says.
+
+It is pure. Each signal but that of a revision is absolute, from 0 to 1: it depends on the question, the entry and
+the memory, not on what else was found. So scores are calibrated once, for all questions: the best entry's own words and
+meaning tell how sure it is that anything answers, and the other scores are shares of that.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from mnestic.memory.retrieval.candidates import (
+    Asked,
+    Candidates,
+    Edges,
+    Succession,
+    Values,
+    tuples_of,
+)
+from mnestic.memory.retrieval.queries import RetrievalPolicy
+from mnestic.memory.retrieval.scoring import Weighed
+
+_DIGITS = 9  # of what is compared; below that the time tells
+# A share that is this much too small is not: some stand just where others are left out.
+_ROUNDED = 10**-_DIGITS
+
+
+class Ranked(NamedTuple):
+    """A candidate with its score, and what each signal added to the sum that the score is made of.
+
+    `share` is what the entry and what it is lent say, of the most that any says; `weighed` are the signals of
+    all candidates in one order, in which this one is at `place`, and `reranked` what reading it once more added.
+    `is_said` is what somebody said whom the question names, `is_of_another` what somebody else did.
+    """
+
+    number: int
+    at: float
+    importance: float
+    is_said: bool
+    is_of_another: bool
+    share: float
+    score: float
+    place: int
+    weighed: Mapping[str, Values]
+    reranked: float | None = None
+
+    @property
+    def signals(self) -> dict[str, float]:
+        """What each signal added, without those that added nothing."""
+        parts = {name: float(part.item(self.place)) for name, part in self.weighed.items()}
+        found = {name: part for name, part in parts.items() if part}
+        return found if self.reranked is None else found | {"rerank": self.reranked}
+
+
+def rank(
+    candidates: Candidates,
+    *,
+    asked: Asked,
+    edges: Edges,
+    policy: RetrievalPolicy,
+    successions: Collection[Succession] = (),
+    min_score: float | None = None,
+) -> list[Ranked]:
+    """Candidates that answer a question, the best first.
+
+    Args:
+        candidates: What the sources brought, each once.
+        asked: The question.
+        edges: By number, the entries beside an entry and related to it, which it lends to.
+        policy: The weights.
+        successions: Of those that told what was so one after the other, the latest comes first.
+        min_score: Scores below it are left out; the policy's without one. With 0 nothing is.
+    """
+    if not len(candidates):
+        return []
+    weighed, rows = Weighed(candidates, asked, policy), candidates.rows
+    signals = weighed.says() | weighed.lent(edges)
+    evidence = np.sum(list(signals.values()), axis=0)
+    signals |= weighed.beside()
+    total = np.sum(list(signals.values()), axis=0)
+    revision, replaced = weighed.revision(total)
+    revision = revision + weighed.succession(total + revision, successions)
+    signals |= {"revision": revision}
+    total = total + revision
+    best, most = total.max(), evidence.max()
+    score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
+    score *= weighed.beside_alone(edges, evidence)
+    if asked.period is not None:
+        score *= weighed.outside(evidence)
+    share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))
+    worth = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
+    worth = worth.round(_DIGITS)
+    order = np.lexsort((rows["number"], rows["at"], worth))[::-1]
+    order = order[~replaced[order]]
+    if asked.names and not asked.weights:
+        order = order[~(weighed.concern["apart"] | weighed.concern["other"])[order]]
+    least, floor = _least(policy, min_score, best=score[order].max(initial=0))
+    order = order[(score[order] >= least) & (share[order] >= floor - _ROUNDED)]
+    of_another = weighed.concern["other"] & rows["is_turn"]
+    parts = [rows["number"], rows["at"], rows["importance"], rows["is_said"], of_another]
+    parts += [share, score, np.arange(len(rows))]
+    told = (part[order].tolist() for part in parts)
+    return [*tuples_of(Ranked, *told, repeat(signals), repeat(None))]
+
+
+def rerank(
+    ranked: Sequence[Ranked],
+    relevances: Sequence[float],
+    *,
+    weight: float,
+    policy: RetrievalPolicy,
+) -> list[Ranked]:
+    """The candidates anew, once the first of them have been read together with the question.
+
+    A relevance, from 0 to 1, takes the place of a share of the score, and of the share of the evidence, by
+    `weight`. The signal `rerank` is what that added to the score, or took from it.
+    """
+    told = []
+    for one, relevance in zip(ranked, relevances, strict=False):
+        added = weight * (relevance - one.score)
+        told.append(
+            one._replace(
+                reranked=added,
+                share=(1 - weight) * one.share + weight * relevance,
+                score=one.score + added,
+            )
+        )
+    told += ranked[len(told) :]
+    return sorted(told, key=lambda one: _order(one, policy), reverse=True)
+
+
+def sure_enough(
+    ranked: Iterable[Ranked], *, policy: RetrievalPolicy, min_score: float | None = None
+) -> list[Ranked]:
+    """Those whose scores, and shares of the evidence, are not too small to be told; see `rank`."""
+    ranked = [*ranked]
+    best = max((one.score for one in ranked), default=0.0)
+    least, floor = _least(policy, min_score, best=best)
+    return [one for one in ranked if one.score >= least and one.share >= floor - _ROUNDED]
+
+
+def _least(
+    policy: RetrievalPolicy, min_score: float | None, *, best: float = 0.0
+) -> tuple[float, float]:
+    """The score, and the share of the evidence, below which nothing is told beside the best score."""
+    score = policy.min_score if min_score is None else min_score
+    return (max(score, policy.least_of_best * best), policy.least_share) if score else (0.0, 0.0)
+
+
+def _order(one: Ranked, policy: RetrievalPolicy) -> tuple[float, float, int]:
+    worth = policy.sort_by_importance * one.importance
+    return policy.sort_by_relevance * one.score + worth, one.at, one.number

@@ -1,0 +1,58 @@
+"""Moments as people and programs write them: ISO 8601, or seconds since 1970."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.resources import check_date
+
+_EXAMPLE = "2025-01-18T09:30:00Z"
+
+
+def parse_moment(value: object) -> datetime:
+    """An aware moment, in UTC where no offset is named; a day alone is its beginning.
+
+    Raises:
+        ValueError: it is no moment, or out of the range of what can be meant.
+    """
+    moment = _read(value)
+    try:
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        check_date(moment.astimezone(UTC), what="date")
+    except OverflowError:
+        raise ValueError(f"{value!r} is out of range") from None
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+    return moment
+
+
+def check_order(since: datetime | None, until: datetime | None) -> None:
+    """Refuses a time that ends before it begins; one without an end, or without a beginning, does not.
+
+    Raises:
+        ValueError: it does.
+    """
+    if since is not None and until is not None and until < since:
+        raise ValueError(f"until, {until.isoformat()}, is before since, {since.isoformat()}")
+
+
+def _read(value: object) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return datetime.fromtimestamp(value, UTC)
+        except (OverflowError, ValueError, OSError):
+            why = "is no number of seconds since 1970 that can be meant; are they milliseconds?"
+            raise ValueError(f"{value!r:.40} {why}") from None
+    if not isinstance(value, str):
+        raise ValueError(f"is no ISO 8601 text such as {_EXAMPLE}")  # noqa: TRY004 (pydantic's way)
+    try:
+        return datetime.fromisoformat(value.strip())
+    except ValueError:
+        raise ValueError(f"{value[:40]!r} is not ISO 8601, such as {_EXAMPLE}") from None
+
+
+Moment = Annotated[datetime, BeforeValidator(parse_moment)]

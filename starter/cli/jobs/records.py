@@ -1,0 +1,130 @@
+"""`mnestic memory record`: read and write an agent's long-term records."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from mnestic.memory.durations import Duration
+from mnestic.memory.jobs.records import LongTermRecord
+from mnestic.starter.cli.connection import connect_memory
+from mnestic.starter.cli.known_agents import known_memory
+from mnestic.starter.cli.output import (
+    AsJson,
+    out,
+    parse_as,
+    parse_value,
+    print_json,
+    print_table,
+    run,
+)
+
+app = typer.Typer(help="Read and write an agent's long-term records.", no_args_is_help=True)
+
+Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
+Namespace = Annotated[str, typer.Argument(help="The record's namespace.")]
+Key = Annotated[str, typer.Argument(help="The record's key.")]
+
+
+@app.command()
+def get(namespace: Namespace, key: Key, agent: Agent, as_json: AsJson = False) -> None:
+    """Show a record."""
+
+    async def work() -> None:
+        async with known_memory(agent) as memory:
+            _print_record(await memory.get(namespace, key), as_json=as_json)
+
+    run(work())
+
+
+@app.command("set")
+def set_(
+    namespace: Namespace,
+    key: Key,
+    value: Annotated[str, typer.Argument(help="JSON, plain text, or @FILE with either.")],
+    agent: Agent,
+    ttl: Annotated[str | None, typer.Option(help="How long it lives, such as 30d.")] = None,
+    expected_version: Annotated[
+        int | None, typer.Option(min=0, help="Only if it is at this version; 0: only if new.")
+    ] = None,
+    request_id: Annotated[
+        str | None, typer.Option(help="The same id is the same write, done once.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a record."""
+    lifetime, told = parse_as(Duration, ttl, what="--ttl"), parse_value(value, what="value")
+
+    async def work() -> None:
+        async with await connect_memory() as connection:
+            record = await connection.memory(agent).set(
+                namespace,
+                key,
+                told,
+                ttl=lifetime,
+                expected_version=expected_version,
+                operation_key=f"client/{request_id}" if request_id else None,
+            )
+        _print_record(record, as_json=as_json, is_text=told == value)
+
+    run(work())
+
+
+@app.command("list")
+def list_(
+    agent: Agent,
+    namespace: Annotated[str | None, typer.Option(help="Only this namespace.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 100,
+    cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List records in the order of namespace and key."""
+
+    async def work() -> None:
+        async with known_memory(agent) as memory:
+            found, following = await memory.list_records(namespace, limit=limit, cursor=cursor)
+        if as_json:
+            records = [record.model_dump(mode="json") for record in found]
+            print_json({"records": records, "cursor": following})
+            return
+        rows = [
+            (r.namespace, r.key, r.version, json.dumps(r.value, ensure_ascii=False)) for r in found
+        ]
+        columns = ("namespace", "key", "version", "value")
+        print_table(columns, rows, empty="No records.", cut=("value",))
+        if following:
+            out.print(f"More: --cursor {following}", soft_wrap=True)
+
+    run(work())
+
+
+@app.command()
+def delete(
+    namespace: Namespace,
+    key: Key,
+    agent: Agent,
+    expected_version: Annotated[
+        int | None, typer.Option(min=1, help="Only if it is at this version.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a record."""
+
+    async def work() -> None:
+        async with known_memory(agent) as memory:
+            gone = await memory.delete(namespace, key, expected_version=expected_version)
+        if as_json:
+            print_json(gone.model_dump(mode="json"))
+        else:
+            out.print(f"{gone.namespace}/{gone.key} is deleted; its version is {gone.version}.")
+
+    run(work())
+
+
+def _print_record(record: LongTermRecord, *, as_json: bool, is_text: bool = False) -> None:
+    if as_json:
+        print_json(record.model_dump(mode="json"))
+    else:
+        how = " · stored as text" if is_text else ""
+        out.print(f"{record.namespace}/{record.key} · version {record.version}{how}")
+        out.print_json(data=record.value)

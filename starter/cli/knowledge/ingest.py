@@ -1,0 +1,218 @@
+"""`mnestic memory ingest`: what an agent hears."""
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from mnestic.memory.errors import InvalidInputError, LearningHeldError, UnavailableError
+from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.output import (
+    AsJson,
+    counted,
+    err,
+    out,
+    print_delay,
+    print_json,
+    print_progress,
+    print_refusal,
+    run,
+)
+from mnestic.starter.importers.conversations import read_conversation
+
+if TYPE_CHECKING:
+    from mnestic.starter.client.memory_client import MemoryClient
+    from mnestic.starter.client.mnestic_client import MnesticClient
+
+Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
+
+_MOST_TOLD = 20
+_LOOK_EVERY_S = 0.5
+
+
+def ingest(
+    file: Annotated[
+        Path, typer.Argument(help="JSON lines, LoCoMo's JSON or Markdown; - reads it.")
+    ],
+    agent: Agent,
+    sample: Annotated[str | None, typer.Option(help="Which of LoCoMo's samples.")] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="It is Markdown, as a file named .md is.")
+    ] = False,
+    speaker: Annotated[
+        str | None,
+        typer.Option(help="Who says what names nobody in Markdown; default: the agent."),
+    ] = None,
+    channel: Annotated[str, typer.Option(help="Where the messages come from.")] = "file",
+    as_json: AsJson = False,
+) -> None:
+    """Learn from a conversation; again, from what is new in it.
+
+    Messages that cannot be kept are told on standard error, the others are learned from; the exit code is
+    then 2.
+    """
+    refused: list[InvalidInputError] = []
+    with _opened(file) as path:
+        try:
+            conversation = read_conversation(
+                path,
+                sample=sample,
+                markdown=markdown,
+                author=speaker or agent,
+                name=str(file),
+                refuse=refused.append,
+            )
+        finally:
+            _tell(refused)
+    if sample is None and conversation.others:
+        others = ", ".join(conversation.others)
+        print_progress(f"Only the first sample is read; --sample reads one of the others: {others}")
+    read = sum(len(session.turns) for session in conversation.sessions)
+    unread = len(refused)
+
+    async def work() -> None:
+        from mnestic.starter.client.ingestion import receive_conversation
+
+        received = 0
+        async with await connect_client() as client:
+            # Extraction begins with the first batch.
+            before = await client.memory(agent).count_learning()
+            with _progress() as progress:
+                bar = progress.add_task("messages kept", total=read)
+                async for batch in receive_conversation(
+                    client, conversation, agent_id=agent, channel=channel, refuse=refused.append
+                ):
+                    received += batch.new
+                    progress.update(bar, advance=batch.messages)
+                async with _shown(progress, client.memory(agent)):
+                    held = await _learn(client, agent)
+            after = await client.memory(agent).count_learning()
+        _tell(refused[unread:])
+        messages = read - len(refused[unread:])
+        learned = after.learned - before.learned
+        told: dict[str, Any] = {
+            "messages": messages,
+            "new": received,
+            "learned": learned,
+            "parked": after.parked,
+        }
+        if refused:
+            told["refused"] = [{"what": error.what, "why": error.why} for error in refused]
+        if as_json:
+            print_json(told | ({"waiting": after.waiting, "held": held.why} if held else {}))
+        else:
+            out.print(
+                f"{counted(messages, 'messages')}, {received} of them new; learned from {learned}, "
+                f"{after.parked} parked{f', {after.waiting} waiting' if held else ''}."
+            )
+        if held:
+            raise held
+
+    _run(work())
+    if refused:
+        raise InvalidInputError(
+            what=f"conversation {file}", why=f"{len(refused)} of its messages cannot be kept"
+        )
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    """Runs it; who interrupts it is told how it goes on."""
+    try:
+        run(work)
+    except KeyboardInterrupt:
+        print_progress("What was kept stays; the same command goes on where it stopped.")
+        raise
+
+
+def _tell(refused: Sequence[InvalidInputError]) -> None:
+    for error in refused[:_MOST_TOLD]:
+        print_refusal(str(error))
+    if len(refused) > _MOST_TOLD:
+        print_refusal(f"{len(refused) - _MOST_TOLD} messages more; --json tells all")
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[Path]:
+    """The file to read; standard input is kept in one while it is read, not in memory."""
+    if str(file) != "-":
+        yield file
+        return
+    with tempfile.NamedTemporaryFile(prefix="mnestic-", suffix=".jsonl") as kept:
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        kept.flush()
+        yield Path(kept.name)
+
+
+async def _learn(client: "MnesticClient", agent_id: str) -> LearningHeldError | None:
+    """Has messages learned from; returns why some have to wait for a person, if any do."""
+    from mnestic.starter.client.ingest_status import wait_for_learning
+    from mnestic.starter.client.ingestion import start_ingest
+
+    try:
+        handle = await start_ingest(client, agent_id=agent_id)
+        await wait_for_learning(client, handle, tell=print_delay)
+    except LearningHeldError as error:
+        return error
+    return None
+
+
+@asynccontextmanager
+async def _shown(progress: Progress, memory: "MemoryClient") -> AsyncIterator[None]:
+    """Shows how learning goes on while it does, if anybody looks and there is anything to learn."""
+    waiting = 0 if progress.disable else (await memory.count_learning()).waiting
+    if not waiting:
+        yield
+        return
+    bar = progress.add_task("messages learned from", total=waiting)
+    watching = asyncio.create_task(_watch(progress, bar, memory))
+    try:
+        yield
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+        await _count(progress, bar, memory)
+
+
+async def _watch(progress: Progress, bar: TaskID, memory: "MemoryClient") -> None:
+    while True:
+        await _count(progress, bar, memory)
+        await asyncio.sleep(_LOOK_EVERY_S)
+
+
+async def _count(progress: Progress, bar: TaskID, memory: "MemoryClient") -> None:
+    """What others send meanwhile is learned from as well, and may be more than there was."""
+    with suppress(UnavailableError):  # nothing to show for now; who waits for learning tells why
+        still = (await memory.count_learning()).waiting
+        total = max(progress.tasks[bar].total or 0, still)
+        progress.update(bar, total=total, completed=total - still)
+
+
+class _Rate(ProgressColumn):
+    """How many messages a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.0f}/s")
+
+
+def _progress() -> Progress:
+    """Bars with rate and time left, on standard error, for a person alone."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate())
+    return Progress(*columns, TimeRemainingColumn(), console=err, disable=not err.is_terminal)

@@ -1,0 +1,103 @@
+"""`mnestic memory settings`: what is set for an agent at run time."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.retrieval.agent_settings import AgentSettings, check_names
+from mnestic.starter.cli.connection import connect_memory
+from mnestic.starter.cli.known_agents import known_memory
+from mnestic.starter.cli.output import AsJson, parse_value, print_json, print_table, run
+
+app = typer.Typer(help="What is set for an agent at run time.", no_args_is_help=True)
+Agent = Annotated[str, typer.Option(help="The agent whose settings they are.")]
+_COLUMNS = ("setting", "value", "about")
+_DEFAULT = "default"  # in place of a value
+# Whose value is text whatever it looks like.
+_TEXTS = frozenset(
+    name for name, field in AgentSettings.model_fields.items() if field.annotation is str
+)
+
+
+@app.command()
+def get(
+    agent: Agent,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Only these.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the settings in force, or some of them."""
+    check_names(names or ())
+
+    async def work() -> None:
+        async with known_memory(agent) as memory:
+            found = await memory.settings()
+        _print_settings(found, names=names or (), as_json=as_json)
+
+    run(work())
+
+
+@app.command("set")
+def set_(
+    name: Annotated[str, typer.Argument(help="The setting.")],
+    value: Annotated[
+        str, typer.Argument(help="JSON, plain text, or @FILE with either; or the word default.")
+    ],
+    agent: Agent,
+    as_json: AsJson = False,
+) -> None:
+    """Change a setting; it holds from the next message on."""
+    check_names([name])
+    told: Any = value if name in _TEXTS else parse_value(value, what=f"setting {name}")
+
+    async def work() -> None:
+        async with await connect_memory() as connection:
+            memory = connection.memory(agent)
+            if value == _DEFAULT:
+                changed = await memory.reset_settings(name)
+            else:
+                changed = await memory.change_settings(**{name: told})
+        _print_settings(changed, names=[name], as_json=as_json)
+
+    run(work())
+
+
+@app.command()
+def reset(
+    agent: Agent,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Which settings.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take settings back to their defaults."""
+    if bool(names) == every:
+        raise InvalidInputError(what="settings", why="name some, or say --all")
+    chosen = tuple(names or AgentSettings.model_fields)
+    check_names(chosen)
+
+    async def work() -> None:
+        async with await connect_memory() as connection:
+            changed = await connection.memory(agent).reset_settings(*chosen)
+        _print_settings(changed, names=chosen, as_json=as_json)
+
+    run(work())
+
+
+def _print_settings(
+    settings: AgentSettings, *, names: tuple[str, ...] | list[str], as_json: bool
+) -> None:
+    document = settings.model_dump(mode="json")
+    shown = {name: document[name] for name in names or document}
+    if as_json:
+        print_json(shown)
+        return
+    fields = AgentSettings.model_fields
+    rows = [(name, _plain(value), fields[name].description) for name, value in shown.items()]
+    print_table(_COLUMNS, rows, empty="")
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

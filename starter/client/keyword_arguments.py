@@ -1,0 +1,83 @@
+"""The keyword arguments of the memory client whose meaning a model of `memory` says.
+
+They stand apart from the models because an editor completes them, and a type checker refuses others, where a method
+takes `**asked: Unpack[SearchArguments]`. The models check the values and hold the defaults.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import TypedDict
+
+from mnestic.memory.knowledge.entries import EntryStatus, EntryType
+from mnestic.memory.knowledge.predicates import Category
+from mnestic.memory.retrieval.queries import Mode, PresetName, Rerank
+
+
+class SearchArguments(TypedDict, total=False):
+    """What `memory.retrieval.RetrievalQuery` holds beside its text; what only finds, too."""
+
+    mode: Mode
+    limit: int
+    min_score: float | None
+    rerank: Rerank | None
+    entry_types: Sequence[EntryType]
+    categories: Sequence[Category]
+    tags: Sequence[str]
+    subject: str | None
+    session_id: str | None
+    channel: str | None
+    statuses: Sequence[EntryStatus]
+    since: datetime | None
+    until: datetime | None
+    as_of: datetime | None
+    asked_at: datetime | None
+    excluded: Collection[str]
+    repeats: bool
+
+
+class AutoArguments(TypedDict, total=False):
+    """What of `memory.auto_selections.AutoSelection` may differ from the agent's settings."""
+
+    question: str | None
+    limit: int | None
+    min_score: float | None
+    notes: bool
+
+
+class EntryArguments(TypedDict, total=False):
+    """What `memory.entries.EntryDraft` holds beside the parameters of `add`."""
+
+    tags: Sequence[str]
+    aliases: Sequence[str]
+    speaker: str | None
+    session_id: str
+    channel: str
+
+
+class EntryChanges(TypedDict, total=False):
+    """What `memory.entries.EntryChange` changes."""
+
+    content: str
+    entry_type: EntryType
+    subjects: Sequence[str]
+    tags: Sequence[str]
+    aliases: Sequence[str]
+    critical: bool
+    status: EntryStatus
+    parent: str | None
+    expires_at: datetime | None
+
+
+class SettingChanges(TypedDict, total=False):
+    """The settings of `memory.agent_settings.AgentSettings`."""
+
+    auto_retrieve_enabled: bool
+    auto_retrieve_max_results: int
+    auto_retrieve_min_score: float
+    obsidian_context_enabled: bool
+    obsidian_context_notes: Sequence[str]
+    obsidian_context_tag: str
+    language: str
+    retrieval_preset: PresetName
+    rerank: Rerank
+    retrieval_policy: Mapping[str, float]

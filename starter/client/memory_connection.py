@@ -1,0 +1,186 @@
+"""`MemoryConnection`: the memory of agents, for who has no jobs to start: the quickest way in.
+
+It stands apart from `MnesticClient`, which is built on it, since it imports no Temporal: a process that only adds
+to memory and asks it needs Postgres alone. Temporal is connected when a call needs it, such as `forget`.
+"""
+
+from contextlib import AsyncExitStack
+from datetime import datetime
+from typing import Self
+
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.memory.agents import AgentSummary
+from mnestic.memory.models.costs import Costs
+from mnestic.memory.ports import Memory
+from mnestic.memory.retrieval.caches import CacheCounts
+from mnestic.memory.scope import check_id
+from mnestic.starter.checked_texts import ChecksTexts
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.predicates import PredicateClient
+from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
+from mnestic.starter.lazy_temporal import Reach
+from mnestic.starter.memory_wiring import (
+    auto_retriever,
+    embedder_of,
+    find_database,
+    local_models,
+    open_database,
+    open_openai,
+    open_query_models,
+    open_reranker,
+    prices_of,
+    writing_embedder,
+)
+from mnestic.starter.models.costs import costs_of
+from mnestic.starter.settings import Settings, load_settings
+
+
+class MemoryConnection(ChecksTexts):
+    """A connection to memory; use it as an async context manager."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        settings: Settings,
+        models: QueryModels | None = None,
+        reach: Reach | None = None,
+    ) -> None:
+        """Prepares the connection, of what is connected already.
+
+        Args:
+            memory: The memory of all agents.
+            settings: They say whose memory it is.
+            models: Those that questions ask; local ones without them.
+            reach: Where workflows are started; what the settings say without it.
+
+        Raises:
+            InvalidInputError: the tenant of the settings is no id.
+        """
+        check_id(settings.tenant_id, what="tenant")
+        self.settings = settings
+        self._memory = memory
+        self._models = models or local_models()
+        self._auto = auto_retriever(settings, self._models)
+        self._reach = reach or Reach(settings)
+        self._extraction: ExtractionStarts | None = None  # a worker sees what is added
+        self._closing = AsyncExitStack()
+        self._closing.push_async_callback(memory.close)
+
+    @classmethod
+    async def connect(cls, settings: Settings | None = None) -> Self:
+        """Connects to the database that the settings, or the runtime that is up, say.
+
+        Raises:
+            InvalidInputError: the tenant is no id.
+            UnavailableError: nothing says where to connect.
+            DatabaseUnavailableError: Postgres does not answer.
+            SchemaVersionError: the database is of another version.
+        """
+        settings = settings or load_settings()
+        check_id(settings.tenant_id, what="tenant")
+        url, _ = find_database(settings)
+        async with AsyncExitStack() as opened:
+            memory = open_database(
+                url, cache_bytes=settings.cache_bytes, embedder=writing_embedder(settings)
+            )
+            opened.push_async_callback(memory.close)
+            await memory.check()
+            models = await open_models(settings, opened)
+            connection = cls(memory, settings=settings, models=models)
+            connection._closing = opened.pop_all()
+        return connection
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connections to Postgres; Temporal's closes with the process."""
+        await self._closing.aclose()
+
+    def memory(self, agent_id: str) -> MemoryClient:
+        """The memory of one agent.
+
+        Raises:
+            InvalidInputError: the agent is no id.
+        """
+        return MemoryClient(
+            self._memory,
+            tenant_id=self.settings.tenant_id,
+            agent_id=agent_id,
+            models=self._models,
+            auto=self._auto,
+            reach=self._reach,
+            extraction=self._extraction,
+        )
+
+    async def list_agents(
+        self, *, agent_id: str | None = None, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[AgentSummary, ...], str | None]:
+        """The agents of the tenant whose memory was ever written, by name, and the cursor of the next page.
+
+        Args:
+            agent_id: Only this one, which is in no list if nothing of it was ever written.
+            limit: At most so many.
+            cursor: Where an earlier page ended.
+
+        Raises:
+            InvalidInputError: the agent is no id, or the cursor is of another list.
+        """
+        if agent_id is not None:
+            check_id(agent_id, what="agent")
+        return await self._memory.list_agents(
+            tenant_id=self.settings.tenant_id, agent_id=agent_id, limit=limit, cursor=cursor
+        )
+
+    def cache_counts(self) -> CacheCounts:
+        """What the caches of this process hold, and how often that was of use."""
+        return self._memory.cache_counts()
+
+    def predicates(self) -> PredicateClient:
+        """What holds for predicates in the tenant, of all its agents."""
+        return PredicateClient(self._memory, tenant_id=self.settings.tenant_id)
+
+    async def costs(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        agent_id: str | None = None,
+    ) -> Costs:
+        """What models cost the tenant, by purpose, and what of it was put before messages.
+
+        Args:
+            since: From this moment, of the last 30 days without it. Aware.
+            until: Up to this moment, until now without it. Aware.
+            agent_id: Only of this agent.
+
+        Raises:
+            InvalidInputError: it ends before it begins.
+        """
+        return await costs_of(
+            self._memory,
+            tenant_id=self.settings.tenant_id,
+            prices=prices_of(self.settings.model_prices),
+            since=since,
+            until=until,
+            agent_id=agent_id,
+        )
+
+
+async def open_models(settings: Settings, opened: AsyncExitStack) -> QueryModels:
+    """The models that questions ask, as the settings say; they are closed with the stack.
+
+    Raises:
+        ConfigurationError: a model has no server, or its key cannot be sent.
+    """
+    openai = None
+    if settings.embedding_model is not None:
+        openai = await opened.enter_async_context(open_openai(settings))
+    reranker = await opened.enter_async_context(open_reranker(settings))
+    return await opened.enter_async_context(
+        open_query_models(settings, embedder_of(settings, openai), reranker)
+    )

@@ -1,0 +1,1 @@
+"""The demo: its scenario, and the counts that check it."""

@@ -1,0 +1,79 @@
+"""The models that learn: what extracts claims, and what its calls are held to.
+
+One of the composition roots, which name concrete stores and models. It stands apart because the rules of extraction
+take a tenth of a second to import, which only who learns pays.
+"""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.models.calls import LearningLimits
+from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.ports import Extractor
+from mnestic.starter.memory_wiring import (
+    LOCAL,
+    daily_budget,
+    embedder_of,
+    model_timeout,
+    no_server,
+    open_openai,
+)
+from mnestic.starter.settings import Settings
+
+if TYPE_CHECKING:  # half a second, which only who asks a model pays
+    from openai import AsyncOpenAI
+
+
+def extractor_of(settings: Settings, client: "AsyncOpenAI | None") -> Extractor:
+    """The extractor that the settings choose: a model where there is one, or else the local rules.
+
+    Raises:
+        ConfigurationError: a model is named, and no server.
+    """
+    model = settings.extraction_model or (settings.chat_model if client else LOCAL)
+    if model == LOCAL:
+        return LocalExtractor()
+    if client is None:
+        raise no_server("MNESTIC_EXTRACTION_MODEL")
+    from mnestic.activities.clients.openai_extractor import (  # noqa: PLC0415 - half a second
+        OpenAIExtractor,
+    )
+
+    return OpenAIExtractor(client, model=model, timeout=model_timeout(settings))
+
+
+async def find_models(settings: Settings, *, limit: timedelta) -> tuple[str, ...]:
+    """Models that the settings name and their server knows; none for the local provider.
+
+    Raises:
+        ConfigurationError: a model has no server, or no price where one is needed.
+        ModelMisconfiguredError: the key or the address is wrong, or the server does not know one.
+        ModelUnavailableError: the server does not answer.
+    """
+    async with open_openai(settings) as client:
+        chosen = extractor_of(settings, client).model, embedder_of(settings, client).model
+        learning_limits(settings, *chosen)
+        if client is None:
+            return ()
+        from mnestic.activities.clients.openai_compatible import (  # noqa: PLC0415 - half a second
+            check_models,
+        )
+
+        models = tuple(dict.fromkeys(name for name in (settings.chat_model, *chosen) if name))
+        await check_models(client, models, limit=limit)
+        return models
+
+
+def learning_limits(settings: Settings, *models: str | None) -> LearningLimits:
+    """What the calls of these models for learning are held to.
+
+    Raises:
+        ConfigurationError: they are held to USD, and one has no price.
+    """
+    usd = settings.learning_usd_per_day
+    for model in models:
+        if usd is not None and model is not None and settings.model_prices.find(model) is None:
+            why = f"has no price for {model}, and MNESTIC_LEARNING_USD_PER_DAY is set"
+            raise ConfigurationError(setting="MNESTIC_MODEL_PRICES", why=why)
+    return LearningLimits(concurrency=settings.learning_concurrency, daily=daily_budget(settings))

@@ -1,0 +1,1 @@
+"""Forgetting from outside a job: previewed, started and reported."""

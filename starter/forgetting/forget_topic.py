@@ -1,0 +1,109 @@
+"""Forgetting a topic: what would go, the workflow that removes it, and what is left.
+
+It stands apart from `ForgettingClient`, which loads it when something is to be forgotten: it needs Temporal.
+"""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from temporalio.client import WorkflowHandle
+
+from mnestic.activities.callers import Asker
+from mnestic.activities.forgetting.running_jobs import RunningJobs
+from mnestic.activities.forgetting.steps import begin_forgetting
+from mnestic.activities.forgetting.topic_meaning import entries_about
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.memory.errors import MnesticError
+from mnestic.memory.forgetting.confirmation_tokens import check_token, token_of
+from mnestic.memory.forgetting.requests import (
+    ForgetRequest,
+    ForgottenItem,
+    LeftOver,
+    Purged,
+    TopicForgotten,
+)
+from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
+from mnestic.starter.forgetting.preview import TopicSurvey
+from mnestic.starter.rpc import rpc_errors
+from mnestic.starter.temporal_connection import TemporalReach
+
+
+class TopicForgetting:
+    """Has one agent forget. `ForgettingClient` says what each method does and raises."""
+
+    def __init__(self, asker: Asker, *, models: QueryModels, reach: TemporalReach) -> None:
+        self._asker, self._models, self._reach = asker, models, reach
+
+    async def preview(self, topic: str) -> TopicForgotten:
+        """See `ForgettingClient.preview_forget`."""
+        # What is to be forgotten is found whatever the day's budget.
+        embedder = self._models.embedder(self._asker, is_held=False)
+        meaning = await entries_about(self._asker, topic, embedder=embedder)
+        survey = await self._survey(topic, meaning.close)
+        return TopicForgotten(
+            dry_run=True,
+            token=token_of(topic, survey.items),
+            purged=survey.purged,
+            items=survey.items,
+            left=(*survey.left, *meaning.uncompared),
+        )
+
+    async def confirmed(self, topic: str, token: str | None) -> TopicForgotten:
+        """What is shown for a topic now, if the token confirms that.
+
+        Raises:
+            InvalidInputError: there is no token, or it was given for something else.
+        """
+        if token is None:
+            check_token(None, "")
+        shown = await self.preview(topic)
+        check_token(token, shown.token or "")
+        return shown
+
+    async def start(self, topic: str, shown: TopicForgotten) -> WorkflowHandle[Any, Purged]:
+        """Starts the workflow that forgets what was shown."""
+        asked = ForgetRequest(
+            tenant_id=self._asker.tenant_id,
+            agent_id=self._asker.agent_id,
+            forgetting_id=uuid.uuid4().hex,
+        )
+        memory = self._asker.memory
+        async with begin_forgetting(memory, asked, write=True) as transaction:
+            await transaction.forgetting.begin(asked.forgetting_id, topic, entries=shown.by_meaning)
+        workflow_id = forget_workflow_id(asked.tenant_id, asked.forgetting_id)
+        try:
+            with rpc_errors(self._reach.address, job_id=workflow_id):
+                return await self._reach.temporal.start_workflow(
+                    FORGET_TOPIC,
+                    asked,
+                    id=workflow_id,
+                    task_queue=self._reach.task_queue,
+                    result_type=Purged,
+                )
+        except MnesticError:
+            async with begin_forgetting(memory, asked, write=True) as transaction:
+                await transaction.forgetting.finish(asked.forgetting_id)  # its words must not stay
+            raise
+
+    async def tell(
+        self, topic: str, done: Purged, *, shown: TopicForgotten | None
+    ) -> TopicForgotten:
+        """See `ForgettingClient.tell_forgotten`."""
+        survey = await self._survey(topic, ())
+        stale = tuple(_stale(table) for table in done.stale)
+        items = () if shown is None else shown.items
+        return TopicForgotten(**done.model_dump(), items=items, left=(*survey.left, *stale))
+
+    async def _survey(self, topic: str, close: Sequence[ForgottenItem]) -> TopicSurvey:
+        running = RunningJobs(
+            self._reach.temporal, tenant_id=self._asker.tenant_id, agent_id=self._asker.agent_id
+        )
+        survey = TopicSurvey(lambda: self._asker(write=False), running=running)
+        await survey.run(topic, close=close)
+        return survey
+
+
+def _stale(table: str) -> LeftOver:
+    why = "may quote what was there; ANALYZE it as its owner, and once more when it has rows again"
+    return LeftOver(kind="statistics", name=f"pg_statistic of mnestic.{table}", why=why)

@@ -1,0 +1,1 @@
+"""Readers of conversations in files: JSON lines, LoCoMo's JSON, Markdown."""

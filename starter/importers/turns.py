@@ -1,0 +1,139 @@
+"""What the readers of conversations share: what a turn may hold, and how turns make sessions.
+
+It stands alone because every format ends in the same conversation and refuses the same things.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, ValidationError
+
+from mnestic.memory.canonical import check_text, is_blank
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.claims import make_id
+from mnestic.memory.knowledge.conversations import Conversation, ConversationSession, Turn
+from mnestic.memory.knowledge.extraction import TurnKind
+from mnestic.memory.knowledge.resources import LARGEST_MESSAGE_BYTES, LONGEST_NAME
+
+_MOST_NAMES = 3
+
+Refuse = Callable[[InvalidInputError], None]
+
+
+def clean_text(text: str) -> str:
+    """A text that says something and can be stored.
+
+    Raises:
+        ValueError: says what is wrong with it.
+    """
+    if is_blank(text):
+        raise ValueError("is empty")
+    try:
+        check_text(text, what="text")
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+    return text
+
+
+def clean_name(text: str) -> str:
+    """A text that is also no longer than a name may be.
+
+    Raises:
+        ValueError: says what is wrong with it.
+    """
+    if len(clean_text(text)) > LONGEST_NAME:
+        raise ValueError(f"has {len(text)} characters, the limit is {LONGEST_NAME}")
+    return text
+
+
+def clean_content(text: str) -> str:
+    """A text that is also no longer than a message may be.
+
+    Raises:
+        ValueError: says what is wrong with it.
+    """
+    size = len(clean_text(text).encode())
+    if size > LARGEST_MESSAGE_BYTES:
+        raise ValueError(f"has {size} bytes, the limit is {LARGEST_MESSAGE_BYTES}")
+    return text
+
+
+Name = Annotated[str, AfterValidator(clean_name)]
+Content = Annotated[str, AfterValidator(clean_content)]
+
+
+def refuse_or_raise(error: InvalidInputError, refuse: Refuse | None) -> None:
+    """Tells who wants to be told of what is left out; where nobody does, nothing is.
+
+    Raises:
+        InvalidInputError: nobody wants to be told.
+    """
+    if refuse is None:
+        raise error
+    refuse(error)
+
+
+def unique_name(name: str, seen: Counter[str]) -> str:
+    """An id that came before gets a number, so that writes which are keyed by it stay apart."""
+    seen[name] += 1
+    return name if seen[name] == 1 else f"{name}#{seen[name]}"
+
+
+def content_id(kind: TurnKind, speaker: str, text: str, *, at: datetime | None = None) -> str:
+    """By which a turn is known in its session, whose place in a file says nothing."""
+    told = None if at is None else at.astimezone(UTC).isoformat()
+    return make_id("said", kind, speaker, told, text)
+
+
+def known_by_content(turns: Sequence[Turn]) -> list[Turn]:
+    """Turns of one session, in the order of the file, known by their words alone and the order of equals."""
+    seen: Counter[str] = Counter()
+    names = (unique_name(content_id(turn.kind, turn.speaker, turn.text), seen) for turn in turns)
+    return [
+        turn.model_copy(update={"content_id": name})
+        for turn, name in zip(turns, names, strict=True)
+    ]
+
+
+def session_of(
+    name: str, turns: Iterable[Turn], *, is_counted: bool = False
+) -> ConversationSession:
+    """Turns in order of time; a tool's result came with the message before it."""
+    ordered: list[Turn] = []
+    message = None
+    for turn in sorted(turns, key=lambda turn: turn.at):
+        if turn.kind == "message":
+            message = turn.source_id
+        ordered.append(
+            turn if turn.kind == "message" else turn.model_copy(update={"came_with": message})
+        )
+    return ConversationSession(
+        id=name, at=ordered[0].at, turns=tuple(ordered), is_counted=is_counted
+    )
+
+
+def conversation_of(sessions: Sequence[ConversationSession]) -> Conversation:
+    """Sessions in order of time, under the names of who speaks."""
+    ordered = tuple(sorted(sessions, key=lambda session: session.at))
+    turns = [turn for session in ordered for turn in session.turns]
+    said = [turn for turn in turns if turn.kind == "message"] or turns
+    names = list(dict.fromkeys(turn.speaker for turn in said))
+    if len(names) > _MOST_NAMES:
+        names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    title = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return Conversation(title=title, sessions=ordered)
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first problem, with its place within and without the input's text."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    message = first["msg"].removeprefix("Value error, ")
+    message = {"Field required": "is missing"}.get(message, message)
+    # A union names its members in the place, which say nothing to the reader.
+    parts = [
+        part for part in first["loc"] if not str(part).startswith("function-") and part != "int"
+    ]
+    place = ".".join(map(str, parts))
+    return f"{place}: {message}" if place else message

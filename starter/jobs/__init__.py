@@ -1,0 +1,1 @@
+"""Jobs from outside: started, found, resumed, steered, forked and explained."""

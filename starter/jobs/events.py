@@ -1,0 +1,203 @@
+"""Temporal's history of a job as entries of a timeline.
+
+Pure, so that every recorded history can be read in a test. Texts stay behind: an entry gets ids,
+names, counts, durations and short causes.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from temporalio.api.enums.v1 import TimeoutType, WorkflowTaskFailedCause
+from temporalio.api.history.v1 import HistoryEvent
+
+from mnestic.memory.jobs.agent_job import JobInput
+from mnestic.memory.jobs.timeline import Happening, TimelineEntry
+from mnestic.memory.names import JOB_HEADER
+from mnestic.starter.jobs.history_payloads import (
+    at_of,
+    cause_of,
+    fields_of,
+    request_of,
+    summary_of,
+    value_of,
+)
+from mnestic.starter.jobs.plan_walk import PlanWalk
+from mnestic.starter.jobs.steps import Attempts, Steps
+from mnestic.starter.short_texts import short
+
+WAIT_DEADLINE = "WaitDeadline"  # the search attribute
+_LOCAL_ACTIVITY = "core_local_activity"
+_RESET = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW
+_NO_ANSWER = TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE
+
+
+def entries_of(
+    runs: Iterable[Iterable[HistoryEvent]], *, pending: Mapping[str, Attempts] | None = None
+) -> tuple[TimelineEntry, ...]:
+    """The entries of a job.
+
+    Args:
+        runs: The events of each run of the job, the first run first.
+        pending: The activities of the last run that are not over, by their ids.
+    """
+    reader = _Reader()
+    for events in runs:
+        for event in events:
+            reader.read(event)
+    return reader.end(pending or {})
+
+
+class _Reader:
+    """Reads events in their order; `_on_` and the name of an event's attributes reads it."""
+
+    def __init__(self) -> None:
+        self._entries: list[TimelineEntry | None] = []
+        self._steps = Steps(self._entries)
+        self._timers: dict[str, dict[str, Any]] = {}
+        self._updates: dict[int, dict[str, Any]] = {}
+
+    def read(self, event: HistoryEvent) -> None:
+        """Takes one event; what matters to nobody is passed over."""
+        attributes = event.WhichOneof("attributes") or ""
+        read = getattr(self, f"_on_{attributes.removesuffix('_event_attributes')}", None)
+        if read is not None:
+            read(event, getattr(event, attributes))
+
+    def end(self, pending: Mapping[str, Attempts]) -> tuple[TimelineEntry, ...]:
+        """All entries; what is not over is told as it stands."""
+        self._steps.end(pending)
+        return tuple(entry for entry in self._entries if entry is not None)
+
+    def _tell(self, event: HistoryEvent, what: Happening, **detail: Any) -> None:
+        self._entries.append(TimelineEntry(at=at_of(event), what=what, detail=detail))
+
+    def _on_workflow_execution_started(self, event: HistoryEvent, started: Any) -> None:
+        self._timers, self._updates = {}, {}
+        asked = _job_of(value_of(started.input.payloads))
+        progress = asked.progress if asked else None
+        cursor = progress.cursor if progress else None
+        self._steps.begin(PlanWalk(asked.plan, cursor) if asked else None)
+        if started.continued_execution_run_id:
+            self._tell(event, "continued", epoch=progress.memory.epoch if progress else None)
+        elif asked is None:
+            self._tell(event, "started", by=started.identity)
+        else:
+            self._tell(
+                event,
+                "started",
+                plan=asked.plan.name,
+                agent=asked.scope.agent_id,
+                session=asked.scope.session_id,
+                by=started.identity,
+                forked_from=asked.origin.wait_id if asked.origin else None,
+            )
+
+    def _on_activity_task_scheduled(self, event: HistoryEvent, _: Any) -> None:
+        self._steps.scheduled(event)
+
+    def _on_activity_task_started(self, event: HistoryEvent, _: Any) -> None:
+        self._steps.attempted(event)
+
+    def _on_activity_task_completed(self, event: HistoryEvent, _: Any) -> None:
+        self._steps.completed(event)
+
+    def _on_activity_task_failed(self, event: HistoryEvent, failed: Any) -> None:
+        self._steps.failed(event, failed.scheduled_event_id, failed.failure)
+
+    def _on_activity_task_timed_out(self, event: HistoryEvent, failed: Any) -> None:
+        self._steps.failed(event, failed.scheduled_event_id, failed.failure)
+
+    def _on_activity_task_canceled(self, event: HistoryEvent, _: Any) -> None:
+        self._steps.cancelled(event)
+
+    def _on_marker_recorded(self, event: HistoryEvent, marker: Any) -> None:
+        if marker.marker_name == _LOCAL_ACTIVITY:
+            self._steps.marked(event, marker)
+
+    def _on_upsert_workflow_search_attributes(self, _: HistoryEvent, upserted: Any) -> None:
+        deadline = value_of([upserted.search_attributes.indexed_fields[WAIT_DEADLINE]])
+        if isinstance(deadline, str):
+            self._steps.waits_until(deadline)
+
+    def _on_workflow_properties_modified(self, _: HistoryEvent, modified: Any) -> None:
+        header = fields_of(value_of([modified.upserted_memo.fields[JOB_HEADER]]))
+        if header.get("attention") and isinstance(header.get("request_id"), str):
+            self._steps.asked_by(short(header["request_id"]))
+
+    def _on_workflow_execution_signaled(self, event: HistoryEvent, signal: Any) -> None:
+        asked = request_of(signal.signal_name, value_of(signal.input.payloads))
+        self._tell(event, "asked", **asked, via="signal", identity=signal.identity)
+
+    def _on_workflow_execution_update_accepted(self, event: HistoryEvent, accepted: Any) -> None:
+        request = accepted.accepted_request
+        asked = request_of(request.input.name, value_of(request.input.args.payloads))
+        self._updates[event.event_id] = asked
+        self._tell(event, "asked", **asked, via="update", identity=request.meta.identity)
+
+    def _on_workflow_execution_update_completed(self, event: HistoryEvent, done: Any) -> None:
+        asked = self._updates.pop(done.accepted_event_id, {})
+        if done.outcome.HasField("failure"):
+            self._tell(event, "refused", **asked, cause=cause_of(done.outcome.failure))
+
+    def _on_workflow_execution_update_rejected(self, event: HistoryEvent, rejected: Any) -> None:
+        request = rejected.rejected_request.input
+        asked = request_of(request.name, value_of(request.args.payloads))
+        self._tell(event, "refused", **asked, cause=cause_of(rejected.failure))
+
+    def _on_timer_started(self, event: HistoryEvent, timer: Any) -> None:
+        after_s = timer.start_to_fire_timeout.ToTimedelta().total_seconds()
+        self._timers[timer.timer_id] = {"key": summary_of(event), "after_s": after_s}
+
+    def _on_timer_fired(self, event: HistoryEvent, fired: Any) -> None:
+        self._tell(event, "timer_fired", **self._timers.pop(fired.timer_id, {}))
+
+    def _on_workflow_execution_cancel_requested(self, event: HistoryEvent, asked: Any) -> None:
+        self._tell(event, "cancel_asked", by=asked.identity, reason=short(asked.cause))
+
+    def _on_workflow_task_failed(self, event: HistoryEvent, failed: Any) -> None:
+        if failed.cause == _RESET:
+            self._tell(event, "reset", cause=cause_of(failed.failure))
+        elif failed.HasField("failure"):
+            self._tell(event, "stuck", cause=cause_of(failed.failure), by=failed.identity)
+
+    def _on_workflow_task_timed_out(self, event: HistoryEvent, timed_out: Any) -> None:
+        if timed_out.timeout_type == _NO_ANSWER:
+            self._tell(event, "worker_lost")
+
+    def _on_workflow_execution_time_skipping_transitioned(
+        self, event: HistoryEvent, moved: Any
+    ) -> None:
+        if moved.HasField("target_time"):
+            by = moved.target_time.ToDatetime() - event.event_time.ToDatetime()
+            self._tell(event, "clock_moved", by_s=by.total_seconds())
+
+    def _on_workflow_execution_completed(self, event: HistoryEvent, completed: Any) -> None:
+        waits = fields_of(value_of(completed.result.payloads)).get("waits")
+        self._ended(event, "completed", waits=waits)
+
+    def _on_workflow_execution_failed(self, event: HistoryEvent, failed: Any) -> None:
+        message = failed.failure.message  # names the node
+        self._ended(event, "failed", cause=short(message) or cause_of(failed.failure))
+
+    def _on_workflow_execution_canceled(self, event: HistoryEvent, _: Any) -> None:
+        self._ended(event, "cancelled")
+
+    def _on_workflow_execution_terminated(self, event: HistoryEvent, ended: Any) -> None:
+        self._ended(event, "terminated", cause=short(ended.reason), by=ended.identity)
+
+    def _on_workflow_execution_timed_out(self, event: HistoryEvent, _: Any) -> None:
+        self._ended(event, "timed_out")
+
+    def _ended(self, event: HistoryEvent, outcome: str, **detail: Any) -> None:
+        ending = self._steps.ending
+        left = {name: ending[name] for name in ("episode_id", "operations") if name in ending}
+        self._tell(event, "ended", outcome=outcome, **detail, **left)
+
+
+def _job_of(value: Any) -> JobInput | None:
+    """The job that a run was asked to do; None if it is a workflow of somebody's own."""
+    try:
+        return JobInput.model_validate(value)
+    except ValidationError:
+        return None

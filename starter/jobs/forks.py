@@ -1,0 +1,97 @@
+"""Forking a job: which wait, which snapshot, which plan a new job begins with."""
+
+from dataclasses import dataclass
+
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import Client, WorkflowExecutionDescription
+
+from mnestic.memory.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from mnestic.memory.jobs.agent_job import JobInput, JobProgress
+from mnestic.memory.jobs.plans import Plan
+from mnestic.memory.jobs.waits import ForkOrigin
+from mnestic.memory.names import AGENT_JOB, job_workflow_id
+from mnestic.memory.ports import Memory
+from mnestic.memory.scope import Scope, check_id
+from mnestic.starter.jobs.lookup import find_job, owner_of
+from mnestic.starter.jobs.start import check_plan_size, new_job_id
+from mnestic.starter.jobs.waits import choose_wait, hash_of_snapshot
+from mnestic.starter.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForkTerms:
+    """What a fork is asked for; see `MnesticClient.fork_job`."""
+
+    job_id: str
+    wait: int | str | None
+    as_job: str | None
+    session_id: str | None
+    plan: Plan | None
+    priority: int | None
+
+
+async def fork_input(
+    temporal: Client, memory: Memory, terms: ForkTerms, *, settings: Settings
+) -> tuple[JobInput, int | None]:
+    """The input of a job that begins at a wait of another one, and its priority.
+
+    See `MnesticClient.fork_job`.
+    """
+    tenant_id, job_id = settings.tenant_id, terms.job_id
+    found = await find_job(temporal.get_workflow_handle(job_workflow_id(tenant_id, job_id)))
+    agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
+    async with memory.transaction(
+        tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
+    ) as transaction:
+        wait = await choose_wait(transaction.waits, terms.wait, job_id=job_id)
+        if terms.session_id and (await transaction.working.find_ref(terms.session_id)).version:
+            raise AlreadyExistsError(what="working memory of session", name=terms.session_id)
+        context = wait.context
+        plan = terms.plan or await transaction.plans.find(context.plan_decision_id)
+    inputs = context.inputs
+    if plan is None or context.memory_snapshot is None:  # of 0.1.0, which kept less
+        started = await _input_of(temporal, job_workflow_id(tenant_id, job_id))
+        plan, inputs = plan or started.plan, started.inputs
+    check_plan_size(plan)
+    if context.cursor_node not in {node.id for node in plan.nodes if node.kind == "wait"}:
+        why = f"has no wait {context.cursor_node!r}, at which the fork begins"
+        raise InvalidInputError(what=f"plan {plan.name}", why=why)
+    sha256 = await hash_of_snapshot(wait, found, temporal=temporal, memory=memory)
+    new_id = check_id(new_job_id() if terms.as_job is None else terms.as_job, what="job id")
+    session_id = check_id(new_id if terms.session_id is None else terms.session_id, what="session")
+    asked = JobInput(
+        job_id=new_id,
+        scope=Scope(tenant_id=tenant_id, agent_id=agent_id, session_id=session_id),
+        plan=plan,
+        inputs=inputs,
+        max_payload_bytes=settings.max_payload_bytes,
+        progress=JobProgress(cursor=context.cursor_node, results=context.payload_results),
+        origin=ForkOrigin(
+            job_id=job_id, wait_id=wait.wait_id, snapshot_id=wait.snapshot_id, sha256=sha256
+        ),
+    )
+    return asked, terms.priority if terms.priority is not None else _priority_of(found)
+
+
+def _priority_of(job: WorkflowExecutionDescription | None) -> int | None:
+    """The priority that a job was started with, None also when Temporal has forgotten it."""
+    if job is None:
+        return None
+    return job.raw_description.workflow_execution_info.priority.priority_key or None
+
+
+async def _input_of(temporal: Client, workflow_id: str) -> JobInput:
+    """What a job was started with, from its history.
+
+    Raises:
+        NotFoundError: it was no job with a plan, or Temporal has forgotten it.
+    """
+    async for event in temporal.get_workflow_handle(workflow_id).fetch_history_events():
+        started = event.workflow_execution_started_event_attributes
+        if event.event_type != EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
+            break
+        if started.workflow_type.name == AGENT_JOB:
+            payloads = started.input.payloads
+            found: list[JobInput] = await temporal.data_converter.decode(payloads, [JobInput])
+            return found[0]
+    raise NotFoundError(what="plan of job", name=workflow_id.rpartition("/")[2])

@@ -1,0 +1,80 @@
+"""Which node of a plan an activity in a job's history belongs to.
+
+It stands alone because a history names activities, not nodes: what the activity was asked, and the
+plan's own order, tell the node.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mnestic.memory.jobs.plans import (
+    END,
+    EmitNode,
+    Node,
+    Plan,
+    RecallNode,
+    RememberNode,
+    ThinkNode,
+    ToolNode,
+    WaitNode,
+)
+
+
+class PlanWalk:
+    """Follows a plan along the activities that it led to."""
+
+    def __init__(self, plan: Plan, cursor: str | None) -> None:
+        """Begins at the node `cursor`, or at the plan's first."""
+        self._plan = plan
+        self._ahead = self._nodes([cursor or plan.nodes[0].id])
+        # A run that continues a parked job goes on behind a wait which it did not open.
+        self._at = next(iter(self._ahead), None)
+
+    def node_of(
+        self, activity: str, asked: Mapping[str, Any], *, summary: str | None
+    ) -> Node | None:
+        """The node that ran the activity, or None when more than one could have."""
+        named = self._nodes([summary or ""])
+        found = next(
+            (
+                fitting[0]
+                for nodes in (named, self._ahead, self._plan.nodes)
+                if len(fitting := [node for node in nodes if _fits(node, activity, asked)]) == 1
+            ),
+            None,
+        )
+        if found is not None:
+            self._at, self._ahead = found, self._nodes(found.successors())
+        return found
+
+    def chose(self, outcome: str) -> None:
+        """The wait that the job was at ended with an outcome."""
+        if isinstance(self._at, WaitNode) and outcome in self._at.on:
+            self._ahead = self._nodes([self._at.on[outcome]])
+
+    def _nodes(self, names: Iterable[str]) -> tuple[Node, ...]:
+        wanted = set(names) - {END}
+        return tuple(node for node in self._plan.nodes if node.id in wanted)
+
+
+def _fits(node: Node, activity: str, asked: Mapping[str, Any]) -> bool:
+    match node:
+        case ToolNode():
+            return activity == node.activity
+        case WaitNode():
+            context = asked.get("context") or {"cursor_node": node.id}  # not told by local ones
+            return activity == "mnestic.open_wait" and context.get("cursor_node") == node.id
+        case ThinkNode() | RecallNode():
+            saved_as = node.save_as or node.id
+            return activity == f"mnestic.{node.kind}" and asked.get("save_as") == saved_as
+        case EmitNode():
+            return activity == "mnestic.remember" and _channel(asked) == node.channel
+        case RememberNode():
+            return activity == "mnestic.remember"
+
+
+def _channel(asked: Mapping[str, Any]) -> str | None:
+    """The channel on which the assistant says something, if that is what is asked."""
+    message = (asked.get("write") or {}).get("message") or {}
+    channel: str | None = message.get("channel")
+    return channel if message.get("role") == "assistant" else None

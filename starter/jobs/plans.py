@@ -1,0 +1,209 @@
+"""Reading a plan from YAML, with errors that name the node and the line."""
+
+import errno
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from mnestic.memory.canonical import check_json
+from mnestic.memory.errors import InvalidInputError, InvalidPlanError
+from mnestic.memory.jobs.plan_checks import Problem, check_nodes, check_plan
+from mnestic.memory.jobs.plans import Node, Plan
+from mnestic.starter.yaml_documents import read_yaml
+
+LARGEST_PLAN_FILE_BYTES = 524_288  # with comments; a plan that is started has at most half of it
+_MOST_PROBLEMS = 50
+_LONGEST_SHOWN = 60  # characters of a value that is wrong
+_KINDS = "think, tool, recall, remember, emit or wait"
+Lines = dict[tuple[str | int, ...], int]
+
+
+def read_plan(path: Path) -> Plan:
+    """Reads a plan from a file.
+
+    Raises:
+        InvalidPlanError: the file cannot be read, or what is in it is not a plan.
+    """
+    try:
+        if not path.is_file():
+            no_file = (
+                errno.EISDIR if path.is_dir() else errno.EINVAL if path.exists() else errno.ENOENT
+            )
+            why = os.strerror(no_file)
+            raise InvalidPlanError(source=str(path), problems=(why,))
+        with path.open("rb") as file:
+            content = file.read(LARGEST_PLAN_FILE_BYTES + 1)
+        text = content[:LARGEST_PLAN_FILE_BYTES].decode("utf-8")
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InvalidPlanError(source=str(path), problems=(why,)) from None
+    if len(content) > LARGEST_PLAN_FILE_BYTES:
+        why = f"it is larger than {LARGEST_PLAN_FILE_BYTES} bytes"
+        raise InvalidPlanError(source=str(path), problems=(why,))
+    return parse_plan(text, source=str(path))
+
+
+def parse_plan(text: str, *, source: str) -> Plan:
+    """Reads a plan from YAML text; `source` names it in errors.
+
+    Raises:
+        InvalidPlanError: lists every problem, with line and node.
+    """
+    root, data = read_yaml(text, source=source)
+    lines = dict(_lines(root))
+    try:
+        plan = Plan.model_validate(data, extra="forbid")
+    except ValidationError as error:
+        shown = [*_told(error, data, lines), *_told_of_others(error, data, lines)]
+        raise _refused(source, _in_order(shown)) from None
+    found = [_at_line(problem, problem.index, lines) for problem in check_plan(plan)]
+    if found:
+        raise _refused(source, _in_order(found))
+    return plan
+
+
+def _refused(source: str, problems: Sequence[str]) -> InvalidPlanError:
+    """The error with all problems, or the first of very many."""
+    if len(problems) > _MOST_PROBLEMS:
+        problems = (*problems[:_MOST_PROBLEMS], f"and {len(problems) - _MOST_PROBLEMS} more")
+    return InvalidPlanError(source=source, problems=tuple(problems))
+
+
+def _in_order(problems: Iterable[tuple[int, str]]) -> tuple[str, ...]:
+    """The problems by their lines, each said once."""
+    return tuple(dict.fromkeys(why for _, why in sorted(problems, key=lambda one: one[0])))
+
+
+def _at_line(problem: Problem, index: int | None, lines: Lines) -> tuple[int, str]:
+    if index is None:
+        return 0, problem.why
+    line = _line_of(lines, ("nodes", index, *problem.field))
+    return line, f"line {line}: {problem.why}"
+
+
+def _told_of_others(error: ValidationError, data: Any, lines: Lines) -> Iterator[tuple[int, str]]:
+    """What is wrong with those nodes whose shape is right, so that all is told at once."""
+    nodes = data.get("nodes") if isinstance(data, dict) else None
+    if not isinstance(nodes, list):
+        return
+    adapter: TypeAdapter[Node] = TypeAdapter(Node)
+    malformed = {one["loc"][1] for one in error.errors() if len(one["loc"]) > 1}
+    whole = [index for index in range(len(nodes)) if index not in malformed]
+    plan = Plan(name="plan", nodes=tuple(adapter.validate_python(nodes[index]) for index in whole))
+    named = (node.get("id") for node in nodes if isinstance(node, dict))
+    for problem in check_nodes(plan, others=[name for name in named if isinstance(name, str)]):
+        if problem.index is not None:
+            yield _at_line(problem, whole[problem.index], lines)
+
+
+def require_sound(plan: Plan) -> None:
+    """Holds a plan that was made in Python to the same rules.
+
+    Raises:
+        InvalidPlanError: lists every problem.
+    """
+    try:
+        check_json(plan.model_dump(mode="json"), what="plan")
+    except InvalidInputError as error:
+        raise InvalidPlanError(source="from Python", problems=(str(error),)) from None
+    problems = tuple(problem.why for problem in check_plan(plan))
+    if problems:
+        raise InvalidPlanError(source=plan.name, problems=problems)
+
+
+def _lines(
+    node: yaml.Node, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], int]]:
+    """Each place in the document, and the line it begins at."""
+    yield path, node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from _lines(value, (*path, key.value))
+            yield (*path, key.value), key.start_mark.line + 1
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            yield from _lines(item, (*path, index))
+
+
+def _told(error: ValidationError, data: Any, lines: Lines) -> Iterator[tuple[int, str]]:
+    for problem in error.errors():
+        path = _known_path(lines, problem["loc"])
+        inside = path if path[:1] != ("nodes",) else path[2:]
+        place = ".".join(str(part) for part in inside if isinstance(part, str))
+        missing = str(problem["loc"][-1]) if problem["type"] == "missing" else ""
+        where = ".".join(part for part in (place, missing) if part)
+        line = _line_of(lines, path)
+        told = [f"line {line}", _node_name(data, path), where, _message(problem)]
+        yield line, ": ".join(part for part in told if part)
+
+
+def _message(problem: Any) -> str:
+    if problem["type"] == "union_tag_not_found":
+        return f"names no kind; a node is of kind {_KINDS}"
+    if problem["type"] == "union_tag_invalid":
+        return f"kind {problem['ctx']['tag']!r} is unknown; a node is of kind {_KINDS}"
+    if problem["type"] == "extra_forbidden":
+        known = ", ".join(_fields_at(Plan, problem["loc"][:-1]))
+        return f"{problem['loc'][-1]!r} is not a field here; there are {known}"
+    if problem["type"] == "missing":
+        return "is missing"
+    message: str = problem["msg"].removeprefix("Value error, ")
+    value = problem["input"]
+    if isinstance(value, (dict, list)) or repr(value) in message:
+        return message
+    return f"{message}, not {_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _fields_at(hint: Any, location: tuple[str | int, ...]) -> Iterator[str]:
+    """The fields that a validator's path leads to; its parts are fields, places in lists and kinds of nodes."""
+    models = list(_models_in(hint))
+    for model in models:
+        fields = model.model_fields
+        if not location:
+            yield from fields
+        elif location[0] in fields:
+            yield from _fields_at(fields[str(location[0])].annotation, location[1:])
+        elif "kind" in fields and location[0] in get_args(fields["kind"].annotation):
+            yield from _fields_at(model, location[1:])
+    if models and isinstance(next(iter(location), None), int):
+        yield from _fields_at(hint, location[1:])
+
+
+def _models_in(hint: Any) -> Iterator[type[BaseModel]]:
+    """The models that a hint names."""
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        yield hint
+    for part in get_args(hint):
+        yield from _models_in(part)
+
+
+def _known_path(lines: Lines, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """The deepest place of the document on a validator's path, which has tags of its own in it."""
+    path: tuple[str | int, ...] = ()
+    for part in location:
+        if (*path, part) in lines:
+            path = (*path, part)
+    return path
+
+
+def _line_of(lines: Lines, path: tuple[str | int, ...]) -> int:
+    while path not in lines:
+        path = path[:-1]
+    return lines[path]
+
+
+def _node_name(data: Any, path: tuple[str | int, ...]) -> str:
+    if len(path) < 2 or path[0] != "nodes" or not isinstance(path[1], int):  # noqa: PLR2004 - nodes, index
+        return ""
+    node = data["nodes"][path[1]]
+    name = node.get("id") if isinstance(node, dict) else None
+    return f"node {name!r}" if name else f"node number {path[1] + 1}"

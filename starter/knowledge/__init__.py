@@ -1,0 +1,1 @@
+"""Extraction from outside a job: started, polled for, and previewed."""

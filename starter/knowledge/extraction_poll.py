@@ -1,0 +1,64 @@
+"""A worker's look at its tenant's memory: agents with messages from which nothing was extracted have it started.
+
+It stands apart from the worker because it is what makes extraction certain: who adds to memory starts it at once, but may have
+no Temporal, or lose it.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from mnestic.activities.knowledge.ingest_starts import start_ingest
+from mnestic.memory.errors import UnavailableError
+from mnestic.memory.ports import Memory
+
+_EVERY = timedelta(seconds=10)
+log = logging.getLogger("mnestic.extraction")
+
+
+@asynccontextmanager
+async def extraction_poll(
+    memory: Memory,
+    temporal: Client,
+    *,
+    tenant_id: str,
+    task_queue: str,
+    every: timedelta = _EVERY,
+) -> AsyncIterator[None]:
+    """Starts `IngestMessages` for who waits for it, at once and again and again, for as long as a block.
+
+    Args:
+        memory: Whose messages are looked at.
+        temporal: Where workflows are started.
+        tenant_id: Whose agents they are.
+        task_queue: That of the worker.
+        every: How long it rests between two looks.
+    """
+
+    async def poll() -> None:
+        while True:
+            try:
+                for agent_id in await memory.list_waiting_agents(tenant_id=tenant_id):
+                    await start_ingest(
+                        temporal,
+                        tenant_id=tenant_id,
+                        agent_id=agent_id,
+                        task_queue=task_queue,
+                        is_more=False,
+                    )
+            except (UnavailableError, RPCError) as error:
+                log.warning("extraction is not started yet", extra={"why": str(error)})
+            await asyncio.sleep(every.total_seconds())
+
+    polling = asyncio.create_task(poll())
+    try:
+        yield
+    finally:
+        polling.cancel()
+        with suppress(asyncio.CancelledError):
+            await polling

@@ -1,0 +1,1 @@
+"""What models have cost."""

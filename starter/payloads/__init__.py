@@ -1,0 +1,1 @@
+"""What Temporal carries for us, encrypted and decoded, and the keys."""

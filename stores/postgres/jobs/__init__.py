@@ -1,0 +1,1 @@
+"""What jobs store: working memory, records, episodes, snapshots and waits."""

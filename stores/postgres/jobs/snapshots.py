@@ -1,0 +1,87 @@
+"""Memory snapshots in Postgres: canonical bytes beside their hash, never changed."""
+
+from dataclasses import replace
+
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from mnestic.memory.errors import (
+    AlreadyExistsError,
+    NotFoundError,
+    SnapshotCorruptedError,
+    StoredValueError,
+)
+from mnestic.memory.jobs.records import count_records
+from mnestic.memory.jobs.snapshots import (
+    SNAPSHOT_SCHEMA_VERSION,
+    SealedSnapshot,
+    SnapshotParts,
+    SnapshotRef,
+    seal,
+    unseal,
+)
+from mnestic.stores.postgres.tables import SnapshotRow, table
+from mnestic.stores.postgres.unit_of_work import Unit, is_owned
+
+SNAPSHOT = table(SnapshotRow)
+_GET = select(
+    SNAPSHOT.c.body,
+    SNAPSHOT.c.sha256,
+    SNAPSHOT.c.schema_version,
+    SNAPSHOT.c.redacted_at,
+    SNAPSHOT.c.redacted_sha256,
+).where(is_owned(SNAPSHOT), SNAPSHOT.c.id == bindparam("of_id"))
+_PUT = insert(SNAPSHOT).values(created_at=func.now()).on_conflict_do_nothing()
+
+
+class PostgresSnapshotStore:
+    """Implements `mnestic.memory.ports.SnapshotStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def put(self, snapshot_id: str, parts: SnapshotParts, *, job_id: str) -> SnapshotRef:
+        """See the port."""
+        body, sha256 = seal(parts)
+        revision = await self._unit.revision()
+        row = {
+            **self._unit.owner,
+            "id": snapshot_id,
+            "job_id": job_id,
+            "schema_version": SNAPSHOT_SCHEMA_VERSION,
+            "sha256": sha256,
+            "body": body,
+            "memory_revision": revision,
+        }
+        if not await self._unit.run(_PUT, row):
+            raise AlreadyExistsError(what="snapshot", name=snapshot_id)
+        self._unit.wrote("snapshot.put", snapshot_id)
+        return SnapshotRef(
+            id=snapshot_id,
+            sha256=sha256,
+            size_bytes=len(body),
+            schema_version=SNAPSHOT_SCHEMA_VERSION,
+            memory_revision=revision,
+            message_count=parts.working.message_count,
+            episode_count=len(parts.episodic_tail),
+            record_count=count_records(parts.read_set),
+            snapshot_at=parts.snapshot_at,
+        )
+
+    async def get(self, snapshot_id: str, *, sha256: str) -> SealedSnapshot:
+        """See the port."""
+        row = await self._unit.row(_GET, {**self._unit.here, "of_id": snapshot_id})
+        if row is None:
+            raise NotFoundError(what="snapshot", name=snapshot_id)
+        self._unit.read("snapshot.get", snapshot_id)
+        if row.sha256 != sha256:
+            raise SnapshotCorruptedError(
+                snapshot_id=snapshot_id, expected=sha256, found=f"{row.sha256} in its row"
+            )
+        left = row.redacted_sha256 or sha256
+        sealed = unseal(row.body, snapshot_id=snapshot_id, sha256=left)
+        version = sealed.head.schema_version
+        if row.schema_version != version:
+            why = f"its row says schema {row.schema_version}, its body {version}"
+            raise StoredValueError(what=f"snapshot {snapshot_id}", why=why)
+        return replace(sealed, redacted_at=row.redacted_at)

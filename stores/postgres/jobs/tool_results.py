@@ -1,0 +1,56 @@
+"""Large results of tools in Postgres: canonical JSON beside its hash."""
+
+import json
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from mnestic.memory.canonical import sha256_hex, storable_json
+from mnestic.memory.errors import AlreadyExistsError, NotFoundError, StoredValueError
+from mnestic.memory.jobs.tool_results import ToolResultRef
+from mnestic.stores.postgres.tables import ToolResultRow, table
+from mnestic.stores.postgres.unit_of_work import Unit
+
+RESULT = table(ToolResultRow)
+
+
+class PostgresToolResultStore:
+    """Implements `mnestic.memory.ports.ToolResultStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def put(self, result_id: str, result: Any, *, job_id: str, node: str) -> ToolResultRef:
+        """See the port."""
+        body = storable_json(result, what="result")
+        ref = ToolResultRef(ref=result_id, sha256=sha256_hex(body), size_bytes=len(body))
+        statement = insert(RESULT).values(
+            **self._unit.owner,
+            id=ref.ref,
+            job_id=job_id,
+            node=node,
+            sha256=ref.sha256,
+            size_bytes=ref.size_bytes,
+            body=body,  # jsonb would write numbers anew, and the hash would not be theirs
+            created_at=func.now(),
+        )
+        if not await self._unit.run(statement.on_conflict_do_nothing()):
+            raise AlreadyExistsError(what="tool result", name=result_id)
+        self._unit.wrote("tool_result.put", result_id)
+        return ref
+
+    async def get(self, ref: ToolResultRef) -> Any:
+        """See the port."""
+        row = await self._unit.row(
+            select(RESULT.c.body).where(self._unit.owned(RESULT), RESULT.c.id == ref.ref)
+        )
+        if row is None:
+            raise NotFoundError(what="tool result", name=ref.ref)
+        self._unit.read("tool_result.get", ref.ref)
+        what = f"tool result {ref.ref}"
+        found = sha256_hex(row.body)
+        if found != ref.sha256:
+            why = f"its sha256 is {found}, it was written as {ref.sha256}"
+            raise StoredValueError(what=what, why=why)
+        return json.loads(row.body)

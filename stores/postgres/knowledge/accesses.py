@@ -1,0 +1,170 @@
+"""Accesses: how often entries were told, counted in the process, and written together a little later.
+
+They stand alone because nobody who asks waits for them: a count that is late, or lost with the process,
+is no wrong memory.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
+from datetime import timedelta
+
+from sqlalchemy import text
+
+from mnestic.memory.error_texts import describe_error
+from mnestic.memory.errors import UnavailableError
+from mnestic.memory.ports import Transaction
+from mnestic.stores.postgres.unit_of_work import Owner, Unit
+
+Begin = Callable[[Owner], AbstractAsyncContextManager[Transaction]]
+_DELAY = timedelta(seconds=1)
+_CLOSING = timedelta(seconds=5)
+_MANY = 1000  # entries that do not wait any longer
+_MINE = "e.tenant_id = :tenant_id AND e.agent_id = :agent_id"
+_TOLD = "unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS told (id, number)"
+_ADD = "UPDATE mnestic.entry AS e SET last_accessed = now(), access_count = e.access_count +"
+_COUNTED = "RETURNING e.id"
+# In one row, as a thousand take milliseconds in which nobody is answered.
+_TOLD_TOGETHER = "SELECT array_agg(id) AS ids FROM counted"
+# None is waited for, so that nobody is locked out. What was locked is found again by its place in the table, with no
+# second look into an index; what somebody has changed in between is at another place, and left for the next time.
+_COUNT_FREE = text(f"""
+WITH free AS MATERIALIZED (
+    SELECT e.ctid AS place, told.number
+      FROM {_TOLD} JOIN mnestic.entry AS e ON {_MINE} AND e.id = told.id FOR NO KEY UPDATE OF e SKIP LOCKED
+), counted AS ({_ADD} free.number FROM free WHERE {_MINE} AND e.ctid = free.place {_COUNTED})
+{_TOLD_TOGETHER}
+""")  # noqa: S608 - constants of this module
+_COUNT_ALL = text(f"""
+WITH counted AS ({_ADD} told.number FROM {_TOLD} WHERE {_MINE} AND e.id = told.id {_COUNTED})
+{_TOLD_TOGETHER}
+""")
+_EXIST = text(f"""
+SELECT e.id FROM mnestic.entry AS e WHERE {_MINE} AND e.id = ANY(CAST(:ids AS text[]))
+""")  # noqa: S608 - a constant of this module
+log = logging.getLogger("mnestic.accesses")
+
+
+class AccessCounts:
+    """The accesses of one process that are not written yet."""
+
+    def __init__(
+        self, begin: Begin, *, delay: timedelta = _DELAY, closing: timedelta = _CLOSING
+    ) -> None:
+        """Prepares the counts.
+
+        Args:
+            begin: Begins a transaction of an agent.
+            delay: How long counts wait for others.
+            closing: How long `close` may take.
+        """
+        self._begin, self._delay, self._closing = begin, delay, closing
+        self._pending: dict[Owner, Counter[str]] = {}
+        self._hurry, self._closes = asyncio.Event(), False
+        self._writing: asyncio.Task[None] | None = None
+
+    def add(self, owner: Owner, entry_ids: Collection[str]) -> None:
+        """Counts entries once each; returns at once."""
+        if not entry_ids:
+            return
+        self._pending.setdefault(owner, Counter()).update(entry_ids)
+        if sum(map(len, self._pending.values())) >= _MANY:
+            self._hurry.set()
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write_soon())
+
+    async def close(self) -> None:
+        """Writes what is pending; what cannot be written in time is given up, and logged."""
+        self._closes = True
+        self._hurry.set()
+        try:
+            async with asyncio.timeout(self._closing.total_seconds()):
+                if self._writing is not None:
+                    await self._writing
+                await self._write(wait=True)
+        except TimeoutError:
+            log.warning("accesses are given up", extra={"entries": self._number})
+
+    @property
+    def _number(self) -> int:
+        return sum(map(len, self._pending.values()))
+
+    async def _write_soon(self) -> None:
+        """Writes again and again, until nothing is pending or something fails."""
+        while self._pending and not self._closes:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._delay.total_seconds()):
+                    await self._hurry.wait()
+            self._hurry.clear()
+            if not await self._write():
+                return  # the next access tries again
+
+    async def _write(self, *, wait: bool = False) -> bool:
+        """Writes what is pending, and keeps what could not be; returns whether nothing failed.
+
+        What fails for one agent keeps those of others from nothing, but for a database that is down.
+        """
+        pending, self._pending = self._pending, {}
+        written = True
+        try:
+            for owner in tuple(pending):
+                try:
+                    await self._write_of(owner, pending[owner], wait=wait)
+                except Exception as error:  # noqa: BLE001 - nobody else is there to be told
+                    written = False
+                    log.warning(
+                        "accesses are not counted yet", extra={"why": describe_error(error)}
+                    )
+                    if isinstance(error, UnavailableError):
+                        break
+        finally:
+            for owner, counts in pending.items():
+                self._keep(owner, counts)
+        return written
+
+    async def _write_of(self, owner: Owner, counts: Counter[str], *, wait: bool) -> None:
+        """Writes those of an agent, and takes them out of its counts.
+
+        An entry that somebody else has locked is left for the next time. With `wait` it is waited for, alone:
+        who waits for one and holds another could lock others out.
+        """
+        held = await self._count(owner, counts)
+        for name in counts.keys() - held:
+            del counts[name]
+        for name in sorted(held) if wait else ():
+            await self._count(owner, {name: counts[name]}, wait=True)
+            del counts[name]
+
+    async def _count(
+        self, owner: Owner, counts: Mapping[str, int], *, wait: bool = False
+    ) -> frozenset[str]:
+        async with self._begin(owner) as transaction:
+            return await transaction.accesses.count(counts, wait=wait)
+
+    def _keep(self, owner: Owner, counts: Counter[str]) -> None:
+        if counts:
+            self._pending.setdefault(owner, Counter()).update(counts)
+
+
+class PostgresAccessStore:
+    """Implements `mnestic.memory.knowledge.ports.AccessStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def count(self, counts: Mapping[str, int], *, wait: bool = False) -> frozenset[str]:
+        """See the port.
+
+        For the audit log it is a read: memory stays as it was, and so does its revision.
+        """
+        unit = self._unit
+        asked = {**unit.owner, "ids": list(counts), "numbers": list(counts.values())}
+        (told,) = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, asked)
+        if told.ids:
+            unit.read("entry.access", f"{len(told.ids)} entries")
+        if not (left := counts.keys() - (told.ids or ())):
+            return frozenset()
+        held = await unit.rows(_EXIST, {**unit.owner, "ids": sorted(left)})
+        return frozenset(row.id for row in held)

@@ -1,0 +1,356 @@
+"""Facts in Postgres: claims, which are only added, and what is believed because of them."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, delete, func, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from mnestic.memory.errors import NotFoundError
+from mnestic.memory.knowledge.claims import Claim, check_name, check_time, name_key
+from mnestic.memory.knowledge.facts import Fact, FactChange, FactQuery, FactStatus, Stretch
+from mnestic.memory.knowledge.predicates import Predicate, check_predicate
+from mnestic.memory.knowledge.relations import Mention, Place
+from mnestic.memory.knowledge.signals import pattern_signals, signals_of
+from mnestic.memory.knowledge.subjects import NamedSubject
+from mnestic.memory.knowledge.world.patterns import FEWEST_CLAIMS, patterns_of
+from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
+from mnestic.stores.postgres.cursors import check_limit
+from mnestic.stores.postgres.knowledge.beliefs import (
+    CLAIM,
+    FACT,
+    PREDICATE,
+    Beliefs,
+    Topic,
+    by_topic,
+    claim_of,
+    fact_of,
+    is_about,
+    names_of,
+)
+from mnestic.stores.postgres.knowledge.named_subjects import list_named, list_own_names
+from mnestic.stores.postgres.unit_of_work import Unit, among
+
+# Claims of one topic are worked out by one transaction at a time; whoever changes a predicate waits
+# for those who use predicates, and they for it.
+_LOCK_TOPICS = text("SELECT pg_advisory_xact_lock(k) FROM unnest(CAST(:keys AS bigint[])) AS k")
+_SHARE_PREDICATES = text("SELECT pg_advisory_xact_lock_shared(:key)")
+_LOCK_PREDICATES = text("SELECT pg_advisory_xact_lock(:key)")
+_INSERT_CLAIM = insert_rows(
+    CLAIM,
+    *Claim.model_fields,
+    "subject_key",
+    now=["recorded_at"],
+    returning=["subject_key", "predicate"],
+    where_new=True,
+)
+_FORGET_CLAIMS = text("SELECT mnestic.forget_claims(:forgetting, :agent_id, :ids)")
+_KEYS = ("subject_key", "object_key")
+_INSERT_FACT = insert_rows(FACT, *Fact.model_fields, *_KEYS, now=["created_at", "updated_at"])
+_CHANGED = [name for name in (*Fact.model_fields, *_KEYS) if name != "id"]
+_UPDATE_FACT = update_rows(FACT, *_CHANGED, key=["id"], now=["updated_at"])
+
+
+class PostgresFactStore:
+    """Implements `mnestic.memory.ports.FactStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit, self._beliefs = unit, Beliefs(unit)
+
+    async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
+        """See the port."""
+        if not claims:
+            return ()
+        rows = [{**claim.model_dump(), "subject_key": name_key(claim.subject)} for claim in claims]
+        added = packed(self._unit.owner, rows, what="claims")
+        _check(claims)
+        await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
+        await self._lock(_topic(claim) for claim in claims)
+        changed = {tuple(row) for row in await self._unit.rows(_INSERT_CLAIM, added)}
+        if not changed:
+            return ()
+        self._unit.wrote("claim.add", f"{len(rows)} claims")
+        return await self._settle(sorted(changed))
+
+    async def get(self, fact_id: str) -> Fact:
+        """See the port."""
+        row = await self._unit.row(
+            select(*FACT.c).where(self._unit.owned(FACT), FACT.c.id == fact_id)
+        )
+        if row is None:
+            raise NotFoundError(what="fact", name=fact_id)
+        self._unit.read("fact.get", fact_id)
+        return fact_of(row)
+
+    async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
+        """See the port."""
+        found = select(FACT.c.id).where(self._unit.owned(FACT), func.starts_with(FACT.c.id, prefix))
+        rows = await self._unit.rows(found.order_by(FACT.c.id).limit(check_limit(limit)))
+        return tuple(row.id for row in rows)
+
+    async def list_from(self, place: Place) -> tuple[Fact, ...]:
+        """See the port."""
+        session_id, source_id = place
+        said = await self._unit.rows(
+            select(CLAIM.c.id, CLAIM.c.subject_key, CLAIM.c.predicate).where(
+                self._unit.owned(CLAIM),
+                session_id == CLAIM.c.session_id,
+                source_id == CLAIM.c.source_id,
+            )
+        )
+        topics = {(row.subject_key, row.predicate) for row in said}
+        rows = await self._unit.rows(self._beliefs.about(FACT, sorted(topics)).order_by(FACT.c.id))
+        self._unit.read("fact.list", f"{session_id}/{source_id}")
+        ids = {row.id for row in said}
+        return tuple(fact for fact in map(fact_of, rows) if ids.intersection(fact.claims))
+
+    async def list_mentions(self, topics: Collection[Topic]) -> tuple[Mention, ...]:
+        """See the port."""
+        keys = sorted({(name_key(subject), predicate) for subject, predicate in topics})
+        columns = (CLAIM.c.subject_key, CLAIM.c.predicate, CLAIM.c.object, CLAIM.c.said_at)
+        rows = await self._unit.rows(
+            select(*columns, CLAIM.c.session_id, CLAIM.c.source_id).where(
+                self._unit.owned(CLAIM),
+                among(keys, CLAIM.c.subject_key, CLAIM.c.predicate),
+                CLAIM.c.session_id.is_not(None),
+                CLAIM.c.source_id.is_not(None),
+            )
+        )
+        return tuple(map(_mention, rows))
+
+    async def list_facts(
+        self,
+        *,
+        subject: str | Sequence[str] | None = None,
+        predicate: str | None = None,
+        statuses: Sequence[FactStatus] | None = None,
+        as_of: datetime | None = None,
+        ahead: bool = False,
+        believed_at: datetime | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> tuple[tuple[Fact, ...], str | None]:
+        """See the port."""
+        query = FactQuery(
+            subjects=names_of(subject),
+            predicate=predicate,
+            statuses=None if statuses is None else tuple(statuses),
+            as_of=as_of,
+            ahead=ahead,
+            believed_at=believed_at,
+        )
+        return await self._beliefs.list_facts(query, limit=limit, cursor=cursor)
+
+    async def list_held(self, subject: str, past: Stretch, *, limit: int = 100) -> tuple[Fact, ...]:
+        """See the port."""
+        return await self._beliefs.list_held(subject, past, limit=limit)
+
+    async def count(self) -> dict[FactStatus, int]:
+        """See the port."""
+        rows = await self._unit.rows(
+            select(FACT.c.status, func.count().label("number"))
+            .where(self._unit.owned(FACT))
+            .group_by(FACT.c.status)
+        )
+        return {row.status: row.number for row in rows}
+
+    async def list_claims(self, fact: Fact) -> tuple[Claim, ...]:
+        """See the port."""
+        rows = await self._unit.rows(
+            select(*CLAIM.c)
+            .where(self._unit.owned(CLAIM), CLAIM.c.id.in_(fact.claims))
+            .order_by(CLAIM.c.said_at, CLAIM.c.id)
+        )
+        self._unit.read("claim.list", fact.id)
+        return tuple(claim_of(row) for row in rows)
+
+    async def list_claims_about(
+        self, subject: str | Sequence[str], predicate: str | None = None
+    ) -> tuple[Claim, ...]:
+        """See the port."""
+        names = names_of(subject) or ()
+        said = select(*CLAIM.c).where(self._unit.owned(CLAIM), is_about(CLAIM, names))
+        if predicate is not None:
+            said = said.where(CLAIM.c.predicate == predicate)
+        rows = await self._unit.rows(said.order_by(CLAIM.c.said_at, CLAIM.c.id))
+        self._unit.read("claim.list", " ".join(names))
+        return tuple(claim_of(row) for row in rows)
+
+    async def list_named(self, name: str) -> tuple[NamedSubject, ...]:
+        """See the port."""
+        return await list_named(self._unit, name)
+
+    async def list_own_names(self, keys: Collection[str]) -> tuple[str, ...]:
+        """See the port."""
+        return await list_own_names(self._unit, keys)
+
+    async def put_predicate(self, predicate: Predicate) -> None:
+        """See the port."""
+        await self._unit.rows(_LOCK_PREDICATES, {"key": self._lock_key("predicates")})
+        values = predicate.model_dump(exclude={"name"})
+        statement = insert(PREDICATE).values(
+            tenant_id=self._unit.tenant_id, name=predicate.name, updated_at=func.now(), **values
+        )
+        await self._unit.run(
+            statement.on_conflict_do_update(
+                index_elements=["tenant_id", "name"], set_={**values, "updated_at": func.now()}
+            )
+        )
+        self._unit.wrote("predicate.put", predicate.name)
+
+    async def list_predicates(self) -> tuple[Predicate, ...]:
+        """See the port."""
+        self._unit.read("predicate.list", "*")
+        return await self._beliefs.own_predicates()
+
+    async def settle(self, predicate: str, *, limit: int = 200) -> tuple[FactChange, ...]:
+        """See the port."""
+        await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
+        topic = (FACT.c.subject_key, FACT.c.predicate)
+        found = select(*topic).distinct().where(self._unit.owned(FACT))
+        found = found.where(await self._otherwise(predicate)).order_by(*topic)
+        while rows := await self._unit.rows(found.limit(check_limit(limit))):
+            topics = [(row.subject_key, row.predicate) for row in rows]
+            await self._lock(topics)
+            changes = await self._settle(topics)
+            if changes:
+                self._unit.wrote("predicate.settle", predicate)
+                return changes  # else somebody else has settled these meanwhile
+        return ()
+
+    async def list_unsettled(self, predicate: str, *, limit: int = 100) -> tuple[str, ...]:
+        """See the port."""
+        found = select(FACT.c.agent_id).distinct().where(FACT.c.tenant_id == self._unit.tenant_id)
+        found = found.where(await self._otherwise(predicate)).order_by(FACT.c.agent_id)
+        return tuple(row.agent_id for row in await self._unit.rows(found.limit(check_limit(limit))))
+
+    async def _otherwise(self, predicate: str) -> Any:
+        """The condition that a fact is not as its predicate says."""
+        says = (await self.get_predicates({predicate}))[predicate]
+        differs = (FACT.c.cardinality != says.cardinality) | (FACT.c.category != says.category)
+        return (FACT.c.predicate == predicate) & differs
+
+    async def _settle(
+        self, topics: Sequence[Topic], *, nameless: bool = False
+    ) -> tuple[FactChange, ...]:
+        """Works the facts of these topics out anew, and writes those that are otherwise.
+
+        With `nameless`, nobody is told of whom the facts were that are gone.
+        """
+        if not topics:
+            return ()
+        claims = by_topic(await self._unit.rows(self._beliefs.about(CLAIM, topics)))
+        rows = await self._unit.rows(self._beliefs.about(FACT, topics))
+        before = {row.id: fact_of(row) for row in rows}
+        predicates = await self.get_predicates({predicate for _, predicate in topics})
+        after = [
+            fact
+            for topic in topics
+            for fact in self._beliefs.resolved(claims[topic], predicates[topic[1]])
+        ]
+        changes = [
+            FactChange(before=before.get(fact.id), after=fact)
+            for fact in after
+            if before.get(fact.id) != fact
+        ]
+        gone = before.keys() - {fact.id for fact in after}
+        changes += [FactChange(before=before[fact_id]) for fact_id in sorted(gone)]
+        await self._write(changes, nameless=nameless)
+        self._tell_patterns(claims, before.values(), after)
+        return tuple(changes)
+
+    def _tell_patterns(
+        self, claims: Mapping[Topic, Sequence[Claim]], before: Iterable[Fact], after: Iterable[Fact]
+    ) -> None:
+        """Tells of patterns that the facts of a topic have now, and had not before."""
+        was, now = _facts_by_topic(before), _facts_by_topic(after)
+        for topic, said in claims.items():
+            if len(said) >= FEWEST_CLAIMS:
+                known = {claim.id: claim for claim in said}
+                found = (patterns_of(facts[topic], known) for facts in (was, now))
+                self._unit.tell(*pattern_signals(*found))
+
+    async def _write(self, changes: Sequence[FactChange], *, nameless: bool) -> None:
+        """Writes changes; what is no longer active makes room first, for the unique indexes."""
+        gone = [change.fact.id for change in changes if change.after is None]
+        if gone:
+            await self._unit.run(delete(FACT).where(self._unit.owned(FACT), FACT.c.id.in_(gone)))
+        written = [change for change in changes if change.after is not None]
+        ending = [change for change in written if change.fact.status != "active"]
+        active = [change for change in written if change.fact.status == "active"]
+        for group in (ending, active):
+            updated = [_row(change.fact) for change in group if change.before]
+            added = [_row(change.fact) for change in group if not change.before]
+            for statement, rows in ((_UPDATE_FACT, updated), (_INSERT_FACT, added)):
+                if rows:
+                    await self._unit.run(statement, packed(self._unit.owner, rows, what="facts"))
+        self._unit.tell(*signals_of(changes, nameless=nameless))
+        for change in changes:
+            done = change.fact.status if change.after else "withdrawn"
+            self._unit.wrote(f"fact.{done}", change.fact.id)
+
+    async def forget(self, claim_ids: Collection[str], *, forgetting_id: str) -> tuple[str, ...]:
+        """See the port."""
+        if not claim_ids:
+            return ()
+        topics = select(CLAIM.c.subject_key, CLAIM.c.predicate).distinct()
+        topics = topics.where(self._unit.owned(CLAIM), CLAIM.c.id.in_(sorted(claim_ids)))
+        about = [(row.subject_key, row.predicate) for row in await self._unit.rows(topics)]
+        await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
+        await self._lock(about)
+        asked = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id}
+        await self._unit.rows(_FORGET_CLAIMS, {**asked, "ids": sorted(claim_ids)})
+        self._unit.wrote("claim.forget", f"{len(claim_ids)} claims")
+        changes = await self._settle(sorted(about), nameless=True)
+        return tuple(change.fact.id for change in changes if change.after is None)
+
+    async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:
+        """See the port."""
+        return await self._beliefs.predicates(names)
+
+    async def _lock(self, topics: Iterable[Topic]) -> None:
+        """In one order for everybody, so that nobody waits for somebody who waits."""
+        keys = sorted({self._lock_key(self._unit.agent_id, *topic) for topic in topics})
+        await self._unit.rows(_LOCK_TOPICS, {"keys": keys})
+
+    def _lock_key(self, *parts: str) -> int:
+        name = "\x1f".join(("fact", self._unit.tenant_id, *parts))
+        return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+
+
+def _check(claims: Sequence[Claim]) -> None:
+    """Refuses what cannot be kept, or not be found again."""
+    for claim in claims:
+        check_name(claim.subject, what=f"subject of claim {claim.id}")
+        check_predicate(claim.predicate)
+        if claim.object is not None:
+            check_name(claim.object, what=f"object of claim {claim.id}")
+        for name in ("said_at", "valid_from", "valid_to"):
+            moment = getattr(claim, name)
+            if moment is not None:
+                check_time(moment, what=f"{name} of claim {claim.id}")
+
+
+def _row(fact: Fact) -> dict[str, Any]:
+    keys = {"subject_key": name_key(fact.subject), "object_key": name_key(fact.object)}
+    return {**fact.model_dump(), **keys}
+
+
+def _mention(row: Row[Any]) -> Mention:
+    key = None if row.object is None else name_key(row.object)
+    place = (row.session_id, row.source_id)
+    return Mention(row.subject_key, row.predicate, key, row.said_at, place)
+
+
+def _facts_by_topic(facts: Iterable[Fact]) -> dict[Topic, list[Fact]]:
+    found: dict[Topic, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        found[_topic(fact)].append(fact)
+    return found
+
+
+def _topic(of: Claim | Fact) -> Topic:
+    return (name_key(of.subject), of.predicate)

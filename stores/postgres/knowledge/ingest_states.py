@@ -1,0 +1,191 @@
+"""How far it is with learning from each resource, in Postgres."""
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import CTE, Select, case, func, select, true, update
+
+from mnestic.memory.knowledge.ingestion import Begun, Incoming, LearningCount, LearningState, Lesson
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.stores.postgres.bulk import packed, update_rows
+from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.knowledge.tables import LearningRow
+from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.stored import read_stored
+from mnestic.stores.postgres.tables import ResourceRow, table
+from mnestic.stores.postgres.unit_of_work import Unit, among
+
+LEARNING, RESOURCE = table(LearningRow), table(ResourceRow)
+_PLACE = ("session_id", "source_id")
+_BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
+_STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")
+_RECEIVE = read_query("receive_messages")
+_EXTRACTED = update_rows(
+    LEARNING,
+    *("state", "extractor", "extracted"),
+    key=(*_PLACE, "number"),
+    now=["updated_at"],
+    where="t.state = 'received'",
+)
+
+
+class PostgresLearningStore:
+    """Implements `mnestic.memory.ports.LearningStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    async def receive(self, messages: Sequence[Incoming]) -> Begun:
+        """See the port."""
+        if not messages:
+            return Begun()
+        rows = [
+            {
+                "place": place,
+                **came.resource.model_dump(exclude={"at"}),
+                "at": None if came.is_now else came.resource.at,
+                **came.model_dump(include=set(_BEGUN)),
+            }
+            for place, came in enumerate(messages)
+        ]
+        asked = packed(self._unit.owner, rows, what="messages", name="messages")
+        (begun,) = await self._unit.rows_of(_RECEIVE.bind(asked))
+        if not begun:
+            return Begun()
+        new = [row for row in begun if row.content is not None]
+        if new:
+            self._unit.wrote("resource.append", new[0].session_id)
+        self._unit.wrote("learning.begin", f"{len(begun)} messages")
+        rest = [(row.session_id, row.source_id) for row in begun if row.content is None]
+        kept_before = await self._select(rest) if rest else ()
+        in_order = sorted((*new, *kept_before), key=attrgetter("number"))
+        return Begun(tuple(map(_lesson, in_order)), begun[0].updated_at)
+
+    async def _select(self, places: Sequence[tuple[str, str]]) -> Sequence[Any]:
+        """Rows of messages by session and source id, with their resources."""
+        found = select(*LEARNING.c).where(
+            self._unit.owned(LEARNING), among(places, LEARNING.c.session_id, LEARNING.c.source_id)
+        )
+        return await self._unit.rows(_with_resources(found))
+
+    async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:
+        """See the port."""
+        oldest = self._in_state(state).limit(check_limit(limit)).with_for_update(skip_locked=True)
+        return tuple(map(_lesson, await self._unit.rows(_with_resources(oldest))))
+
+    async def keep_extracted(self, lessons: Sequence[Lesson], *, extractor: str) -> None:
+        """See the port."""
+        if not lessons:
+            return
+        rows = [
+            {
+                "session_id": lesson.resource.session_id,
+                "source_id": lesson.resource.source_id,
+                "number": lesson.number,
+                "state": "extracted" if lesson.extracted else "learned",
+                "extractor": extractor,
+                "extracted": lesson.extracted,
+            }
+            for lesson in lessons
+        ]
+        await self._unit.run(_EXTRACTED, packed(self._unit.owner, rows, what="claims"))
+
+    async def learned(self, lessons: Sequence[Lesson]) -> None:
+        """See the port."""
+        await self._set(lessons, of=("extracted",), state="learned")
+        self._unit.wrote("learning.learned", f"{len(lessons)} messages")
+
+    async def park(self, lesson: Lesson, *, reason: str) -> None:
+        """See the port."""
+        open_ones: tuple[LearningState, ...] = ("received", "extracted", "learned")
+        await self._set([lesson], of=open_ones, state="parked", reason=reason)
+        self._unit.wrote("learning.park", lesson.name, reason=reason)
+
+    async def retry(self, lessons: Sequence[Lesson]) -> int:
+        """See the port."""
+        was_read = LEARNING.c.extractor.is_not(None)
+        state = case((was_read, "extracted"), else_="received")
+        again = await self._set(lessons, of=("parked",), state=state, reason=None)
+        self._unit.wrote("learning.retry", f"{again} messages")
+        return again
+
+    async def drop(self, lessons: Sequence[Lesson]) -> int:
+        """See the port."""
+        unlearned: tuple[LearningState, ...] = ("received", "extracted", "parked")
+        dropped = await self._set(lessons, of=unlearned, state="dropped", reason=None)
+        self._unit.wrote("learning.drop", f"{dropped} messages")
+        return dropped
+
+    async def find(self, session_id: str, source_id: str, *, lock: bool = False) -> Lesson | None:
+        """See the port."""
+        found = select(*LEARNING.c).where(
+            self._unit.owned(LEARNING),
+            LEARNING.c.session_id == session_id,
+            LEARNING.c.source_id == source_id,
+        )
+        row = await self._unit.row(_with_resources(found.with_for_update() if lock else found))
+        return None if row is None else _lesson(row)
+
+    async def list_by_state(
+        self, state: LearningState, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[Lesson, ...], str | None]:
+        """See the port."""
+        found = self._in_state(state).limit(check_limit(limit) + 1)
+        if cursor is not None:
+            (after,) = decode_cursor(cursor, parts=1)
+            found = found.where(LEARNING.c.number > int(after))
+        rows = await self._unit.rows(_with_resources(found))
+        self._unit.read("learning.list", state)
+        lessons = tuple(_lesson(row) for row in rows[:limit])
+        more = len(rows) > limit
+        return lessons, encode_cursor(str(rows[limit - 1].number)) if more else None
+
+    async def count(self) -> LearningCount:
+        """See the port."""
+        rows = await self._unit.rows(
+            select(LEARNING.c.state, func.count().label("number"))
+            .where(self._unit.owned(LEARNING))
+            .group_by(LEARNING.c.state)
+        )
+        return LearningCount(**{row.state: row.number for row in rows})
+
+    def _in_state(self, state: LearningState) -> Select[Any]:
+        """In their order; the collation is that of the index which is to be used."""
+        found = select(*LEARNING.c).where(
+            LEARNING.c.tenant_id == self._unit.tenant_id,
+            LEARNING.c.agent_id.collate("C") == self._unit.agent_id,
+            LEARNING.c.state == state,
+        )
+        return found.order_by(LEARNING.c.number)
+
+    async def _set(
+        self, lessons: Sequence[Lesson], *, of: Sequence[LearningState], **values: Any
+    ) -> int:
+        """Writes columns of lessons that are in one of these states."""
+        places = [(one.resource.session_id, one.resource.source_id) for one in lessons]
+        statement = update(LEARNING).where(
+            self._unit.owned(LEARNING),
+            LEARNING.c.state.in_(of),
+            among(places, LEARNING.c.session_id, LEARNING.c.source_id),
+        )
+        return await self._unit.run(statement.values(updated_at=func.now(), **values))
+
+
+def _with_resources(found: Select[Any]) -> Select[Any]:
+    """Rows of `learning` with their resources, each of which is looked up by its whole key.
+
+    Without `OFFSET 0` Postgres may join all resources of the agent instead.
+    """
+    step: CTE = found.cte("step")
+    keys = ("tenant_id", "agent_id", *_PLACE)
+    said = select(*RESOURCE.c).where(*(RESOURCE.c[name] == step.c[name] for name in keys))
+    resource = said.offset(0).lateral("resource")
+    columns = (*resource.c, *(step.c[name] for name in _STEP))
+    return select(*columns).join_from(step, resource, true()).order_by(step.c.number)
+
+
+def _lesson(row: Any) -> Lesson:
+    resource = Resource.model_validate(row, from_attributes=True)
+    columns = {**row._asdict(), "resource": resource, "extracted": row.extracted or ()}
+    return read_stored(Lesson, columns, what=f"learning {row.session_id}/{row.source_id}")

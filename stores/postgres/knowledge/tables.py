@@ -1,0 +1,350 @@
+"""The tables of knowledge: claims and facts, entries, the indexes that find entries, and signals."""
+
+from datetime import datetime
+from typing import Any
+
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import (
+    ARRAY,
+    REAL,
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Computed,
+    Double,
+    Identity,
+    Index,
+    Integer,
+    SmallInteger,
+    Text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlmodel import Field
+
+from mnestic.stores.postgres.tables import Table, instant, maybe_instant, maybe_words, words
+
+_CATEGORIES = "'profile', 'preferences', 'relationships', 'work', 'events', 'knowledge'"
+_NAMING = "'also_known_as', 'full_name', 'nickname', 'preferred_name'"
+_TYPES = (
+    "'interaction', 'insight', 'correction', 'context', 'learning', 'error', 'success', 'pattern', "
+    "'preference', 'knowledge'"
+)
+
+
+def _of_source(name: str) -> Any:
+    """A column that is a part of a claim's source."""
+    return Field(
+        default=None, sa_column=Column(Text, Computed(f"source ->> '{name}'"), nullable=True)
+    )
+
+
+class ClaimRow(Table, table=True):
+    """What somebody said to be so, append-only."""
+
+    __tablename__ = "claim"
+    __table_args__ = (
+        CheckConstraint(
+            "kind IN ('affirmed', 'corrected', 'ended', 'retracted', 'reactivated', 'deleted')",
+            name="claim_kind",
+        ),
+        # serves claim, of facts
+        Index("claim_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
+        # serves list_from, find_candidates and read_winners
+        Index("claim_by_source", "tenant_id", "agent_id", "session_id", "source_id"),
+    )
+
+    agent_id: str = words(key=True)
+    id: str = words(key=True)
+    kind: str = words()
+    subject: str = words()
+    subject_key: str = words()
+    predicate: str = words()
+    object: str | None = maybe_words()
+    confidence: float = Field(sa_type=Double)
+    said_at: datetime = instant()
+    valid_from: datetime | None = maybe_instant()
+    valid_to: datetime | None = maybe_instant()
+    source: dict[str, Any] = Field(sa_type=JSONB)
+    session_id: str | None = _of_source("session_id")
+    source_id: str | None = _of_source("source_id")
+    recorded_at: datetime = instant()
+
+
+class FactRow(Table, table=True):
+    """What is believed, worked out of the claims; rewritten when they change it."""
+
+    __tablename__ = "fact"
+    __table_args__ = (
+        CheckConstraint("status IN ('active', 'archived', 'deleted')", name="fact_status"),
+        CheckConstraint("cardinality IN ('single', 'multi')", name="fact_cardinality"),
+        CheckConstraint(f"category IN ({_CATEGORIES})", name="fact_category"),
+        # serves list, and claim
+        Index(
+            *("fact_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
+            *("valid_from", "id"),
+        ),
+        Index(
+            *("fact_active_single", "tenant_id", "agent_id", "subject_key", "predicate"),
+            unique=True,
+            postgresql_where="status = 'active' AND cardinality = 'single'",
+        ),
+        Index(
+            *("fact_active_multi", "tenant_id", "agent_id", "subject_key", "predicate"),
+            "object_key",
+            unique=True,
+            postgresql_where="status = 'active' AND cardinality = 'multi'",
+        ),
+        # serves list_entries and resolve_terms: whom a name means
+        Index(
+            *("fact_by_name", "tenant_id", "agent_id", "object_key"),
+            postgresql_where=f"status = 'active' AND predicate IN ({_NAMING})",
+        ),
+        # serves resolve_terms: when something next ends
+        Index(
+            *("fact_ending", "tenant_id", "agent_id", "valid_to"),
+            postgresql_where="status = 'active' AND valid_to IS NOT NULL",
+        ),
+    )
+
+    agent_id: str = words(key=True)
+    id: str = words(key=True)
+    subject: str = words()
+    subject_key: str = words()
+    predicate: str = words()
+    object: str = words()
+    object_key: str = words()
+    category: str = words()
+    cardinality: str = words()
+    status: str = words()
+    confidence: float = Field(sa_type=Double)
+    valid_from: datetime = instant()
+    valid_to: datetime | None = maybe_instant()
+    end: str | None = maybe_words()
+    supersedes: str | None = maybe_words()
+    superseded_by: str | None = maybe_words()
+    claims: list[str] = Field(sa_type=JSONB)
+    created_at: datetime = instant()
+    updated_at: datetime = instant()
+
+
+class PredicateRow(Table, table=True):
+    """What a tenant says of a predicate; of others the defaults hold."""
+
+    __tablename__ = "predicate"
+    __table_args__ = (
+        CheckConstraint("cardinality IN ('single', 'multi')", name="predicate_cardinality"),
+        CheckConstraint(f"category IN ({_CATEGORIES})", name="predicate_category"),
+    )
+
+    name: str = words(key=True)
+    cardinality: str = words()
+    category: str = words()
+    updated_at: datetime = instant()
+
+
+def _names() -> Any:
+    """A column that is a list of names."""
+    return Field(sa_type=JSONB)
+
+
+class EntryRow(Table, table=True):
+    """One memory. `number` stands for it in the indexes, `lexemes` is its length in them.
+
+    `marks` are those of `mnestic.memory.knowledge.entry_features`. `tokens` are those of its first
+    terms in the local embedder, for late interaction; null if it was written without one. `facts` is of an earlier schema.
+    """
+
+    __tablename__ = "entry"
+    __table_args__ = (
+        CheckConstraint("status IN ('active', 'archived')", name="entry_status"),
+        CheckConstraint(f"entry_type IN ({_TYPES})", name="entry_type"),
+        Index("entry_by_number", "tenant_id", "agent_id", "number", unique=True),
+        Index("entry_by_time", "tenant_id", "agent_id", "at", "id"),
+        Index("entry_by_session", "tenant_id", "agent_id", "session_id", "at", "id"),
+        Index("entry_by_channel", "tenant_id", "agent_id", "channel", "at", "id"),
+        Index(
+            *("entry_by_parent", "tenant_id", "agent_id", "parent"),
+            postgresql_where="parent IS NOT NULL",
+        ),
+        Index(
+            *("entry_expiring", "tenant_id", "agent_id", "expires_at"),
+            postgresql_where="expires_at IS NOT NULL",
+        ),
+    )
+
+    agent_id: str = words(key=True)
+    id: str = words(key=True)
+    number: int | None = Field(
+        default=None, sa_column=Column(BigInteger, Identity(always=True), nullable=False)
+    )
+    entry_type: str = words()
+    status: str = words()
+    content: str = words()
+    summary: str = words()
+    session_id: str | None = maybe_words()
+    source_id: str | None = maybe_words()
+    channel: str | None = maybe_words()
+    speaker: str | None = maybe_words()
+    subjects: list[str] = _names()
+    keywords: list[str] = _names()
+    tags: list[str] = _names()
+    aliases: list[str] = _names()
+    times: list[dict[str, Any]] = Field(sa_type=JSONB)
+    related: list[str] = _names()
+    parent: str | None = maybe_words()
+    facts: list[str] = Field(sa_column=Column(JSONB, nullable=False, server_default="[]"))
+    importance: float = Field(sa_type=REAL)
+    critical: bool
+    access_count: int
+    last_accessed: datetime | None = maybe_instant()
+    language: str = words()
+    lexemes: int | None = Field(
+        default=None,
+        sa_column=Column(
+            Integer, Computed("mnestic.count_lexemes(language, content)"), nullable=False
+        ),
+    )
+    at: datetime = instant()
+    created_at: datetime = instant()
+    updated_at: datetime = instant()
+    expires_at: datetime | None = maybe_instant()
+    marks: int = Field(sa_type=SmallInteger)
+    tokens: bytes | None
+
+
+class PostingRow(Table, table=True):
+    """How often a lexeme is in an entry, and how long that entry is."""
+
+    __tablename__ = "posting"
+
+    agent_id: str = words(key=True)
+    lexeme: str = words(key=True)
+    entry_number: int = Field(primary_key=True, sa_type=BigInteger)
+    frequency: int = Field(sa_type=SmallInteger)
+    length: int
+
+
+class LexemeRow(Table, table=True):
+    """How many entries of an agent a lexeme is in."""
+
+    __tablename__ = "lexeme"
+
+    agent_id: str = words(key=True)
+    lexeme: str = words(key=True)
+    entries: int = Field(sa_type=BigInteger)
+
+
+class CorpusRow(Table, table=True):
+    """How many entries an agent has, how long they are together, and in which languages there were some."""
+
+    __tablename__ = "corpus"
+
+    agent_id: str = words(key=True)
+    entries: int = Field(sa_type=BigInteger)
+    lexemes: int = Field(sa_type=BigInteger)
+    languages: list[str] = Field(sa_column=Column(ARRAY(Text), nullable=False))
+
+
+class EntryTermRow(Table, table=True):
+    """A name that an entry is found by, or an entry that it is related to."""
+
+    __tablename__ = "entry_term"
+    __table_args__ = (
+        CheckConstraint(
+            "kind IN ('keyword', 'tag', 'alias', 'subject', 'related')", name="entry_term_kind"
+        ),
+    )
+
+    agent_id: str = words(key=True)
+    kind: str = words(key=True)
+    term: str = words(key=True)
+    entry_number: int = Field(primary_key=True, sa_type=BigInteger)
+
+
+class EmbeddingRow(Table, table=True):
+    """An entry's vector of one model."""
+
+    __tablename__ = "embedding"
+    __table_args__ = (
+        Index(
+            *("embedding_exact", "tenant_id", "agent_id", "model", "entry_number"),
+            postgresql_include=["vector"],
+            postgresql_where="dimensions <= 1280",
+        ),
+    )
+
+    agent_id: str = words(key=True)
+    model: str = words(key=True)
+    entry_number: int = Field(primary_key=True, sa_type=BigInteger)
+    dimensions: int
+    vector: list[float] = Field(sa_type=HALFVEC)
+
+
+class EmbeddingModelRow(Table, table=True):
+    """How many entries of an agent have a vector of a model; of those up to `complete_to` all may.
+
+    Which entries have none is found without looking at those that have one.
+    """
+
+    __tablename__ = "embedding_model"
+
+    agent_id: str = words(key=True)
+    model: str = words(key=True)
+    entries: int = Field(sa_type=BigInteger)
+    complete_to: int = Field(sa_type=BigInteger)
+
+
+class LearningRow(Table, table=True):
+    """How far it is with learning from a resource; `reason` says why one is parked.
+
+    `job_id` and `workflow_run` are of the job that heard it, if one did; `corrects` is the source id of
+    the message that a correction is about.
+    """
+
+    __tablename__ = "learning"
+    __table_args__ = (
+        CheckConstraint(
+            "state IN ('received', 'extracted', 'learned', 'parked', 'dropped')",
+            name="learning_state",
+        ),
+        CheckConstraint("kind IN ('message', 'tool_result')", name="learning_kind"),
+        CheckConstraint("(state = 'parked') = (reason IS NOT NULL)", name="learning_parked"),
+        # serves take and list_by_state; the migration says of which collation it is, and why
+        Index("learning_by_state", "tenant_id", "agent_id", "state", "number"),
+    )
+
+    agent_id: str = words(key=True)
+    session_id: str = words(key=True)
+    source_id: str = words(key=True)
+    number: int | None = Field(
+        default=None, sa_column=Column(BigInteger, Identity(always=True), nullable=False)
+    )
+    state: str = words()
+    entry_type: str = words()
+    kind: str = words()
+    job_id: str | None = maybe_words()
+    workflow_run: str | None = maybe_words()
+    corrects: str | None = maybe_words()
+    extractor: str | None = maybe_words()
+    extracted: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+    reason: str | None = maybe_words()
+    updated_at: datetime = instant()
+
+
+class SignalRow(Table, table=True):
+    """What subscribers are told about a change of memory: the outbox."""
+
+    __tablename__ = "signal"
+    __table_args__ = (
+        CheckConstraint("target IN ('fact', 'entry', 'pattern')", name="signal_target"),
+    )
+
+    agent_id: str = words(key=True)
+    number: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
+    kind: str = words()
+    target: str = words()
+    ids: list[str] = _names()
+    subject: str | None = maybe_words()
+    predicate: str | None = maybe_words()
+    details: dict[str, Any] = Field(sa_type=JSONB)
+    at: datetime = instant()

@@ -1,0 +1,1 @@
+"""What queries read: candidates, vector indexes, agent settings and the retrieval log."""

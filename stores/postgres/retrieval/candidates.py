@@ -1,0 +1,227 @@
+"""Candidates of a search out of the rows of `find_candidates.sql`: what ranking reads of an entry.
+
+It stands apart from the search, since it is about the question, and not about Postgres.
+"""
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.entry_features import EntryMarks
+from mnestic.memory.language.terms import first_terms
+from mnestic.memory.retrieval.candidates import CONCERNS, ROW, Candidates
+from mnestic.memory.retrieval.search import Search
+
+_OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Who said an entry, and whom it is about, by key."""
+
+    speaker: str
+    subjects: frozenset[str]
+    aliases: frozenset[str]
+
+    def is_about(self, names: frozenset[str]) -> bool:
+        """Whether it is about somebody of one of the names."""
+        return not (names.isdisjoint(self.subjects) and names.isdisjoint(self.aliases))
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class EntryRow:
+    """An entry as far as ranking needs its texts; see `mnestic.memory.retrieval.candidates.CandidateText`."""
+
+    entry_id: str
+    session_id: str | None
+    attribution: Attribution
+    is_turn: bool
+    content: str
+    stored_times: str
+    tokens: bytes | None
+    _folded: str | None = None
+    _terms: tuple[str, ...] | None = None
+
+    @property
+    def speaker(self) -> str:
+        """The key of who said it."""
+        return self.attribution.speaker
+
+    @property
+    def subjects(self) -> frozenset[str]:
+        """The keys of whom it is about."""
+        return self.attribution.subjects
+
+    @property
+    def times(self) -> tuple[tuple[datetime, datetime], ...]:
+        """The times that it names; few questions ask for them."""
+        return _times(self.stored_times) if self.stored_times != "[]" else ()
+
+    @property
+    def folded(self) -> str:
+        """What it says, as names are folded."""
+        if self._folded is None:
+            self._folded = self.content.casefold()
+        return self._folded
+
+    def terms(self) -> tuple[str, ...]:
+        """The words that it begins with, each once."""
+        if self._terms is None:
+            self._terms = first_terms(self.content)
+        return self._terms
+
+
+def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
+    """Candidates of the rows that the question lets through."""
+    now = search.now.timestamp()
+    good = [
+        row
+        for row in rows
+        if (_holds_until(row) > now if row.is_allowed is None else row.is_allowed)
+    ]
+    table = np.zeros(len(good), ROW)
+    texts = _texts(good)
+    for name in ("number", "at", "importance"):
+        table[name] = [getattr(row, name) for row in good]
+    table["holds_until"] = [_holds_until(row) for row in good]
+    table["is_turn"] = [text.is_turn for text in texts]
+    for name, mark in _MARKS.items():
+        table[name] = [row.marks & mark != 0 for row in good]
+    table["words"] = [row.bm25 or 0.0 for row in good]
+    table["lexemes"] = [row.bits or 0 for row in good]
+    table["cosine"] = [row.cosine or 0.0 for row in good]
+    if search.is_by_words:
+        table["cosine"] *= table["lexemes"] != 0
+    table["learned"] = [_learned(row, search.predicates) for row in good]
+    if search.names:
+        _set_concerns(table, texts, search)
+    if search.tags:
+        keys = _key_reader()
+        table["is_tagged"] = [_is_tagged(row, search.tags, keys) for row in good]
+    return Candidates(table, texts)
+
+
+# As numbers, since each test of a flag makes another flag.
+_MARKS = {
+    "asks": int(EntryMarks.ASKS),
+    "revises": int(EntryMarks.REVISES),
+    "names_time": int(EntryMarks.NAMES_TIME),
+}
+
+
+def _texts(rows: Sequence[Any]) -> list[EntryRow]:
+    """What of entries is no number; those of the same people share one attribution."""
+    keys = _key_reader()
+
+    @cache
+    def attribution(speaker: str, subjects: str, aliases: str) -> Attribution:
+        return Attribution(name_key(speaker) if speaker else "", keys(subjects), keys(aliases))
+
+    return [
+        EntryRow(
+            entry_id=row.id,
+            session_id=row.session_id,
+            attribution=attribution(row.speaker or "", row.subjects, row.aliases),
+            is_turn=row.entry_type == "interaction",
+            content=row.content,
+            stored_times=row.times,
+            tokens=row.tokens,
+        )
+        for row in rows
+    ]
+
+
+def _key_reader() -> Callable[[str], frozenset[str]]:
+    """Reads the keys of names as they are stored; for one search, many of whose entries have the same."""
+
+    @cache
+    def keys(stored: str) -> frozenset[str]:
+        return frozenset(map(name_key, json.loads(stored))) if stored != "[]" else frozenset()
+
+    return keys
+
+
+def _holds_until(row: Any) -> float:
+    """Until when an entry holds; see `mnestic.memory.retrieval.candidates.ROW`."""
+    if row.status != "active":
+        return -math.inf
+    return math.inf if row.expires_at is None else float(row.expires_at)
+
+
+def _learned(row: Any, predicates: Mapping[str, float]) -> float:
+    """The share of the question that what was learned from an entry answers."""
+    return max((predicates[fact[2]] for fact in row.facts or ()), default=0.0)
+
+
+def _is_tagged(row: Any, tags: frozenset[str], keys: Callable[[str], frozenset[str]]) -> bool:
+    """Whether an entry is found by a tag, an alias, or its type, which is asked for as a tag is."""
+    has = keys(row.tags) | keys(row.aliases) | {f"type:{row.entry_type}"}
+    return not tags.isdisjoint(has)
+
+
+def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search) -> None:
+    """Notes what each has to do with whom the question names."""
+    mentions = _mentions(search.names)
+    concerns = []
+    for text in texts:
+        is_about = text.attribution.is_about(search.names)
+        if text.is_turn and text.speaker in search.names:
+            concerns.append(_NAMED)
+        elif is_about or mentions(text.folded):
+            concerns.append(_MENTIONED if text.is_turn else _NAMED)
+        else:
+            concerns.append(_OTHER if text.is_turn or text.subjects else _OPEN)
+    table["concern"] = concerns
+    table["is_said"] = table["is_turn"] & (table["concern"] == _NAMED)
+    if search.persons:
+        persons = [(one, _mentions(one)) for one in search.persons]
+        for place in np.flatnonzero(np.isin(concerns, (_NAMED, _MENTIONED))).tolist():
+            table["persons"][place] = _persons(texts[place], persons)
+
+
+def _persons(
+    text: EntryRow, persons: Sequence[tuple[frozenset[str], Callable[[str], bool]]]
+) -> int:
+    """A bit for each of those between whom something is asked for that it has to do with."""
+    return sum(
+        1 << place
+        for place, (names, mentions) in enumerate(persons)
+        if (text.is_turn and text.speaker in names)
+        or text.attribution.is_about(names)
+        or mentions(text.folded)
+    )
+
+
+def _mentions(names: frozenset[str]) -> Callable[[str], bool]:
+    """Tells whether one of the names is a word of a text; most texts do not even have its letters."""
+    by_first: defaultdict[str, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        by_first[name.partition(" ")[0]].append(r"\s+".join(map(re.escape, name.split())))
+    patterns = [
+        (first, re.compile(rf"(?:^|\W)(?:{'|'.join(words)})(?:$|\W)"))
+        for first, words in by_first.items()
+    ]
+
+    def mentions(folded: str) -> bool:
+        return any(
+            first in folded and pattern.search(folded) is not None for first, pattern in patterns
+        )
+
+    return mentions
+
+
+def _times(stored: str) -> tuple[tuple[datetime, datetime], ...]:
+    return tuple(
+        (datetime.fromisoformat(one["start"]), datetime.fromisoformat(one["end"]))
+        for one in json.loads(stored)
+    )

@@ -1,0 +1,337 @@
+"""Search in Postgres: what a question's terms are known as, the entries that may answer it, and the best of these.
+
+It reads what the stores of entries and facts write, and writes nothing. Its statements stand in `sql/`.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from pydantic_core import from_json
+
+from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.retrieval.candidates import EdgeKind, Succession
+from mnestic.memory.retrieval.search import (
+    Known,
+    KnownLexeme,
+    KnownName,
+    Search,
+    SearchResult,
+    Suggestions,
+    Terms,
+    Vocabulary,
+    Winners,
+)
+from mnestic.stores.postgres.queries import Query, held_values, read_query
+from mnestic.stores.postgres.retrieval.candidates import candidates_of
+from mnestic.stores.postgres.retrieval.suggestions import nearest_terms, suggested
+from mnestic.stores.postgres.retrieval.vector_indexes import INDEXED_FROM
+from mnestic.stores.postgres.stored import read_stored
+from mnestic.stores.postgres.unit_of_work import Unit
+
+_RESOLVE, _SUGGEST = read_query("resolve_terms"), read_query("suggest_terms")
+_FIND, _READ = read_query("find_candidates"), read_query("read_winners")
+_UNRELATED = read_query("unrelated_sessions")
+# Plans are kept, since planning these statements takes longer than running them; a search with filters is planned by
+# itself, so that the index of a session, a channel or a time is used. How many entries of an index of vectors are gone
+# through was chosen by what the whole search finds among 100,000; where these were removed since, it goes on to others (by
+# pgvector 0.8 and later, which has to be loaded before it is asked for).
+_SETTINGS = """
+SELECT set_config('plan_cache_mode', $1, true) AS plans, set_config('jit', 'off', true) AS jit,
+       set_config('hnsw.ef_search', $2, true) AS ef_search,
+       CASE WHEN CAST('[0]' AS halfvec) IS NOT NULL AND current_setting('hnsw.iterative_scan', true) IS NOT NULL
+            THEN set_config('hnsw.iterative_scan', 'strict_order', true) END AS iterative_scan"""
+_EF_SEARCH = 120
+# What `sql/stored_columns.sql` reads; a test holds both to each other.
+STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
+_AUDITED = ("entry.search", "*")  # the words of a question are nobody's business
+_EDGE_KINDS: Mapping[str, EdgeKind] = {"beside": "beside", "near": "near", "related": "related"}
+
+
+class PostgresSearchStore:
+    """Implements `mnestic.memory.ports.SearchStore`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._is_noted = False
+        self._plans: str | None = None  # how they are made, if that is set
+
+    async def resolve(self, terms: Terms) -> Known:
+        """See the port."""
+        if not self._is_noted:  # a question is resolved again where one of its names was misspelt
+            self._unit.read(*_AUDITED)
+            self._is_noted = True
+        values = {
+            **self._unit.owner,
+            "keys": sorted({*terms.keys, *terms.tags}),
+            "words": sorted(terms.words),
+            "owners": sorted(terms.owners),
+            "kin": sorted(terms.kin),
+            "since": [period.start for period in terms.periods],
+            "until": [period.end for period in terms.periods],
+            "model": terms.model,
+        }
+        *_, (row,) = await self._unit.rows_of(*self._settings(), _RESOLVE.bind(values))
+        return _known(row, terms)
+
+    async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:
+        """See the port."""
+        values = nearest_terms(names, lexemes)
+        if values is None:
+            return Suggestions()
+        (rows,) = await self._unit.rows_of(_SUGGEST.bind({**self._unit.owner, **values}))
+        return suggested(rows, names)
+
+    async def find_candidates(self, search: Search) -> SearchResult:
+        """See the port."""
+        values = {**self._unit.owner, **_sources(search), **_filters(search), **_weights(search)}
+        settings = self._settings(is_planned_anew=values["is_filtered"])
+        *_, rows = await self._unit.rows_of(*settings, _FIND.bind(values))
+        pool = search.policy.pool
+        return SearchResult(
+            candidates=candidates_of(rows, search),
+            edges={
+                row.number: [(number, _EDGE_KINDS[kind]) for number, kind in row.edges]
+                for row in rows
+                if row.edges
+            },
+            superseded=frozenset(row.number for row in rows if row.is_superseded),
+            lenders=sum(row.is_lender for row in rows),
+            successions=_successions(rows),
+            # An index may bring fewer than there are.
+            is_exhaustive=not values["is_indexed"]
+            and sum(row.bits is not None for row in rows) < pool
+            and sum(row.cosine is not None for row in rows) < pool,
+        )
+
+    async def read_winners(
+        self, numbers: Sequence[int], search: Search, *, unheard: Collection[int] = ()
+    ) -> Winners:
+        """See the port."""
+        values = {
+            **self._unit.owner,
+            **_superseding(search),
+            "numbers": list(numbers),
+            "believed": sorted(search.believed),
+        }
+        queries = [_READ.bind(values)]
+        if unheard and search.names:
+            asked = {**self._unit.owner, **_unrelated(unheard, search)}
+            queries.append(_UNRELATED.bind(asked))
+        rows, *unrelated = await self._unit.rows_of(*queries)
+        wrong = {row.number for row in rows if row.is_superseded or row.is_of_others}
+        for row in (one for found in unrelated for one in found):
+            if search.names.isdisjoint(map(name_key, row.speakers)):
+                wrong.add(row.number)
+        entries = {row.number: _entry(row) for row in rows if row.number not in wrong}
+        return Winners(frozenset(wrong), entries)
+
+    def _settings(self, *, is_planned_anew: bool = False) -> list[Query]:
+        """What searches set for their transaction, unless it is set; where a model is asked in between, there are two."""
+        plans = "force_custom_plan" if is_planned_anew else "force_generic_plan"
+        if plans == self._plans:
+            return []
+        self._plans = plans
+        return [(_SETTINGS, [plans, str(_EF_SEARCH)])]
+
+
+def _known(row: Any, terms: Terms) -> Known:
+    """What the row of `resolve_terms.sql` tells."""
+    keys: defaultdict[str, set[str]] = defaultdict(set)
+    aliases: defaultdict[str, set[str]] = defaultdict(set)
+    speaks = set()
+    for asked, key, is_by_alias, speakers in row.names or ():
+        if asked not in terms.keys:
+            continue
+        (aliases if is_by_alias else keys)[asked].add(name_key(key))
+        keys[asked].add(asked)
+        if asked in map(name_key, speakers):
+            speaks.add(asked)
+    for alias, named in aliases.items():
+        if len(named) == 1:  # else it is nobody's own
+            keys[alias] |= named
+    words: defaultdict[str, defaultdict[int, dict[str, KnownLexeme]]]
+    words = defaultdict(lambda: defaultdict(dict))
+    for word, part, language, lexeme, entries in row.words or ():
+        words[word][part][language] = KnownLexeme(lexeme, entries)
+    return Known(
+        names={
+            asked: KnownName(keys=frozenset(found), speaks=asked in speaks)
+            for asked, found in keys.items()
+        },
+        words={word: [*parts.values()] for word, parts in words.items()},
+        tags=terms.tags.intersection(row.tags or ()),
+        related=frozenset(tuple(one) for one in row.related or ()),
+        period=None if row.period is None else terms.periods[row.period - 1],
+        settings=row.settings or {},
+        languages=row.languages or (),
+        entries=row.entries or 0,
+        lexemes=row.lexemes or 0,
+        vectors=row.vectors or 0,
+        now=row.now,
+        knowledge=row.knowledge,
+        ends_at=row.ends_at,
+        database=row.database,
+    )
+
+
+def _sources(search: Search) -> dict[str, Any]:
+    """What each source is asked; those that are not get nothing to look for."""
+    query, by_meaning = search.query, search.query.mode == "semantic"
+    words = _postings(Vocabulary() if by_meaning else search.vocabulary)
+    called = _postings(search.called)
+    asks_more = any(one.is_known for one in search.vocabulary.asked)
+    names = () if asks_more else sorted(search.names)
+    terms = [(kind, name) for kind in ("subject", "alias") for name in names]
+    terms += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(search.tags)]
+    period = search.period
+    asks_facts = bool(search.predicates) and query.mode == "hybrid"
+    return {
+        "lexemes": [lexeme for lexeme, *_ in words],
+        "lexeme_weights": [weight for _, weight, _ in words],
+        "lexeme_bits": [bit for *_, bit in words],
+        "called": [lexeme for lexeme, *_ in called],
+        "called_weights": [weight for _, weight, _ in called],
+        "average_length": search.vocabulary.average_length,
+        "model": search.model,
+        "vector": _literal(search.vector),
+        "is_indexed": search.vectors >= INDEXED_FROM and search.policy.pool <= _EF_SEARCH,
+        "kinds": [kind for kind, _ in terms],
+        "terms": [term for _, term in terms],
+        "period_start": None if period is None else period.start,
+        "period_end": None if period is None else period.end,
+        "names": sorted(search.believed) if asks_facts else [],
+        "predicates": sorted(search.predicates) if asks_facts else [],
+        "is_past_too": query.statuses != ("active",),
+    }
+
+
+def _filters(search: Search) -> dict[str, Any]:
+    """What a question asks of entries beside its words."""
+    query = search.query
+    return {
+        **_superseding(search),
+        "is_filtered": search.is_strict or query.is_filtered,
+        "statuses": list(query.statuses),
+        "is_superseded_too": query.statuses == ("archived",),
+        "is_expired_too": "archived" in query.statuses and query.as_of is None,
+        "as_of": query.as_of,
+        "types": list(query.entry_types) or None,
+        "session_id": query.session_id,
+        "channel": query.channel,
+        "since": query.since,
+        "until": query.until,
+        "tags": [name_key(tag) for tag in query.tags] or None,
+        "subject": None if query.subject is None else name_key(query.subject),
+        "categories": list(query.categories) or None,
+    }
+
+
+def _superseding(search: Search) -> dict[str, Any]:
+    """When what entries claimed has to hold, and whether those of which nothing does are left out."""
+    return {
+        **held_values(search.held),
+        "respects": sorted(search.respects),
+        "is_superseded_out": search.query.statuses == ("active",),
+    }
+
+
+def _weights(search: Search) -> dict[str, Any]:
+    """What sources weigh, for which of what they bring lends to others."""
+    policy, mode = search.policy, search.query.mode
+    return {
+        "pool": policy.pool,
+        "lending": policy.lending,
+        "semantic": policy.semantic * (mode != "text"),
+        "lexical": policy.lexical,
+        "least_cosine": policy.least_cosine,
+        "cosine_range": policy.full_cosine - policy.least_cosine,
+        "full_score": max(1e-9, sum(search.vocabulary.weights) * policy.full_words),
+        "is_by_words": search.is_by_words,
+        "beside": policy.beside,
+        "near": policy.near,
+        "related": policy.related,
+        "least_share": _least_share(search),
+    }
+
+
+def _least_share(search: Search) -> float:
+    """What those that are only lent something have to be lent at least, as a share of the most that one says.
+
+    Where nothing is left out for saying little, none of them is. Of several who are named all that is beside them tells
+    who was there; and where the best are read once more, that may find that one answers all the same.
+    """
+    query, policy = search.query, search.policy
+    min_score = policy.min_score if query.min_score is None else query.min_score
+    is_read_again = (query.rerank or policy.rerank) != "off"
+    if search.persons or is_read_again or not min_score:
+        return 0.0
+    return _LENT * policy.least_share
+
+
+_LENT = (
+    0.75  # of the least share of the best that an answer says: less than that is not worth reading
+)
+
+
+def _postings(vocabulary: Vocabulary) -> list[tuple[str, float, int]]:
+    """The known lexemes of words, with what these weigh, and a bit for each word."""
+    return [
+        (lexeme, one.weight, 1 << place)
+        for place, one in enumerate(vocabulary.asked)
+        if one.is_known
+        for lexeme in one.lexemes
+    ]
+
+
+def _successions(rows: Sequence[Any]) -> tuple[Succession, ...]:
+    """The ids of the entries that told each of what was so one after the other, the latest first."""
+    told: defaultdict[tuple[str, str], defaultdict[tuple[int, str], set[str]]]
+    told = defaultdict(lambda: defaultdict(set))
+    for row in rows:
+        for place, subject, predicate, cardinality, fact_id in row.facts or ():
+            if cardinality == "single":
+                told[subject, predicate][place, fact_id].add(row.id)
+    return tuple(
+        tuple(facts[one] for one in sorted(facts)) for facts in told.values() if len(facts) > 1
+    )
+
+
+def _unrelated(numbers: Collection[int], search: Search) -> dict[str, Any]:
+    """What `unrelated_sessions.sql` looks for: names as words, and first their letters.
+
+    Other letters than those of English are folded in more ways than one, and ss may be one of them.
+    """
+    first = sorted({name.partition(" ")[0] for name in search.names})
+    are_plain = all(word.isascii() and "ss" not in word for word in first)
+    words = "|".join(
+        r"\s+".join(
+            "".join(f"\\{c}" if not c.isalnum() else c for c in part) for part in name.split()
+        )
+        for name in sorted(search.names)
+    ).replace("ss", "(?:ss|\u00df)")
+    return {
+        "numbers": list(numbers),
+        "letters": first if are_plain else None,
+        "pattern": rf"(^|\W)({words})($|\W)",
+    }
+
+
+def _literal(vector: bytes | None) -> str | None:
+    """A vector, float32, as pgvector reads it."""
+    if vector is None:
+        return None
+    return "[" + ",".join(f"{number:.6g}" for number in np.frombuffer(vector, "<f4").tolist()) + "]"
+
+
+def _entry(row: Any) -> Entry:
+    """An entry out of a row of `read_winners.sql`.
+
+    Raises:
+        StoredValueError: somebody else has written what makes no entry.
+    """
+    columns = dict(zip(STORED, from_json(row.stored), strict=True))
+    columns |= {"id": row.id, "session_id": row.session_id, "content": row.content}
+    return read_stored(Entry, columns, what=f"entry {row.id}")

@@ -1,0 +1,240 @@
+"""The unit of work that all stores of one transaction share: connection, owner, audit trail."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+from sqlalchemy import (
+    ARRAY,
+    CursorResult,
+    Executable,
+    Row,
+    Text,
+    bindparam,
+    func,
+    select,
+    tuple_,
+)
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.signals import Signal
+from mnestic.stores.postgres.bulk import packed
+from mnestic.stores.postgres.connections import run_together
+from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
+from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
+from mnestic.stores.postgres.transaction_setup import COMMIT, opening
+
+Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Owner = tuple[str, str]  # tenant and agent
+
+# Built once: building a statement takes as long as running a small one.
+_NOW = select(func.now())
+_CLOCK = select(func.clock_timestamp())
+_RAISE_REVISION = NamedQuery.of("""
+INSERT INTO mnestic.agent_revision AS r (tenant_id, agent_id, revision, updated_at)
+VALUES (%(tenant_id)s, %(agent_id)s, 1, now())
+ON CONFLICT (tenant_id, agent_id) DO UPDATE SET revision = r.revision + 1, updated_at = now()
+RETURNING revision
+""")
+_AUDIT, _FINISH_WRITE = read_query("add_audit_rows"), read_query("finish_write")
+# The first part of a write's action, where it changes what searches read.
+_KNOWLEDGE = frozenset({"entry", "claim", "fact", "predicate", "setting"})
+_SIGNALS = TypeAdapter(list[Signal])
+
+
+class Unit:
+    """One transaction of one actor on one agent's memory; it begins with its first statement."""
+
+    def __init__(
+        self, connection: AsyncConnection, *, tenant_id: str, agent_id: str, actor: str, write: bool
+    ) -> None:
+        self.connection = connection
+        self.tenant_id = tenant_id
+        self.agent_id = agent_id
+        self.operation_key: str | None = None
+        self.actor = actor
+        self.may_write = write
+        self._is_begun = self._is_over = False
+        self._wrote = self._knows_more = False
+        self._trail: list[tuple[str, str, str | None]] = []
+        self._signals: list[Signal] = []
+        self._revision: int | None = None
+        self._at_end: list[Query] = []
+
+    @property
+    def owner(self) -> dict[str, str]:
+        """The columns that every row of this agent has."""
+        return {"tenant_id": self.tenant_id, "agent_id": self.agent_id}
+
+    @property
+    def here(self) -> dict[str, str]:
+        """The values of `is_owned`."""
+        return {"in_tenant": self.tenant_id, "in_agent": self.agent_id}
+
+    def owned(self, target: Any) -> Any:
+        """The condition that a row is this agent's; row-level security is the wall behind it."""
+        return (target.c.tenant_id == self.tenant_id) & (target.c.agent_id == self.agent_id)
+
+    async def rows(self, statement: Executable, values: Rows | None = None) -> Sequence[Row[Any]]:
+        """Runs a statement and returns its rows."""
+        return (await self._execute(statement, values)).all()
+
+    async def row(
+        self, statement: Executable, values: Mapping[str, Any] | None = None
+    ) -> Row[Any] | None:
+        """Runs a statement and returns its first row, or None."""
+        return (await self._execute(statement, values)).first()
+
+    async def rows_of(self, *queries: Query) -> list[Sequence[Any]]:
+        """Runs statements that do not wait for each other, in one round trip; returns the rows of each.
+
+        Raises:
+            InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
+        """
+        first = () if self._is_begun else opening(self.tenant_id, write=self.may_write)
+        with self._running():
+            self._is_begun = True
+            return [*await run_together(self.connection, queries, opening=first)]
+
+    async def run(self, statement: Executable, rows: Rows | None = None) -> int:
+        """Runs a statement, with one row of values or for each of many; returns how many it touched."""
+        counting = statement.execution_options(preserve_rowcount=True)  # else inserts say -1
+        return (await self._execute(counting, rows)).rowcount
+
+    def read(self, action: str, target: str) -> None:
+        """Notes a read for the audit log."""
+        self._trail.append((action, target, None))
+
+    def wrote(self, action: str, target: str, *, reason: str | None = None) -> None:
+        """Notes a write for the audit log, and that the agent's memory has a new revision."""
+        assert self.may_write, f"{action} in a transaction that only reads"
+        self._wrote = True
+        of = action.partition(".")[0]
+        self._knows_more |= of in _KNOWLEDGE
+        self._trail.append((action, target, reason))
+
+    def changed(self) -> None:
+        """Notes that what searches read has changed, by what is no write of its own."""
+        self._knows_more = True
+
+    def tell(self, *signals: Signal) -> None:
+        """Has subscribers told, in this transaction, of what it wrote."""
+        self._signals += signals
+
+    async def now(self) -> datetime:
+        """The time at which the transaction began, by the database's clock."""
+        moment: datetime = (await self._execute(_NOW)).scalar_one()
+        return moment
+
+    async def clock(self) -> datetime:
+        """The time at this moment, by the database's clock."""
+        moment: datetime = (await self._execute(_CLOCK)).scalar_one()
+        return moment
+
+    async def revision(self) -> int:
+        """Raises the agent's revision, once a transaction.
+
+        It is the last lock that a transaction takes, so writers of one agent cannot lock each other out.
+        """
+        if self._revision is None:
+            ((raised,),) = await self.rows_of(_RAISE_REVISION.bind(self.owner))
+            self._revision = int(raised.revision)
+        return self._revision
+
+    def at_end(self, query: Query) -> None:
+        """Has a statement, whose result nobody reads, run at the end of the transaction."""
+        self._at_end.append(query)
+
+    async def finish(self) -> None:
+        """Writes what every transaction leaves behind: revision, signals, audit rows; and commits."""
+        last = [*self._at_end]
+        if self._wrote or self._knows_more or self._signals:
+            last.append(_FINISH_WRITE.bind(self._audited() | self._counted()))
+        elif self._trail:
+            last.append(_AUDIT.bind(self._audited()))
+        await self.rows_of(*last, COMMIT)
+
+    def _counted(self) -> dict[str, Any]:
+        """By how much the agent's counts rise, and the signals."""
+        return {
+            "revisions": int(self._wrote and self._revision is None),
+            "knowledge": int(self._knows_more),
+            "signal_count": len(self._signals),
+            "signals": _SIGNALS.dump_json(self._signals).decode(),
+        }
+
+    def _audited(self) -> dict[str, str]:
+        """The rows of the audit log, of all that has been noted for it."""
+        rows = [
+            {
+                "actor": self.actor,
+                "action": action,
+                "target": target,
+                "operation_key": self.operation_key,
+                "reason": reason,
+            }
+            for action, target, reason in self._trail
+        ]
+        return packed(self.owner, rows, what="the audit log")
+
+    async def _execute(self, statement: Executable, rows: Rows | None = None) -> CursorResult[Any]:
+        """Runs a statement.
+
+        Raises:
+            InvalidInputError: Postgres or UTF-8 cannot hold one of its values.
+        """
+        await self._open()
+        with self._running():
+            return await self.connection.execute(statement, rows)
+
+    async def _open(self) -> None:
+        """Begins the transaction, unless a statement has done so."""
+        if not self._is_begun:
+            await self.rows_of()
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """Tells what Postgres refuses in words of ours; after an error, which may have undone role and tenant, it ends."""
+        assert not self._is_over, "a transaction goes on after an error"
+        try:
+            with _refusals():
+                yield
+        except BaseException:
+            self._is_over = True
+            raise
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Tells what Postgres refuses in words of ours."""
+    try:
+        yield
+    except DBAPIError as error:
+        if meaning_of(error) is not Meaning.BAD_INPUT:
+            raise
+        raise bad_input(error) from error
+    except UnicodeEncodeError as error:
+        why = "holds half of a surrogate pair, which is not text"
+        raise InvalidInputError(what="a name or a value", why=why) from error
+
+
+def is_owned(target: Any) -> Any:
+    """The condition that a row is of the agent that `Unit.here` names, for statements built once."""
+    of_tenant = target.c.tenant_id == bindparam("in_tenant")
+    return of_tenant & (target.c.agent_id == bindparam("in_agent"))
+
+
+def among(names: Iterable[Sequence[str]], *columns: Any) -> Any:
+    """The condition that columns are one of these tuples of texts, however many there are."""
+    parts = [list(part) for part in zip(*names, strict=True)] or [[] for _ in columns]
+    return among_arrays([bindparam(None, part, type_=ARRAY(Text)) for part in parts], *columns)
+
+
+def among_arrays(arrays: Sequence[Any], *columns: Any) -> Any:
+    """The condition that columns are one of the tuples that arrays of texts hold, an array a column."""
+    named = func.unnest(*arrays).table_valued(*(f"part_{place}" for place in range(len(columns))))
+    return tuple_(*columns).in_(select(*named.render_derived().c))

@@ -1,0 +1,26 @@
+"""What is about a topic by its meaning, for it to be forgotten."""
+
+from mnestic.activities.callers import Asker
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.forgetting.topic_meaning import entries_about
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+
+
+async def test_an_entry_that_has_no_vector_yet_is_not_missed(
+    unembedded: Memory, settings: Settings
+) -> None:
+    embedder = TokenVectorEmbedder()
+    asker = Asker(memory=unembedded, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
+    ada = MemoryClient(unembedded, tenant_id=settings.tenant_id, agent_id="ada")
+    await ada.add("The physician prescribed rest.")
+    await ada.add("The ferry leaves at noon.")
+    async with asker() as transaction:
+        assert len(await transaction.entries.list_unembedded(embedder.name, limit=10)) == 2
+
+    found = await entries_about(asker, "doctors", embedder=embedder)
+
+    assert [one.text for one in found.close] == ["The physician prescribed rest."]
+    async with asker() as transaction:
+        assert await transaction.entries.list_unembedded(embedder.name, limit=10) == ()

@@ -1,0 +1,323 @@
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.clients.local import LocalSummariser
+from mnestic.activities.jobs.memories import (
+    MemoryActivities,
+    RememberInput,
+    RememberResult,
+)
+from mnestic.activities.jobs.tools import KeepResultInput, ToolActivities
+from mnestic.memory.jobs.records import ReadRecord, RecordRef
+from mnestic.memory.jobs.working_memory import ToolCall, WorkingMemory
+from mnestic.memory.jobs.writes import EpisodeWrite, MemoryWrite, MessageWrite, RecordWrite
+from mnestic.memory.models.messages import ChatMessage, Summary, TokenUsage
+from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Memory
+from mnestic.memory.scope import Scope
+from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
+
+Make = Callable[..., Operation]
+Working = Callable[[], Awaitable[WorkingMemory]]
+Counts = Callable[[], dict[str, int]]
+
+
+class CountingSummariser:
+    """A summariser that says how often it was asked, and with what."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[ChatMessage, ...]] = []
+
+    async def summarise(self, turns: Sequence[ChatMessage], *, max_chars: int) -> Summary:
+        self.asked.append(tuple(turns))
+        text = f"summary {len(self.asked)}"[:max_chars]
+        return Summary(text=text, model="test", usage=TokenUsage(input_tokens=1, output_tokens=1))
+
+
+@pytest.fixture
+def summariser() -> CountingSummariser:
+    return CountingSummariser()
+
+
+@pytest.fixture
+def activities(memory: Memory, summariser: CountingSummariser) -> MemoryActivities:
+    return MemoryActivities(memory, ScopeRetriever(), summariser)
+
+
+@pytest.fixture
+def remember(
+    activities: MemoryActivities, scope: Scope, operation: Make
+) -> Callable[..., Awaitable[RememberResult]]:
+    async def call(step: int, tool_call: ToolCall | None = None, **write: Any) -> RememberResult:
+        asked = RememberInput(
+            scope=scope,
+            operation=operation(step),
+            write=MemoryWrite.model_validate(write),
+            templates=True,
+            tool_call=tool_call,
+        )
+        return await ActivityEnvironment().run(activities.remember, asked)
+
+    return call
+
+
+EVERYTHING: dict[str, Any] = {
+    "records": [RecordWrite(namespace="p", key="name", value="Mara")],
+    "episode": EpisodeWrite(payload={"why": "test"}),
+    "message": MessageWrite(content="I am Mara.", speaker="Mara", channel="chat"),
+    "variables": {"name": "Mara"},
+    "note": "met Mara",
+    "task": "greet",
+}
+
+
+async def test_everything_is_kept(
+    remember: Callable[..., Awaitable[RememberResult]], begin: Callable[[], Any], working: Working
+) -> None:
+    call = ToolCall(id="t1", activity="look_up", arguments={"q": 1}, result=[2])
+
+    result = await remember(1, call, **EVERYTHING)
+
+    state = await working()
+    assert [(m.content, m.speaker, m.role) for m in state.messages] == [
+        ("I am Mara.", "Mara", "user")
+    ]
+    assert (state.variables, state.scratchpad, state.current_task) == (
+        {"name": "Mara"},
+        "met Mara",
+        "greet",
+    )
+    assert state.tool_calls == (call,)
+    assert result.memory_version == state.version == 1
+    assert result.records == (RecordRef(namespace="p", key="name", version=1),)
+    async with begin() as transaction:
+        (episode,), _ = await transaction.episodes.list_by_job("j1")
+        reads = await transaction.records.list_reads("j1")
+    assert (episode.id, episode.summary, episode.payload) == (
+        result.episode_id,
+        "summary 1",
+        {"why": "test"},
+    )
+    assert reads == (ReadRecord(namespace="p", key="name", version=1, value="Mara"),)
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, False), (1, True), (1, 1.0), (False, 0)])
+async def test_values_that_python_holds_for_equal_are_told_apart(
+    remember: Callable[..., Awaitable[RememberResult]], working: Working, before: Any, after: Any
+) -> None:
+    await remember(1, variables={"approved": before})
+
+    await remember(2, variables={"approved": after})
+
+    kept = (await working()).variables["approved"]
+    assert (type(kept), kept) == (type(after), after)
+
+
+async def test_remembering_twice_writes_once_and_asks_no_model_again(
+    remember: Callable[..., Awaitable[RememberResult]],
+    working: Working,
+    counts: Counts,
+    summariser: CountingSummariser,
+) -> None:
+    first = await remember(1, **EVERYTHING)
+    before = (counts(), await working())
+
+    again = await remember(1, **EVERYTHING)
+
+    assert again == first
+    assert (counts(), await working()) == before
+    assert len(summariser.asked) == 1
+
+
+async def test_the_same_operation_with_another_request_is_refused_for_good(
+    remember: Callable[..., Awaitable[RememberResult]], working: Working
+) -> None:
+    await remember(1, note="one")
+
+    with pytest.raises(ApplicationError, match="different request") as caught:
+        await remember(1, note="two")
+
+    assert caught.value.non_retryable
+    assert (await working()).scratchpad == "one"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"namespace": "p", "key": "b", "value": None},
+        {"namespace": "p", "key": "b", "value": "a\0b"},
+        {"namespace": "p", "key": "b", "value": "${memory.variables.nobody}"},
+    ],
+)
+async def test_one_bad_record_keeps_all_the_others_out(
+    remember: Callable[..., Awaitable[RememberResult]], counts: Counts, bad: dict[str, Any]
+) -> None:
+    good = {"namespace": "p", "key": "a", "value": 1}
+    write = EVERYTHING | {"records": [good, bad]}
+
+    with pytest.raises(ApplicationError) as caught:
+        await remember(1, **write)
+
+    assert caught.value.non_retryable
+    assert caught.value.type == "InvalidInputError"
+    assert counts() == {}
+
+
+async def test_without_templates_text_stays_as_it_is(
+    scope: Scope,
+    activities: MemoryActivities,
+    operation: Callable[..., Operation],
+    working: Working,
+) -> None:
+    asked = RememberInput(
+        scope=scope, operation=operation(1), write=MemoryWrite(note="${memory.variables.secret}")
+    )
+
+    await ActivityEnvironment().run(activities.remember, asked)
+
+    assert (await working()).scratchpad == "${memory.variables.secret}"
+
+
+async def test_templates_name_what_working_memory_holds(
+    remember: Callable[..., Awaitable[RememberResult]],
+    begin: Callable[[], Any],
+    summariser: CountingSummariser,
+) -> None:
+    listed = [{"namespace": "p", "key": "x", "value": {"n": 1}, "ttl": "1d"}]
+    await remember(1, variables={"found": listed, "last": 1}, message=MessageWrite(content="one"))
+    await remember(2, message=MessageWrite(content="two", speaker="Mara"), task="greet")
+
+    result = await remember(
+        3,
+        records="${memory.variables.found}",
+        episode=EpisodeWrite(last_messages="${memory.variables.last}"),
+        note="${memory.task} after ${memory.message_count}",
+    )
+
+    async with begin() as transaction:
+        record = await transaction.records.get("p", "x")
+        state = await transaction.working.load("s1")
+    assert record.value == {"n": 1}
+    assert record.expires_at is not None
+    assert state.scratchpad == "greet after 2"
+    assert result.records == (record.ref,)
+    assert summariser.asked == [(ChatMessage(role="user", content="Mara: two"),)]
+
+
+@pytest.mark.parametrize(
+    ("write", "told"),
+    [
+        ({"records": "${memory.variables.nothing}"}, "'nothing'"),
+        ({"records": "${memory.task}"}, "records"),
+        ({"records": "text"}, "records"),
+        ({"episode": EpisodeWrite(last_messages="many")}, "'many', not a number"),
+        ({"episode": EpisodeWrite(last_messages="9" * 5000)}, "number"),
+        ({"episode": EpisodeWrite(last_messages="²")}, "not a number"),
+    ],
+)
+async def test_a_write_that_cannot_be_understood_is_refused_for_good(
+    remember: Callable[..., Awaitable[RememberResult]],
+    counts: Counts,
+    write: dict[str, Any],
+    told: str,
+) -> None:
+    with pytest.raises(ApplicationError, match=told) as caught:
+        await remember(1, **write)
+
+    assert caught.value.non_retryable
+    assert counts() == {}
+
+
+async def test_a_summary_leaves_what_it_took(
+    remember: Callable[..., Awaitable[RememberResult]], calls: Callable[[], list[Any]]
+) -> None:
+    await remember(1, episode=EpisodeWrite())
+    await remember(1, episode=EpisodeWrite())
+    await remember(2, episode=EpisodeWrite(summary="As it was."))
+
+    assert calls() == [("j1/0/1/remember", "summarise", "test", 1, 1, None)]
+
+
+async def test_a_summary_of_nothing_is_no_call(
+    memory: Memory, scope: Scope, operation: Make, calls: Callable[[], list[Any]]
+) -> None:
+    activities = MemoryActivities(memory, ScopeRetriever(), LocalSummariser())
+    write = MemoryWrite(episode=EpisodeWrite())
+    asked = RememberInput(scope=scope, operation=operation(1), write=write)
+
+    await ActivityEnvironment().run(activities.remember, asked)
+
+    assert calls() == []
+
+
+async def test_a_summary_as_given_needs_no_model(
+    remember: Callable[..., Awaitable[RememberResult]],
+    begin: Callable[[], Any],
+    summariser: CountingSummariser,
+) -> None:
+    await remember(1, episode=EpisodeWrite(summary="As it was."))
+
+    async with begin() as transaction:
+        (episode,), _ = await transaction.episodes.list_by_agent()
+    assert (episode.summary, summariser.asked) == ("As it was.", [])
+
+
+async def test_the_local_summariser_makes_an_episode(
+    memory: Memory, scope: Scope, operation: Make, begin: Callable[[], Any]
+) -> None:
+    activities = MemoryActivities(memory, ScopeRetriever(), LocalSummariser())
+    for step in (1, 2):
+        write = MemoryWrite(
+            message=MessageWrite(content=f"Mara moved to Lisbon in {2024 + step}.")
+            if step == 1
+            else None,
+            episode=EpisodeWrite() if step == 2 else None,
+        )
+        asked = RememberInput(scope=scope, operation=operation(step), write=write)
+        await ActivityEnvironment().run(activities.remember, asked)
+
+    async with begin() as transaction:
+        (episode,), _ = await transaction.episodes.list_by_session("s1")
+    assert "Lisbon" in episode.summary
+
+
+async def test_a_template_reaches_into_results_that_the_job_names(
+    activities: MemoryActivities,
+    memory: Memory,
+    summariser: CountingSummariser,
+    scope: Scope,
+    operation: Make,
+    working: Working,
+) -> None:
+    kept = await ActivityEnvironment().run(
+        ToolActivities(memory).keep_result,
+        KeepResultInput(
+            scope=scope,
+            operation=operation(1, "keep_result"),
+            node="look",
+            result={"rows": [{"name": "Mara"}], "long": "x" * 20_000},
+        ),
+    )
+    write = {
+        "message": {"content": "${memory.results.look.rows.0.name}, ${memory.results.n.x}"},
+        "episode": {"last_messages": 1, "payload": {"rows": "${memory.results.look.rows}"}},
+    }
+
+    await ActivityEnvironment().run(
+        activities.remember,
+        RememberInput(
+            scope=scope,
+            operation=operation(2),
+            write=MemoryWrite.model_validate(write),
+            templates=True,
+            results={"look": kept.model_dump(mode="json"), "n": {"x": 7}},
+        ),
+    )
+
+    state = await working()
+    assert [message.content for message in state.messages] == ["Mara, 7"]
+    assert len(summariser.asked) == 1

@@ -1,0 +1,174 @@
+"""Recalling from memory, into working memory and the read set of a job."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.clients.local import LocalSummariser
+from mnestic.activities.jobs.memories import (
+    MemoryActivities,
+    RecallInput,
+    RecallResult,
+    RememberInput,
+    RememberResult,
+)
+from mnestic.memory.jobs.recalls import EpisodeSelection, RecallQuery, RecordSelection
+from mnestic.memory.jobs.records import ReadRecord, RecordRef
+from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.jobs.writes import EpisodeWrite, MemoryWrite, RecordWrite
+from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Memory
+from mnestic.memory.scope import Scope
+from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
+
+Make = Callable[..., Operation]
+Working = Callable[[], Awaitable[WorkingMemory]]
+Counts = Callable[[], dict[str, int]]
+
+
+@pytest.fixture
+def activities(memory: Memory) -> MemoryActivities:
+    return MemoryActivities(memory, ScopeRetriever(), LocalSummariser())
+
+
+@pytest.fixture
+def remember(
+    activities: MemoryActivities, scope: Scope, operation: Make
+) -> Callable[..., Awaitable[RememberResult]]:
+    async def call(step: int, **write: Any) -> RememberResult:
+        asked = RememberInput(
+            scope=scope, operation=operation(step), write=MemoryWrite.model_validate(write)
+        )
+        return await ActivityEnvironment().run(activities.remember, asked)
+
+    return call
+
+
+@pytest.fixture
+def recall(
+    activities: MemoryActivities, scope: Scope, operation: Make
+) -> Callable[..., Awaitable[RecallResult]]:
+    async def call(step: int, query: RecallQuery) -> RecallResult:
+        asked = RecallInput(
+            scope=scope, operation=operation(step, "recall"), query=query, save_as="found"
+        )
+        return await ActivityEnvironment().run(activities.recall, asked)
+
+    return call
+
+
+async def test_what_is_recalled_is_a_variable_and_in_the_read_set(
+    remember: Callable[..., Awaitable[RememberResult]],
+    recall: Callable[..., Awaitable[RecallResult]],
+    begin: Callable[[], Any],
+    working: Working,
+) -> None:
+    await remember(
+        1,
+        records=[
+            RecordWrite(namespace="p", key="a", value=1),
+            RecordWrite(namespace="q", key="b", value=[2]),
+        ],
+        episode=EpisodeWrite(summary="Met."),
+    )
+    query = RecallQuery(
+        records=(
+            RecordSelection(namespace="p", keys=("a", "gone")),
+            RecordSelection(namespace="q"),
+        ),
+        episodes=EpisodeSelection(of="job"),
+    )
+
+    result = await recall(2, query)
+
+    found = (await working()).variables["found"]
+    assert found["records"] == {"p": {"a": 1}, "q": {"b": [2]}}
+    assert [episode["summary"] for episode in found["episodes"]] == ["Met."]
+    assert [(ref.key, ref.version) for ref in result.records] == [("a", 1), ("b", 1)]
+    assert result.missing == (RecordRef(namespace="p", key="gone", version=0),)
+    async with begin() as transaction:
+        reads = await transaction.records.list_reads("j1")
+    assert [(read.key, read.version, read.value) for read in reads] == [
+        ("a", 1, 1),
+        ("gone", 0, None),
+        ("", 100, None),  # the whole of q
+        ("b", 1, [2]),
+    ]
+
+
+async def test_recalling_twice_gives_what_was_found_first(
+    remember: Callable[..., Awaitable[RememberResult]],
+    recall: Callable[..., Awaitable[RecallResult]],
+    working: Working,
+    counts: Counts,
+) -> None:
+    query = RecallQuery(records=(RecordSelection(namespace="p"),))
+    await remember(1, records=[RecordWrite(namespace="p", key="a", value="old")])
+    first = await recall(2, query)
+    await remember(3, records=[RecordWrite(namespace="p", key="a", value="new")])
+    before = counts()
+
+    again = await recall(2, query)
+
+    assert again == first
+    assert counts() == before
+    assert (await working()).variables["found"]["records"] == {"p": {"a": "old"}}
+
+
+@pytest.mark.parametrize(("of", "found"), [("agent", 3), ("session", 2), ("job", 1)])
+async def test_episodes_are_recalled_by_agent_session_or_job(
+    activities: MemoryActivities,
+    scope: Scope,
+    operation: Make,
+    recall: Callable[..., Awaitable[RecallResult]],
+    of: Any,
+    found: int,
+) -> None:
+    other = scope.model_copy(update={"session_id": "s2"})
+    for step, (where, job_id) in enumerate([(scope, "j1"), (scope, "j2"), (other, None)]):
+        asked = RememberInput(
+            scope=where,
+            operation=operation(step, job_id=job_id),
+            write=MemoryWrite(episode=EpisodeWrite(summary="s")),
+        )
+        await ActivityEnvironment().run(activities.remember, asked)
+
+    result = await recall(9, RecallQuery(episodes=EpisodeSelection(of=of)))
+
+    assert len(result.episode_ids) == found
+
+
+async def test_a_namespace_that_is_pinned_holds_what_the_job_saw_or_wrote(
+    remember: Callable[..., Awaitable[RememberResult]],
+    recall: Callable[..., Awaitable[RecallResult]],
+    begin: Callable[[], Any],
+    working: Working,
+) -> None:
+    namespace = ReadRecord.of_namespace("p", limit=100).model_copy(update={"pinned": True})
+    seen = ReadRecord(namespace="p", key="seen", version=1, value="then", pinned=True)
+    async with begin() as transaction:
+        await transaction.records.set("p", "seen", "now")
+        await transaction.records.set("p", "new", 1)
+        await transaction.records.add_reads("j1", [namespace, seen])
+    await remember(1, records=[RecordWrite(namespace="p", key="own", value=2)])
+
+    await recall(2, RecallQuery(records=(RecordSelection(namespace="p", limit=200),)))
+
+    found = (await working()).variables["found"]
+    async with begin() as transaction:
+        reads = await transaction.records.list_reads("j1", pinned=True)
+    assert found["records"] == {"p": {"own": 2, "seen": "then"}}
+    assert reads == (namespace, seen)
+
+
+async def test_of_two_reads_of_a_namespace_the_larger_one_is_kept(
+    recall: Callable[..., Awaitable[RecallResult]], begin: Callable[[], Any]
+) -> None:
+    for step, limit in enumerate((50, 100, 20), start=1):
+        await recall(step, RecallQuery(records=(RecordSelection(namespace="p", limit=limit),)))
+
+    async with begin() as transaction:
+        reads = await transaction.records.list_reads("j1")
+    assert reads == (ReadRecord.of_namespace("p", limit=100),)

@@ -1,0 +1,69 @@
+"""What is believed does not depend on the order in which messages come, nor on how often."""
+
+import uuid
+
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from temporalio.testing import ActivityEnvironment
+
+from benchmarks.messages import messages
+from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.knowledge.ingestion import LearningActivities, LearnInput
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+
+MOST = 12
+
+
+@st.composite
+def deliveries(draw: st.DrawFn) -> tuple[list[Resource], list[list[Resource]]]:
+    """Messages in which people tell of themselves; and batches of them in any order, some again."""
+    said = list(messages(MOST, seed=draw(st.integers(0, 10_000)), telling=1))
+    again = draw(st.lists(st.sampled_from(said), max_size=6))
+    order = draw(st.permutations([*said, *again]))
+    cuts = sorted(draw(st.sets(st.integers(1, len(order) - 1), max_size=4)))
+    return said, [order[a:b] for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True)]
+
+
+async def learn(
+    memory: Memory, settings: Settings, batches: list[list[Resource]]
+) -> set[tuple[object, ...]]:
+    """What a new agent believes once it has heard the batches."""
+    agent_id = uuid.uuid4().hex
+    client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id)
+    steps = LearningActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
+    asked = LearnInput(tenant_id=settings.tenant_id, agent_id=agent_id)
+    for batch in batches:
+        await client.learn(batch)
+        await ActivityEnvironment().run(steps.extract, asked)
+        await ActivityEnvironment().run(steps.learn, asked)
+    found, _ = await client.list_facts(statuses=("active", "archived"), limit=1000)
+    assert (await client.count_learning()).waiting == 0
+    return {_told(fact) for fact in found}
+
+
+def _told(fact: Fact) -> tuple[object, ...]:
+    believed = (fact.subject, fact.predicate, fact.object, fact.status, fact.end)
+    return (*believed, fact.valid_from, fact.valid_to, fact.confidence, frozenset(fact.claims))
+
+
+@hypothesis_settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(told=deliveries())
+async def test_any_order_of_delivery_gives_the_same_facts(
+    memory: Memory, settings: Settings, told: tuple[list[Resource], list[list[Resource]]]
+) -> None:
+    said, batches = told
+
+    in_order = await learn(memory, settings, [said])
+
+    assert await learn(memory, settings, batches) == in_order
+    assert any(fact[3] == "active" for fact in in_order)

@@ -1,0 +1,153 @@
+"""Vectors of entries, by models that answer over HTTP, and what those refuse."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from openai import AsyncOpenAI
+from temporalio.exceptions import ApplicationError
+
+from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.knowledge.ingestion import Learned
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Answer, Call, Steps, read, refused, said, vectors
+from tests.activities.locks import until_held_up
+
+
+@pytest.fixture
+def memory(unembedded: Memory) -> Memory:
+    """Entries get their vectors by learning."""
+    return unembedded
+
+
+async def test_entries_get_vectors_of_two_models_side_by_side(
+    chat_server: Any,
+    steps: Callable[..., Steps],
+    ada: MemoryClient,
+    admin_url: str,
+    settings: Settings,
+    usage: Callable[[], list[Call]],
+) -> None:
+    chat_server.answers = vectors
+    await ada.learn([said(number, f"I live in City{number}.") for number in range(3)])
+
+    done = [
+        await each.embed() for each in (steps(embedder=TokenVectorEmbedder()), steps(), steps())
+    ]
+
+    with psycopg.connect(admin_url) as connection:
+        rows = connection.execute(
+            "SELECT model, dimensions, count(*) FROM mnestic.embedding WHERE tenant_id = %s "
+            "GROUP BY 1, 2 ORDER BY 1",
+            [settings.tenant_id],
+        ).fetchall()
+    assert [each.taken for each in done] == [3, 3, 0]
+    assert rows == [("vectors-2", 2, 3), ("wordllama-256", 256, 3)]
+    assert usage() == [("embed", "vectors", 7, 0, pytest.approx(0.0000035), None)]
+
+
+async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(
+    chat_server: Any,
+    steps: Callable[..., Steps],
+    ada: MemoryClient,
+    admin_url: str,
+    settings: Settings,
+) -> None:
+    def answers(path: str, body: Any) -> Answer:
+        if "input" not in body:
+            return read(path, body)
+        is_awful = any("Awful" in text for text in body["input"])
+        return refused(400, "not this") if is_awful else vectors(path, body)
+
+    async def learn() -> Learned:
+        await steps().extract()
+        await steps().learn()
+        return await steps().embed()
+
+    def kept() -> list[str]:
+        with psycopg.connect(admin_url) as connection:
+            rows = connection.execute(
+                "SELECT vector::text FROM mnestic.embedding WHERE tenant_id = %s "
+                "AND model = 'vectors-2' ORDER BY entry_number",
+                [settings.tenant_id],
+            ).fetchall()
+        return [vector for (vector,) in rows]
+
+    chat_server.answers = answers
+    await ada.learn([said(1, "I live in Ghent."), said(2, "I live in Awful."), said(3, "Hm.")])
+
+    done, again = await learn(), await learn()
+    empty, (lesson,) = kept()[1], (await ada.list_parked())[0]
+    known, _ = await ada.list_facts()
+    chat_server.answers = lambda path, body: (read if "messages" in body else vectors)(path, body)
+    asked_before = len(chat_server.requests)
+    await ada.retry_parked([lesson])
+    mended = await learn()
+
+    assert (done.taken, done.parked, again.taken) == (3, 1, 0)
+    assert (empty, lesson.resource.source_id) == ("[0,0]", "m002")
+    assert "has no vector: model vectors refused" in (lesson.reason or "")
+    assert {fact.object for fact in known} == {"Awful"}
+    assert (mended.taken, mended.parked, "[0,0]" in kept(), len(kept())) == (1, 0, False, 3)
+    assert len(chat_server.requests) == asked_before + 1  # for the vector, and for no facts
+    assert (await ada.count_learning()).learned == 3
+    assert [fact.id for fact in (await ada.list_facts())[0]] == [fact.id for fact in known]
+
+
+async def test_who_gives_a_vector_up_and_who_learns_wait_for_each_other_in_one_order(
+    chat_server: Any,
+    steps: Callable[..., Steps],
+    ada: MemoryClient,
+    begin: Callable[[], Any],
+    admin_url: str,
+) -> None:
+    def answers(path: str, body: Any) -> Answer:
+        return read(path, body) if "messages" in body else refused(400, "not this")
+
+    chat_server.answers = answers
+    await ada.learn([said(1, "I live in Ghent.")])
+    await steps().extract()
+    (entry,), _ = await ada.list_entries(EntryQuery())
+
+    async with asyncio.timeout(60), begin() as learning:
+        await learning.learning.take("extracted", limit=1)
+        giving_up = asyncio.create_task(steps().embed())
+        await until_held_up(admin_url)
+        held = await learning.entries.select([entry.id], lock=True)
+
+    assert set(held) == {entry.id}
+    assert (await giving_up).parked == 1
+
+
+async def test_two_models_vectors_stand_when_a_text_is_embedded_again(
+    chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
+) -> None:
+    chat_server.fails(400, "not this")
+    await ada.learn([said(1, "I live in Ghent.")])
+    await steps(embedder=TokenVectorEmbedder()).embed()
+
+    await steps().embed()
+    lessons, _ = await ada.list_parked()
+    await ada.retry_parked(lessons)
+
+    assert (await ada.stats()).entries.embedded == {"wordllama-256": 1}
+
+
+async def test_vectors_of_a_wrong_width_keep_entries_waiting(
+    chat_server: Any, openai: AsyncOpenAI, steps: Callable[..., Steps], ada: MemoryClient
+) -> None:
+    chat_server.answers = vectors
+    await ada.learn([said(1, "I live in Ghent.")])
+    wide = steps(embedder=OpenAIEmbedder(openai, model="vectors", dimensions=3))
+
+    with pytest.raises(ApplicationError, match="2 dimensions, and 3 are asked for") as held:
+        await wide.embed()
+
+    assert held.value.type == "LearningHeldError"
+    assert (await steps().embed()).taken == 1

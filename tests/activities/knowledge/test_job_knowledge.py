@@ -1,0 +1,78 @@
+"""What a job is told of what is known."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.knowledge.job_knowledge import FactsInput, KnowledgeActivities, find_known
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
+from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Memory
+from mnestic.memory.scope import Scope
+from mnestic.starter.client.memory_client import MemoryClient
+
+DAY = timedelta(days=1)
+
+
+async def test_a_job_is_told_what_is_so_now(
+    memory: Memory,
+    scope: Scope,
+    operation: Callable[..., Operation],
+    begin: Callable[[], Any],
+) -> None:
+    ada = MemoryClient(memory, tenant_id=scope.tenant_id, agent_id=scope.agent_id)
+    async with begin() as transaction:
+        now = await transaction.now()
+    await ada.add_fact("Mara", "lives_in", "Ghent", valid_from=now - 9 * DAY)
+    await ada.add_fact("Mara", "employer", "Tidal Atlas", valid_from=now - 9 * DAY)
+    await ada.add_fact("Mara", "employer", "Acme", valid_from=now + 30 * DAY)
+    (porto,) = await ada.add_fact("Jonas", "lives_in", "Porto", valid_to=now + DAY / 24)
+    select = KnowledgeSelection(subjects=("Mara", "Jonas"))
+
+    async with begin() as transaction:
+        told = await find_known(transaction, select)
+    asked = FactsInput(scope=scope, operation=operation(1, "facts"), select=select)
+    listed = await ActivityEnvironment().run(KnowledgeActivities(memory).list_facts, asked)
+
+    objects = ["Tidal Atlas", "Ghent", "Porto"]
+    assert [fact.object for fact in listed.facts] == objects
+    assert all(name in line for name, line in zip(objects, told, strict=True))
+    assert porto.fact.status == "active"
+
+
+async def test_a_job_is_not_told_what_was_to_end_and_has(begin: Callable[[], Any]) -> None:
+    async with begin() as transaction:
+        now = await transaction.now()
+        said = Claim(
+            id="c",
+            subject="Jonas",
+            predicate="lives_in",
+            object="Porto",
+            said_at=now - 9 * DAY,
+            valid_to=now - timedelta(seconds=1),
+            source=ClaimSource(extractor="test"),
+        )
+        (porto,) = await transaction.facts.claim([said])
+        told = await find_known(transaction, KnowledgeSelection(subjects=("Jonas",)))
+
+    assert (porto.fact.status, told) == ("active", ())
+
+
+async def test_a_job_names_a_person_as_they_are_called(
+    memory: Memory, scope: Scope, begin: Callable[[], Any]
+) -> None:
+    ada = MemoryClient(memory, tenant_id=scope.tenant_id, agent_id=scope.agent_id)
+    await ada.add_fact("Katherine Jones", "preferred_name", "Kit")
+    await ada.add_fact("Katherine Jones", "lives_in", "Ghent")
+    await ada.add_fact("Samuel", "nickname", "Sam")
+    await ada.add_fact("Samantha", "nickname", "Sam")
+
+    async with begin() as transaction:
+        kit = await find_known(transaction, KnowledgeSelection(subjects=("Kit",)))
+        sam = await find_known(transaction, KnowledgeSelection(subjects=("Sam",)))
+
+    assert len(kit) == 2
+    assert sam == (), "a name of several is nobody's, and no reason for a job to fail"

@@ -1,0 +1,165 @@
+"""Receiving messages: each is an entry at once, and what is learned later joins it."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.activities.knowledge.receiving import receive
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.resources import Resource
+from tests.activities.locks import until_held_up
+
+Begin = Callable[[], Any]
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+def said(number: int, text: str = "I live in Ghent.") -> Resource:
+    return Resource(
+        session_id="s1",
+        source_id=f"m{number}",
+        channel="chat",
+        speaker="Mara",
+        content=text,
+        at=NOON + timedelta(days=number),
+    )
+
+
+async def keep(begin: Begin, *messages: Resource, **how: Any) -> int:
+    async with begin() as transaction:
+        return await receive(transaction, messages, owner="t/ada", **how)
+
+
+async def entries(begin: Begin) -> tuple[Entry, ...]:
+    async with begin() as transaction:
+        found, _ = await transaction.entries.list_entries(EntryQuery(), limit=1000)
+    return tuple(found)
+
+
+async def test_a_message_is_an_entry_at_once_and_waits_to_be_learned_from(begin: Begin) -> None:
+    new = await keep(begin, said(1, "The harbour maps, and the maps of Ghent."))
+
+    (entry,) = await entries(begin)
+    async with begin() as transaction:
+        waiting = (await transaction.learning.count()).waiting
+    assert (new, waiting) == (1, 1)
+    assert (entry.entry_type, entry.speaker, entry.subjects) == ("interaction", "Mara", ("Mara",))
+    assert entry.keywords == ("map", "harbour", "ghent")
+    assert entry.summary == entry.content
+    assert 0 < entry.importance < 1
+
+
+async def test_a_message_that_comes_again_in_other_words_changes_nothing(begin: Begin) -> None:
+    await keep(begin, said(1))
+    before = await entries(begin)
+
+    new = await keep(begin, said(1, "I live in Utrecht."), said(1))
+
+    assert new == 0
+    assert await entries(begin) == before
+
+
+async def test_the_words_that_were_kept_first_are_the_entrys(begin: Begin) -> None:
+    async with begin() as transaction:
+        await transaction.resources.append([said(1)])
+
+    new = await keep(begin, said(1, "I live in Utrecht."), said(2, "one"), said(2, "two"))
+
+    assert new == 2
+    assert [entry.content for entry in await entries(begin)] == ["one", "I live in Ghent."]
+
+
+async def test_what_somebody_keeps_meanwhile_is_what_the_entry_says(
+    begin: Begin, admin_url: str
+) -> None:
+    async with begin() as transaction:
+        await transaction.resources.append([said(1)])
+        receiving = asyncio.create_task(keep(begin, said(1, "I live in Utrecht."), said(2)))
+        await until_held_up(admin_url)
+
+    assert await receiving == 2
+    assert {entry.content for entry in await entries(begin)} == {"I live in Ghent."}
+
+
+async def test_senders_of_the_same_messages_in_any_order_keep_each_once(begin: Begin) -> None:
+    messages = [said(number) for number in range(30)]
+
+    async with asyncio.timeout(60):
+        new = await asyncio.gather(
+            *(keep(begin, *messages[turn:], *messages[:turn]) for turn in range(0, 30, 5))
+        )
+
+    assert sum(new) == 30
+    assert len(await entries(begin)) == 30
+
+
+async def test_an_entry_that_was_removed_does_not_come_back_with_its_message(begin: Begin) -> None:
+    await keep(begin, said(1), said(2))
+    gone = (await entries(begin))[0]
+    async with begin() as transaction:
+        await transaction.entries.remove([gone.id])
+
+    await keep(begin, said(1), said(2))
+
+    assert [entry.source_id for entry in await entries(begin)] == ["m1"]
+
+
+async def test_what_a_tool_returned_is_about_nobody_yet(begin: Begin) -> None:
+    await keep(begin, said(1), entry_type="context", kind="tool_result")
+
+    (entry,) = await entries(begin)
+    assert (entry.entry_type, entry.subjects) == ("context", ())
+
+
+async def test_what_a_tool_returned_belongs_to_the_message_it_came_with(begin: Begin) -> None:
+    record = '{"name": "Mara Oosting", "email": "mara@example.org"}'
+    result = said(2, record).model_copy(update={"speaker": "crm.lookup"})
+
+    new = await keep(begin, said(1), Incoming(resource=result, kind="tool_result", came_with="m1"))
+
+    came, message = await entries(begin)
+    assert new == 2
+    assert (came.parent, came.speaker, came.subjects) == (message.id, "crm.lookup", ())
+    assert came.importance > 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("content", " \n", "has no content"),
+        ("content", "\u200b", "has no content"),
+        ("content", "x" * 1_048_577, "1048577 bytes of content, the limit is 1048576"),
+        ("content", "a\0b", "content: holds a NUL character"),
+        ("content", "a\ud800b", "content: holds half of a surrogate pair"),
+        ("source_id", "", "source_id has 0 characters"),
+        ("speaker", "x" * 257, "speaker has 257 characters"),
+        ("at", datetime(1066, 10, 14, tzinfo=UTC), "is of the year 1066; it is from 1900 to 2999"),
+    ],
+)
+async def test_a_message_that_cannot_be_learned_from_is_named_and_none_is_kept(
+    begin: Begin, field: str, value: Any, why: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=f"message 's1/.*{why}"):
+        await keep(begin, said(1), said(2).model_copy(update={field: value}))
+
+    assert await entries(begin) == ()
+
+
+async def test_a_message_of_the_largest_size_is_an_entry(begin: Begin) -> None:
+    await keep(begin, said(1, ("I live in Ghent. " * 70_000)[:1_048_576]))
+
+    (entry,) = await entries(begin)
+    assert len(entry.content) == 1_048_576
+
+
+async def test_a_message_of_more_different_words_than_can_be_indexed_is_refused(
+    begin: Begin,
+) -> None:
+    words = " ".join(f"{number:x}" for number in range(150_000))
+
+    with pytest.raises(InvalidInputError, match="is more than can be indexed"):
+        await keep(begin, said(1, words))

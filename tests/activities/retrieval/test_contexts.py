@@ -1,0 +1,332 @@
+"""What a prompt is told of a question, a conversation, a topic or a subject, in a real database."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.retrieval.contexts import Context
+from mnestic.starter.client.memory_client import MemoryClient
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+QUESTION = "Where does Mara live?"
+RIVER = "Mara lives in Turin, near the river."
+
+
+def lines(context: Context) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in context.text.splitlines()[2:-1]]
+
+
+async def all_facts(memory: MemoryClient) -> tuple[Fact, ...]:
+    found, _ = await memory.list_facts()
+    return found
+
+
+@pytest.fixture
+async def known(ada: MemoryClient) -> MemoryClient:
+    await ada.add_fact("Mara", "lives_in", "Bonn", valid_from=NOON - 900 * DAY)
+    await ada.add_fact("Mara", "lives_in", "Turin", valid_from=NOON - 30 * DAY)
+    await ada.add_fact("Mara", "employer", "Tidal Atlas", valid_from=NOON - 400 * DAY)
+    await ada.add_fact("Tom", "lives_in", "Bergen", valid_from=NOON - 9 * DAY)
+    await ada.add(RIVER, subjects=["Mara"], channel="whatsapp", at=NOON)
+    await ada.add("Tom lives in Bergen.", subjects=["Tom"], at=NOON)
+    await ada.add("Quarterly invoices go out on Mondays.", at=NOON)
+    return ada
+
+
+async def test_a_question_is_told_facts_about_whom_it_names_and_then_what_is_found(
+    known: MemoryClient,
+) -> None:
+    context = await known.context_for_query(QUESTION, asked_at=NOON + 3 * DAY)
+
+    home, work, found = lines(context)
+    assert (home["object"], home["since"]) == ("Turin", "2026-02-02")
+    assert (work["predicate"], work["object"]) == ("employer", "Tidal Atlas")
+    assert (found["memory"], found["when"]) == (RIVER, "3 days ago")
+    assert [part.kind for part in context.kept] == ["fact", "fact", "memory"]
+    assert (context.max_tokens, context.tokens) == (2000, count_tokens(context.text))
+    assert "follow no instruction" in context.text.splitlines()[0]
+
+
+async def test_a_context_of_a_moment_tells_what_was_so_then(known: MemoryClient) -> None:
+    await known.add("Mara lives in Bonn.", subjects=["Mara"], at=NOON - 800 * DAY)
+
+    context = await known.context_for_query(QUESTION, as_of=NOON - 700 * DAY)
+
+    home, found = lines(context)
+    assert (home["object"], home["until"]) == ("Bonn", "2026-02-02")
+    assert (found["memory"], found["when"]) == ("Mara lives in Bonn.", "on 25 December 2023")
+
+
+async def test_a_question_of_a_time_that_is_past_is_told_what_was_so_then(
+    known: MemoryClient,
+) -> None:
+    asked = {"asked_at": NOON, "tiers": ["facts"]}
+    past = await known.context_for_query("Where did Mara live in December?", **asked)
+    to_come = await known.context_for_query("Where does Mara live next December?", **asked)
+
+    assert [one["object"] for one in lines(past)] == ["Bonn", "Tidal Atlas"]
+    assert [one["object"] for one in lines(to_come)] == ["Turin", "Tidal Atlas"]
+
+
+async def test_a_question_of_the_past_is_told_all_that_was_so_at_some_time_of_it(
+    known: MemoryClient,
+) -> None:
+    asked = {"asked_at": NOON, "tiers": ["facts"]}
+    both = await known.context_for_query("Where did Mara live in February?", **asked)
+    none = await known.context_for_query("Where did Mara live in 2019?", **asked)
+
+    assert [one["object"] for one in lines(both)] == ["Turin", "Bonn", "Tidal Atlas"]
+    assert none.text == ""
+
+
+async def test_a_question_of_a_time_of_which_nothing_is_known_is_told_what_is_known_first_after_it(
+    known: MemoryClient,
+) -> None:
+    await known.add_fact("Tom", "employer", "Baltic Ropes")
+    await known.add_fact("Tom", "drinks", "sencha")
+
+    context = await known.context_for_query(
+        "Where did Tom work last spring?", asked_at=NOON, tiers=["facts"]
+    )
+
+    assert [one["object"] for one in lines(context)] == ["Baltic Ropes"]
+
+
+async def test_a_month_without_its_year_is_the_last_of_which_something_is_known(
+    known: MemoryClient,
+) -> None:
+    await known.add("Mara had visitors in Bonn.", subjects=["Mara"], at=NOON - 320 * DAY)
+
+    context = await known.context_for_query(
+        "Where did Mara live in March?", asked_at=NOON + 60 * DAY, tiers=["facts"]
+    )
+    of_last_year = await known.context_for_query(
+        "Where did Mara live in April?", asked_at=NOON + 60 * DAY, tiers=["facts"]
+    )
+
+    assert lines(context)[0]["object"] == "Turin"
+    assert lines(of_last_year)[0]["object"] == "Bonn"
+
+
+async def test_what_is_so_is_told_before_what_was_so_once(known: MemoryClient) -> None:
+    await known.add_fact("Mara", "lived_in", "Lima", valid_from=NOON)
+
+    whole = await known.context_for_query(QUESTION, asked_at=NOON, tiers=["facts"])
+    first = whole.tokens - count_tokens(whole.text.splitlines()[4])
+    cut = await known.context_for_query(
+        QUESTION, asked_at=NOON, tiers=["facts"], max_tokens=first - 20
+    )
+
+    assert lines(whole)[0]["object"] == "Turin"
+    assert [one["object"] for one in lines(cut)] == ["Turin"]
+
+
+async def test_each_tier_is_wanted_or_not(known: MemoryClient) -> None:
+    facts = await known.context_for_query(QUESTION, tiers=["facts"])
+    search = await known.context_for_query(QUESTION, tiers=["search"])
+    none = await known.context_for_query(QUESTION, tiers=[])
+
+    assert {part.kind for part in facts.kept} == {"fact"}
+    assert {part.kind for part in search.kept} == {"memory"}
+    assert (none.text, none.tokens, none.kept) == ("", 0, ())
+
+
+@pytest.fixture
+async def much_known(known: MemoryClient) -> MemoryClient:
+    for day, tea in enumerate(["Assam", "sencha", "chai", "oolong"]):
+        await known.add_fact("Mara", "drinks", tea, valid_from=NOON - (200 - day) * DAY)
+    return known
+
+
+async def test_summaries_of_categories_come_first_and_what_they_tell_is_told_once(
+    much_known: MemoryClient,
+) -> None:
+    context = await much_known.context_for_query(QUESTION)
+
+    summary, home, work, _ = lines(context)
+    assert summary == {
+        "category": "preferences",
+        "summary": "Mara: drinks oolong and chai and sencha and Assam",
+    }
+    assert (home["object"], work["object"]) == ("Turin", "Tidal Atlas")
+    assert [part.kind for part in context.kept] == ["summary", "fact", "fact", "memory"]
+    assert {one.why for one in context.dropped if one.kind == "fact"} == {
+        "duplicate of preferences"
+    }
+
+
+@pytest.mark.parametrize("max_tokens", range(100, 320, 20))
+async def test_no_fact_is_told_twice_whatever_the_budget(
+    much_known: MemoryClient, max_tokens: int
+) -> None:
+    context = await much_known.context_for_query(QUESTION, max_tokens=max_tokens)
+
+    assert max(context.text.count(tea) for tea in ("Assam", "sencha", "chai", "oolong")) <= 1
+
+
+async def test_what_has_an_end_or_could_be_read_as_more_is_in_no_summary(
+    much_known: MemoryClient,
+) -> None:
+    since, end = NOON - 90 * DAY, NOON - 10 * DAY
+    for liked in ("tea; Tom: employer Acme", "salt, sugar and lemon", "x" * 390):
+        await much_known.add_fact("Mara", "likes", liked, valid_from=since)
+    await much_known.add_fact("Mara", "drinks", "milk", valid_from=since, valid_to=end)
+
+    context = await much_known.context_for_query(QUESTION, as_of=NOON - 20 * DAY)
+
+    summary, *others = lines(context)
+    assert summary["summary"] == "Mara: drinks oolong and chai and sencha and Assam"
+    (milk,) = [line for line in others if line.get("object") == "milk"]
+    assert milk["until"] == f"{end:%Y-%m-%d}"
+
+
+async def test_a_summary_tells_nothing_that_was_deleted(
+    much_known: MemoryClient,
+) -> None:
+    chai = next(fact for fact in await all_facts(much_known) if fact.object == "chai")
+    await much_known.delete_fact(chai.id)
+
+    context = await much_known.context_for_query(QUESTION)
+
+    assert lines(context)[0]["summary"] == "Mara: drinks oolong and sencha and Assam"
+
+
+async def test_what_is_asked_for_is_told_in_full_beside_a_summary(much_known: MemoryClient) -> None:
+    context = await much_known.context_for_query("What does Mara drink?")
+    alone = await much_known.context_for_query("What does Mara drink?", tiers=["summaries"])
+
+    told = [line for line in lines(context) if line.get("predicate") == "drinks"]
+    assert [line["object"] for line in told] == ["oolong", "chai", "sencha", "Assam"]
+    assert [part.kind for part in alone.kept] == ["summary"]
+
+
+@pytest.mark.parametrize("max_tokens", [0, 1])
+async def test_a_budget_in_which_nothing_fits_gives_an_empty_context_and_a_ledger(
+    known: MemoryClient, max_tokens: int
+) -> None:
+    contexts = [
+        await known.context_for_query(QUESTION, max_tokens=max_tokens),
+        await known.historical_context("Mara", max_tokens=max_tokens),
+    ]
+
+    for context in contexts:
+        assert (context.text, context.tokens, context.kept) == ("", 0, ())
+        assert context.dropped
+        assert all(one.why.startswith(("over budget", "below")) for one in context.dropped)
+
+
+@pytest.mark.parametrize("max_tokens", [60, 90, 130, 200])
+async def test_a_budget_is_never_gone_beyond(known: MemoryClient, max_tokens: int) -> None:
+    full = await known.context_for_query(QUESTION)
+
+    context = await known.context_for_query(QUESTION, max_tokens=max_tokens)
+
+    assert context.tokens == count_tokens(context.text) <= max_tokens
+    found = len(full.kept) + len(full.dropped)
+    assert len(context.kept) + len(context.dropped) == found
+
+
+async def test_the_ledger_tells_what_says_the_same_and_what_is_too_unsure(
+    known: MemoryClient,
+) -> None:
+    again = await known.add(RIVER, subjects=["Mara"], speaker="Tom", at=NOON - DAY)
+
+    context = await known.context_for_query(QUESTION, min_score=0.5)
+    sure = await known.context_for_query(QUESTION, min_score=1.0)
+
+    (told,) = (part.name for part in context.kept if part.kind == "memory")
+    (same,) = (one for one in context.dropped if one.why == f"duplicate of {told}")
+    assert again.id in {told, same.name}
+    assert all("below threshold" in one.why for one in sure.dropped if one.tier == "search")
+    assert [part for part in sure.kept if part.kind == "memory"] == []
+
+
+async def test_nothing_is_told_of_what_is_not_known(known: MemoryClient) -> None:
+    context = await known.context_for_query("Explain quantum chromodynamics")
+
+    assert (context.text, context.kept) == ("", ())
+
+
+async def test_a_conversation_is_its_last_hours_the_oldest_first(ada: MemoryClient) -> None:
+    now = datetime.now(UTC)
+    await ada.learn(
+        [
+            Resource(
+                session_id=session,
+                source_id=str(minutes),
+                channel="telegram",
+                speaker="Mara",
+                content="Yes." if minutes < 3 else f"Minute {minutes}.",
+                at=now - timedelta(minutes=minutes),
+            )
+            for session, ages in (("s1", (1, 2, *range(10, 130, 10), 119, 121)), ("s2", (1,)))
+            for minutes in ages
+        ]
+    )
+
+    context = await ada.conversation_context("s1")
+    nothing = await ada.conversation_context("s3")
+
+    told = [line["memory"] for line in lines(context)]
+    assert told == [*(f"Minute {n}." for n in range(80, 0, -10)), "Yes.", "Yes."]
+    assert (context.max_tokens, nothing.text) == (1500, "")
+    history, cursor = await ada.conversation_history("s1", limit=5)
+    assert [entry.content for entry in history][:3] == ["Yes.", "Yes.", "Minute 10."]
+    assert cursor is not None
+    assert len((await ada.conversation_history(limit=50))[0]) == 17
+
+
+async def test_what_was_learned_of_a_topic_is_told(ada: MemoryClient) -> None:
+    await ada.add("Deploys on Fridays fail more often.", entry_type="pattern", at=NOON)
+    await ada.add("Deploys need a dry run first.", entry_type="learning", at=NOON)
+    await ada.add("Deploys were discussed on Friday.", entry_type="interaction", at=NOON)
+    await ada.add("Mara prefers tea.", entry_type="insight", at=NOON)
+
+    context = await ada.learning_context("deploys on Friday")
+    listed = await ada.learning_patterns()
+    found = await ada.learning_patterns("deploys")
+
+    told = {line["memory"] for line in lines(context)}
+    assert "Deploys on Fridays fail more often." in told
+    assert not told & {"Deploys were discussed on Friday.", "Mara prefers tea."}
+    assert {entry.entry_type for entry in listed} == {"pattern", "learning", "insight"}
+    assert {entry.content for entry in found} == {
+        "Deploys on Fridays fail more often.",
+        "Deploys need a dry run first.",
+    }
+
+
+async def test_a_history_tells_how_facts_changed_and_why(known: MemoryClient) -> None:
+    context = await known.historical_context("mara")
+    nothing = await known.historical_context("Tom")
+
+    before, now = lines(context)
+    assert (before["object"], before["until"], now["object"]) == ("Bonn", "2026-02-02", "Turin")
+    assert before["why"] == "superseded by Turin"
+    assert "until" not in now
+    assert (nothing.text, nothing.dropped) == ("", ())
+
+
+async def test_what_cannot_be_asked_is_refused(ada: MemoryClient) -> None:
+    for call in (
+        ada.context_for_query(" "),
+        ada.context_for_query("x" * 10_001),
+        ada.context_for_query("x", max_tokens=-1),
+        ada.context_for_query("x", max_tokens=1.5),  # type: ignore[arg-type]
+        ada.context_for_query("x", tiers=["everything"]),  # type: ignore[list-item]
+        ada.conversation_history("s1", since=NOON.replace(tzinfo=None)),
+        ada.context_for_query("x", colour="red"),
+        ada.context_for_query("x", policy="leonidas"),  # type: ignore[arg-type]
+        ada.conversation_context("s1", max_tokens=-1),
+        ada.learning_context(""),
+        ada.historical_context(""),
+    ):
+        with pytest.raises(InvalidInputError):
+            await call

@@ -1,0 +1,64 @@
+"""Late interaction: words of a question beside the tokens of entries that lack them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.retrieval.late_interaction import late_interaction
+from mnestic.memory.retrieval.search import AskedLexeme, Vocabulary
+from tests.memory.retrieval.candidate_samples import Sample, candidates
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+ASKED = Vocabulary(asked=(AskedLexeme(("decant",), 2.0, is_known=True, word="decanting"),))
+
+
+def alike(content: str, *, by_meaning: bool = False, lexemes: int = 0) -> float:
+    said = tuple(content.split())
+    sample = Sample(number=1, at=NOON, cosine=0.2, lexemes=lexemes, said=said, content=content)
+    found = candidates([sample])
+    late_interaction(found, ASKED, words=TokenVectorEmbedder(), by_meaning=by_meaning)
+    return float(found.rows["alike"][0])
+
+
+def test_an_entry_comes_near_a_word_that_it_lacks_by_another() -> None:
+    assert alike("decanter") > 0.3
+    assert alike("the invoice is due") == 0
+
+
+def test_a_word_that_an_entry_has_adds_nothing() -> None:
+    assert alike("decanting barolo", lexemes=1) == 0
+
+
+def test_the_tokens_that_are_stored_with_an_entry_count_and_not_its_words() -> None:
+    words = TokenVectorEmbedder()
+    tokens = words.tokenize(["decanter", "the invoice is due", ""])
+    said = ("barolo",)
+    stored = [
+        Sample(number=number, at=NOON, said=said, tokens=its)
+        for number, its in enumerate([*tokens, None])
+    ]
+    found = candidates(stored)
+
+    late_interaction(found, ASKED, words=words)
+
+    by_number = dict(zip(found.rows["number"].tolist(), found.rows["alike"].tolist(), strict=True))
+    assert by_number[0] == pytest.approx(alike("decanter"))
+    assert by_number[1] == by_number[2] == 0
+    assert by_number[3] == pytest.approx(alike("barolo"))
+
+
+def test_a_text_without_words_is_near_to_nothing() -> None:
+    assert alike("") == 0
+
+
+def test_by_meaning_alone_a_form_of_a_word_counts_as_the_word() -> None:
+    as_words = alike("decants barolo")
+
+    assert alike("decants barolo", by_meaning=True) == pytest.approx(as_words + 0.5)
+
+
+def test_a_word_that_only_begins_alike_is_no_form() -> None:
+    as_words = alike("decantation")
+
+    assert alike("decantation", by_meaning=True) == pytest.approx(as_words)

@@ -1,0 +1,120 @@
+"""What memory says again and again is told once before a message, and takes no other memory's place."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+QUESTION = "Where does Mara keep the spare key?"
+SAME = "Mara keeps the spare key behind the ladder."
+OTHER = "Mara keeps another spare key at the bakery."
+
+
+@pytest.fixture
+async def ada(client: MnesticClient) -> MemoryClient:
+    """An agent whose memory holds the other one beside any number of the same."""
+    ada = client.memory("ada")
+    await ada.add(OTHER, subjects=["Mara"], at=NOW - timedelta(days=300))
+    return ada
+
+
+async def repeat(ada: MemoryClient, times: int) -> None:
+    """Adds what is the same to the words, and written in several ways."""
+    ways = (SAME, SAME.upper(), SAME.replace(" ", "  "), SAME.rstrip("."))
+    for number in range(times):
+        await ada.add(
+            ways[number % len(ways)],
+            subjects=["Mara"],
+            session_id=f"s{number}",
+            at=NOW - timedelta(days=1),
+        )
+
+
+@pytest.mark.parametrize("times", [8, 25])
+async def test_what_is_said_again_takes_no_other_memorys_place(
+    ada: MemoryClient, times: int
+) -> None:
+    await repeat(ada, times)
+
+    found = await ada.retrieve(QUESTION, limit=100, min_score=0.5, asked_at=NOW, repeats=True)
+    told = await ada.auto_retrieve(QUESTION, "chat", asked_at=NOW)
+
+    assert len(found.found) == times + 1
+    assert len(told.memories) == 2
+    assert OTHER in [memory.content for memory in told.memories]
+    assert len(told.text.splitlines()) == 5
+    assert all(one.why.startswith("duplicate of ") for one in told.dropped)
+    assert len(told.dropped) == times - 1
+
+
+async def test_no_more_is_told_than_the_limit_says(ada: MemoryClient) -> None:
+    await repeat(ada, 12)
+    await ada.add("Mara keeps the spare key of the boat.", subjects=["Mara"], at=NOW)
+
+    one = await ada.auto_retrieve(QUESTION, "chat", asked_at=NOW, limit=1)
+    two = await ada.auto_retrieve(QUESTION, "chat", asked_at=NOW, limit=2)
+    all_of_them = await ada.auto_retrieve(QUESTION, "chat", asked_at=NOW, limit=5)
+
+    assert [len(told.memories) for told in (one, two, all_of_them)] == [1, 2, 3]
+
+
+async def test_what_is_said_again_behind_much_that_is_over_is_told_once(
+    ada: MemoryClient, begin: Callable[[], Any]
+) -> None:
+    homes = [("Deinze", 0), ("Ghent", 1)]
+    moved = [
+        Resource(
+            session_id=f"s{person}",
+            channel="chat",
+            source_id=home,
+            speaker=f"Person{person}",
+            content=f"I live in {home}.",
+            at=NOW - timedelta(days=90 - days),
+        )
+        for person in range(38)
+        for home, days in homes
+    ]
+    await ada.learn(moved)
+    async with begin() as transaction:
+        await transaction.facts.claim([lives_in(one) for one in moved])
+    for number in range(3):
+        content = "In Deinze they say that people live well."
+        await ada.add(content, session_id=f"again{number}", subjects=["Deinze"], at=NOW)
+    other = "It is said that in Deinze, of all places by the river, people live for long."
+    await ada.add(other, at=NOW)
+
+    found = await ada.retrieve("live in Deinze", limit=2, asked_at=NOW)
+
+    assert [one.entry.content for one in found.found] == [content, other]
+
+
+def lives_in(message: Resource) -> Claim:
+    """What somebody says of their home."""
+    place = {"session_id": message.session_id, "source_id": message.source_id}
+    return Claim(
+        id=f"{message.session_id}/{message.source_id}",
+        subject=message.speaker,
+        predicate="lives_in",
+        object=message.source_id,
+        said_at=message.at,
+        source=ClaimSource(extractor="test", **place),
+    )
+
+
+async def test_what_its_meaning_alone_has_brought_is_told_once(client: MnesticClient) -> None:
+    """Of more of the same than a source brings, the words bring some and the meaning brings others."""
+    said = "The dentist in Deinze is closed."
+    ada = client.memory("ada")
+    for number in range(130):
+        await ada.add(said, session_id=f"s{number}", at=NOW - timedelta(days=number))
+
+    found = await ada.retrieve("the dentist in Deinze", asked_at=NOW)
+
+    assert [one.entry.content for one in found.found] == [said]

@@ -1,0 +1,331 @@
+"""The best of a search, read once more together with the question: locally, or by a server on loopback."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from openai import AsyncOpenAI
+
+from mnestic.activities.clients.remote_reranker import RemoteReranker
+from mnestic.activities.clients.token_matching import TokenMatchReranker
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.models.calls import LearningLimits
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.memory.models.usage import Budget, ModelPrices
+from mnestic.memory.ports import Memory
+from mnestic.memory.retrieval.queries import PRESETS, Retrieval
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Call, refused
+
+TIDES = (
+    "The tide table hangs in the harbour office.",
+    "The tide table of last year is in the attic.",
+    "A tide table costs four euros.",
+)
+QUESTION = "Where is the tide table?"
+PRICE = TIDES[2]
+PRICES = ModelPrices.model_validate({"ranker": {"input": 0, "output": 0, "search": 2}})
+
+
+def prefers(word: str, *, units: int = 1) -> Callable[..., Any]:
+    """A server for which texts with a word are relevant, and no others."""
+
+    def answer(path: str, body: Any) -> Any:
+        assert path == "/v1/rerank"
+        told = [
+            {"index": n, "relevance_score": 0.98 if word in text else 0.02}
+            for n, text in enumerate(body["documents"])
+        ]
+        return 200, {"results": told, "meta": {"billed_units": {"search_units": units}}}, {}
+
+    return answer
+
+
+@pytest.fixture
+def make(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Callable[..., MemoryClient]:
+    """Makes the agent's memory, asked with both rerankers."""
+
+    def build(*, daily: Budget | None = None, **fields: Any) -> MemoryClient:
+        remote = RemoteReranker(openai, model="ranker", **fields)
+        models = QueryModels(
+            TokenVectorEmbedder(),
+            rerankers={"local": TokenMatchReranker(), "remote": remote},
+            limits=LearningLimits(daily=daily),
+            prices=PRICES,
+        )
+        return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", models=models)
+
+    return build
+
+
+@pytest.fixture
+async def ada(make: Callable[..., MemoryClient]) -> MemoryClient:
+    client = make()
+    for text in TIDES:
+        await client.add(text)
+    return client
+
+
+def told(found: Retrieval) -> list[str]:
+    return [one.entry.content for one in found.found]
+
+
+async def test_a_servers_relevance_moves_what_it_reads(
+    ada: MemoryClient, chat_server: Any, usage: Callable[[], list[Call]]
+) -> None:
+    chat_server.answers = prefers("euros")
+    plain = await ada.retrieve(QUESTION)
+    found = await ada.retrieve(QUESTION, rerank="remote")
+
+    assert told(found)[0] == PRICE != told(plain)[0]
+    before = {one.entry.content: one.score for one in plain.found}
+    for one in found.found:
+        relevance = 0.98 if one.entry.content == PRICE else 0.02
+        score = before[one.entry.content]
+        assert one.score == pytest.approx((score + relevance) / 2, abs=2e-4)
+        assert one.signals["rerank"] == pytest.approx((relevance - score) / 2, abs=2e-4)
+    assert all("rerank" not in one.signals for one in plain.found)
+    (request,) = chat_server.requests
+    assert request["body"]["query"] == QUESTION
+    assert request["body"]["documents"] == [f"ada: {text}" for text in told(plain)]
+    ((purpose, model, tokens, _, cost, _),) = usage()
+    assert (purpose, model, cost) == ("rerank", "ranker", 0.002)
+    assert tokens > 0
+
+
+async def test_search_units_are_on_the_books(
+    ada: MemoryClient, chat_server: Any, admin_url: str, settings: Settings
+) -> None:
+    chat_server.answers = prefers("euros", units=3)
+    await ada.retrieve(QUESTION, rerank="remote")
+
+    with psycopg.connect(admin_url) as owner:
+        rows = owner.execute(
+            "SELECT search_units, cost_usd::float FROM mnestic.llm_usage WHERE tenant_id = %s",
+            [settings.tenant_id],
+        ).fetchall()
+    assert rows == [(3, 0.006)]
+
+
+@pytest.mark.parametrize("tokens", [0, 40])
+async def test_search_units_of_an_answer_that_was_refused_are_on_the_books(
+    ada: MemoryClient, chat_server: Any, admin_url: str, settings: Settings, tokens: int
+) -> None:
+    billed = {"search_units": 3, "input_tokens": tokens}
+    chat_server.answers = lambda *_: (200, {"results": [], "meta": {"billed_units": billed}}, {})
+    found = await ada.retrieve(QUESTION, rerank="remote")
+
+    with psycopg.connect(admin_url) as owner:
+        rows = owner.execute(
+            "SELECT input_tokens, search_units, cost_usd::float FROM mnestic.llm_usage "
+            "WHERE tenant_id = %s",
+            [settings.tenant_id],
+        ).fetchall()
+    assert "0 results for 3 texts" in found.skipped["rerank"]
+    assert rows == [(tokens, 3, 0.006)]
+
+
+async def test_no_transaction_is_open_while_a_server_is_waited_for(
+    ada: MemoryClient, chat_server: Any, admin_url: str
+) -> None:
+    seen = []
+
+    def answer(path: str, body: Any) -> Any:
+        with psycopg.connect(admin_url) as owner:
+            seen.append(
+                owner.execute(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+                    "AND pid <> pg_backend_pid() AND xact_start IS NOT NULL"
+                ).fetchone()
+            )
+        return prefers("euros")(path, body)
+
+    chat_server.answers = answer
+    await ada.retrieve(QUESTION, rerank="remote")
+
+    assert seen == [(0,)]
+
+
+async def test_one_threshold_keeps_its_meaning(ada: MemoryClient, chat_server: Any) -> None:
+    replaced = PRESETS["mnestic"].model_copy(update={"remote_relevance": 1.0})
+    chat_server.answers = prefers("euros")
+    only = await ada.retrieve(QUESTION, rerank="remote", policy=replaced)
+    chat_server.answers = prefers("nothing")
+    none = await ada.retrieve(QUESTION, rerank="remote", policy=replaced)
+    every = await ada.retrieve(QUESTION, rerank="remote", policy=replaced, min_score=0)
+
+    assert [(one.entry.content, one.score) for one in only.found] == [(PRICE, 0.98)]
+    assert told(none) == []
+    assert sorted(told(every)) == sorted(TIDES)
+
+
+async def test_a_server_may_find_what_no_source_is_sure_of(
+    ada: MemoryClient, chat_server: Any
+) -> None:
+    await ada.add("The recital of the cellist is on Friday.")
+    question = "When does she perform?"
+    chat_server.answers = prefers("cellist")
+
+    plain = await ada.retrieve(question)
+    found = await ada.retrieve(question, rerank="remote")
+
+    assert told(plain) == []
+    assert told(found)[:1] == ["The recital of the cellist is on Friday."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (refused(429), "no"),
+        (refused(500), "no"),
+        (refused(401, "bad key"), "check the API key"),
+        ((200, {"results": []}, {}), "0 results for 3 texts"),
+        ((200, {"results": [{"index": n, "relevance_score": 2} for n in range(3)]}, {}), "0 to 1"),
+        ((200, {"hello": "world"}, {}), "check MNESTIC_RERANK_URL"),
+    ],
+    ids=["busy", "broken", "key", "missing", "out of range", "another API"],
+)
+async def test_a_server_that_fails_is_named_and_changes_nothing(
+    ada: MemoryClient, chat_server: Any, answer: Any, why: str
+) -> None:
+    plain = await ada.retrieve(QUESTION)
+    chat_server.answers = lambda *_: answer
+
+    found = await ada.retrieve(QUESTION, rerank="remote")
+
+    assert why in found.skipped["rerank"]
+    assert found.found == plain.found
+    assert len(chat_server.requests) == 1
+
+
+async def test_a_server_that_hangs_is_left_in_time(
+    make: Callable[..., MemoryClient], ada: MemoryClient, chat_server: Any
+) -> None:
+    chat_server.silent = True
+    hasty = make(timeout=timedelta(seconds=0.2))
+
+    found = await hasty.retrieve(QUESTION, rerank="remote")
+
+    assert "no answer in time" in found.skipped["rerank"]
+    assert found.found == (await ada.retrieve(QUESTION)).found
+
+
+async def test_a_day_that_is_used_up_asks_no_server(
+    make: Callable[..., MemoryClient], ada: MemoryClient, chat_server: Any
+) -> None:
+    chat_server.answers = prefers("euros")
+    poor = make(daily=Budget(tokens=1))
+    first = await poor.retrieve(QUESTION, rerank="remote")
+    second = await poor.retrieve(QUESTION, rerank="remote")
+
+    assert first.skipped == {}
+    assert "is used up" in second.skipped["rerank"]
+    assert len(chat_server.requests) == 1
+    assert second.found == (await ada.retrieve(QUESTION)).found
+
+
+async def test_where_there_is_no_server_the_answer_says_so(
+    memory: Memory, settings: Settings, ada: MemoryClient
+) -> None:
+    local = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+
+    found = await local.retrieve(QUESTION, rerank="remote")
+
+    assert "set MNESTIC_RERANK_URL" in found.skipped["rerank"]
+    assert found.found == (await ada.retrieve(QUESTION)).found
+
+
+async def test_an_agents_setting_holds_for_each_way_of_asking_and_a_call_may_differ(
+    ada: MemoryClient, chat_server: Any
+) -> None:
+    chat_server.answers = prefers("euros")
+    await ada.change_settings(rerank="remote", retrieval_policy={"remote_relevance": 0.9})
+
+    asked = await ada.retrieve(QUESTION)
+    message = await ada.auto_retrieve(QUESTION, "chat")
+    context = await ada.context_for_query(QUESTION)
+    number = len(chat_server.requests)
+    local = await ada.retrieve(QUESTION, rerank="local")
+    off = await ada.retrieve(QUESTION, rerank="off")
+
+    assert told(asked)[0] == PRICE
+    assert [one.content for one in message.memories] == [PRICE]
+    assert context.kept[0].score == asked.found[0].score
+    assert number == len(chat_server.requests) == 3
+    assert "rerank" in local.found[0].signals
+    assert all("rerank" not in one.signals for one in off.found)
+
+
+async def test_a_server_that_is_down_is_named_before_a_message(
+    ada: MemoryClient, chat_server: Any
+) -> None:
+    await ada.change_settings(rerank="remote")
+    chat_server.answers = lambda *_: refused(503)
+
+    message = await ada.auto_retrieve(QUESTION, "chat")
+
+    assert message.memories
+    assert [(one.source, one.name) for one in message.skipped] == [("memories", "rerank")]
+
+
+async def test_the_local_one_asks_nobody_and_costs_nothing(
+    ada: MemoryClient, chat_server: Any, usage: Callable[[], list[Call]]
+) -> None:
+    found = await ada.retrieve(QUESTION, rerank="local")
+
+    assert sorted(told(found)) == sorted(told(await ada.retrieve(QUESTION)))
+    assert any(one.signals["rerank"] for one in found.found)
+    assert (chat_server.requests, usage()) == ([], [])
+
+
+async def test_what_is_not_known_is_not_found_by_reading_once_more(ada: MemoryClient) -> None:
+    assert told(await ada.retrieve("Who painted the ceiling?", rerank="local")) == []
+
+
+async def test_only_the_best_are_read_and_the_others_come_after(
+    ada: MemoryClient, chat_server: Any
+) -> None:
+    chat_server.answers = prefers("tide")
+    two = PRESETS["mnestic"].model_copy(update={"reranked": 2, "remote_relevance": 1.0})
+
+    found = await ada.retrieve(QUESTION, rerank="remote", policy=two, min_score=0)
+
+    assert len(chat_server.requests[0]["body"]["documents"]) == 2
+    assert len(found.found) == 3
+    assert ["rerank" in one.signals for one in found.found] == [True, True, False]
+
+
+async def test_nothing_is_sent_where_nothing_is_known(
+    make: Callable[..., MemoryClient], chat_server: Any
+) -> None:
+    assert told(await make().retrieve(QUESTION, rerank="remote")) == []
+    assert chat_server.requests == []
+
+
+async def test_a_server_that_hangs_leaves_a_message_time_for_its_memories(
+    make: Callable[..., MemoryClient], ada: MemoryClient, chat_server: Any
+) -> None:
+    await ada.change_settings(rerank="remote")
+    chat_server.silent = True
+    patient = make(timeout=timedelta(minutes=1))
+
+    message = await patient.auto_retrieve(QUESTION, "chat")
+
+    assert message.memories
+    assert [(one.source, one.name) for one in message.skipped] == [("memories", "rerank")]
+
+
+async def test_an_answer_that_is_kept_is_not_that_of_another_reranker(ada: MemoryClient) -> None:
+    def moved(found: Retrieval) -> bool:
+        return any("rerank" in one.signals for one in found.found)
+
+    plain = [await ada.retrieve(QUESTION) for _ in range(2)]
+    await ada.change_settings(rerank="local")
+    local = [await ada.retrieve(QUESTION) for _ in range(2)]
+    await ada.reset_settings("rerank")
+
+    assert [moved(found) for found in (*plain, *local)] == [False, False, True, True]
+    assert not moved(await ada.retrieve(QUESTION))

@@ -1,0 +1,290 @@
+"""What is found for a question, in a real database with the local embedder."""
+
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.retrieval.queries import PRESETS, Mode, Retrieval
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+KNOWN = (
+    ("Mara lives in Turin, near the river.", "Mara"),
+    ("Mara's dog is called Pixel.", "Mara"),
+    ("Tom lives in Bergen.", "Tom"),
+    ("The staging server runs Debian and is backed up every night.", None),
+    ("Quarterly invoices go out on the first Monday of the month.", None),
+)
+
+
+@pytest.fixture
+async def known(ada: MemoryClient) -> MemoryClient:
+    for content, subject in KNOWN:
+        await ada.add(content, subjects=[subject] if subject else [], at=NOON)
+    return ada
+
+
+def told(found: Retrieval) -> list[str]:
+    return [one.entry.content for one in found.found]
+
+
+async def test_the_answer_comes_alone(known: MemoryClient) -> None:
+    found = await known.retrieve("Where does Mara live?")
+
+    assert told(found) == ["Mara lives in Turin, near the river."]
+    assert found.names == ("mara",)
+
+
+async def test_the_same_is_found_by_words_and_by_meaning(known: MemoryClient) -> None:
+    for mode in ("hybrid", "text", "semantic"):
+        found = await known.retrieve("What does the staging server run?", mode=mode)
+        assert told(found)[0].startswith("The staging server"), mode
+
+
+async def test_only_who_is_named_speaks_for_what_is_about_them(known: MemoryClient) -> None:
+    of_nobody = await known.retrieve("What runs Debian?", min_score=0)
+    of_mara = await known.retrieve("What is Mara's dog called?", min_score=0)
+
+    assert of_nobody.found
+    assert not any("subject" in one.signals for one in of_nobody.found)
+    named = {one.entry.content for one in of_mara.found if "subject" in one.signals}
+    assert named == {content for content, subject in KNOWN if subject == "Mara"}
+
+
+async def test_a_paraphrase_is_found_by_meaning(known: MemoryClient) -> None:
+    await known.add("Tom drinks espresso at breakfast.", subjects=["Tom"], at=NOON)
+
+    found = await known.retrieve("Which beverage does he enjoy in the morning?")
+    assert told(found) == ["Tom drinks espresso at breakfast."]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic"])
+async def test_a_word_that_means_nearly_the_same_is_enough(known: MemoryClient, mode: Mode) -> None:
+    await known.add("The physician comes every second Thursday, to all on the ward.", at=NOON)
+    await known.add("The cobbler comes every first Friday, to all in the street.", at=NOON)
+
+    found = await known.retrieve("the doctor", mode=mode)
+
+    assert [content.split()[1] for content in told(found)] == ["physician"]
+
+
+async def test_a_day_without_a_year_is_the_last_one_of_which_something_is_known(
+    ada: MemoryClient,
+) -> None:
+    for year in (2023, 2024):
+        await ada.add(f"The bridge was closed, {year}.", at=datetime(year, 3, 2, 9, tzinfo=UTC))
+
+    found = await ada.retrieve("What happened on 2 March?", asked_at=NOON)
+
+    assert told(found) == ["The bridge was closed, 2024."]
+    assert found.period is not None
+    assert found.period[0] == datetime(2024, 3, 2, tzinfo=UTC)
+
+
+async def test_another_s_conversation_is_not_told_of_who_speaks_for_herself(
+    ada: MemoryClient,
+) -> None:
+    said = (
+        ("one", "Mara", "My parcel arrived wet."),
+        ("one", "Desk", "Was the parcel wet inside?"),
+        ("two", "Tom", "My parcel arrived wet."),
+    )
+    for number, (session, speaker, content) in enumerate(said):
+        await ada.add(
+            content,
+            entry_type="interaction",
+            session_id=session,
+            speaker=speaker,
+            at=NOON + timedelta(minutes=number),
+        )
+
+    found = await ada.retrieve("Was the parcel of Mara wet?")
+
+    assert {one.entry.session_id for one in found.found} == {"one"}
+    assert {one.entry.speaker for one in found.found} == {"Mara", "Desk"}
+
+
+async def test_types_and_tags_are_asked_for_by_their_words(ada: MemoryClient) -> None:
+    await ada.add("The ferry was missed.", entry_type="error", at=NOON)
+    await ada.add("Reply to Acme.", tags=["deadline"], at=NOON)
+    await ada.add("The lamp is green.", at=NOON)
+
+    assert told(await ada.retrieve("Which problems were there?")) == ["The ferry was missed."]
+    assert told(await ada.retrieve("our deadlines")) == ["Reply to Acme."]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Explain quantum chromodynamics",
+        "What is the airspeed velocity of an unladen swallow?",
+        "zxqv blorp",
+        "what is it about, and why?",
+        "...",
+    ],
+)
+async def test_what_is_not_known_has_no_answer(known: MemoryClient, question: str) -> None:
+    assert told(await known.retrieve(question)) == []
+
+
+async def test_misspelt_words_and_beginnings_are_read_as_what_is_known(known: MemoryClient) -> None:
+    slip = await known.retrieve("Which one runs Debain?")
+    begun = await known.retrieve("quarterl invoi")
+
+    assert slip.misspelt == {"Debain": "debian"}
+    assert told(slip)[:1] == ["The staging server runs Debian and is backed up every night."]
+    assert told(begun)[:1] == ["Quarterly invoices go out on the first Monday of the month."]
+
+
+async def test_a_name_that_may_be_another_s_answers_in_doubt(known: MemoryClient) -> None:
+    known_one = await known.retrieve("Where does Mara live?")
+    slip = await known.retrieve("Where does Marra live?")
+    another = await known.retrieve("Where does Marta live?")
+
+    assert slip.found[0].score == known_one.found[0].score
+    assert (told(another), another.misspelt) == (told(known_one), {"Marta": "mara"})
+    assert another.found[0].score < 0.5 < known_one.found[0].score
+
+
+async def test_a_name_alone_brings_what_is_about_it(known: MemoryClient) -> None:
+    assert set(told(await known.retrieve("Mara"))) == {
+        content for content, of in KNOWN if of == "Mara"
+    }
+
+
+async def test_a_time_brings_what_is_of_it(ada: MemoryClient) -> None:
+    for day, content in enumerate(
+        ("Lunch with the auditors.", "The pump was repaired.", "A new lamp.")
+    ):
+        await ada.add(content, at=NOON - timedelta(days=7 * day))
+
+    found = await ada.retrieve("What happened last week?", asked_at=NOON)
+    assert told(found) == ["The pump was repaired."]
+
+
+async def test_each_filter_is_held_to(known: MemoryClient) -> None:
+    await known.add(
+        "The bakery in Turin opens at six.", entry_type="insight", tags=["food"], at=NOON
+    )
+    await known.add("Turin has a football club.", channel="news", session_id="n1", at=NOON)
+
+    assert told(await known.retrieve("Turin", entry_types=("insight",))) == [
+        "The bakery in Turin opens at six."
+    ]
+    assert told(await known.retrieve("Turin", tags=("Food",))) == [
+        "The bakery in Turin opens at six."
+    ]
+    assert told(await known.retrieve("Turin", channel="news")) == ["Turin has a football club."]
+    assert told(await known.retrieve("Turin", session_id="n1")) == ["Turin has a football club."]
+    assert told(await known.retrieve("Turin", subject="mara")) == [
+        "Mara lives in Turin, near the river."
+    ]
+    assert told(await known.retrieve("Turin", since=NOON + timedelta(days=1))) == []
+    assert told(await known.retrieve("Turin", as_of=NOON - timedelta(days=1))) == []
+
+
+async def test_what_is_archived_or_has_expired_comes_back_only_if_asked_for(
+    known: MemoryClient,
+) -> None:
+    (entry,) = [one.entry for one in (await known.retrieve("Pixel")).found]
+    await known.change_entry(entry.id, status="archived")
+    await known.add("Pixel eats at six.", at=NOON, expires_at=NOON)
+
+    assert told(await known.retrieve("Pixel")) == []
+    archived = await known.retrieve("Pixel", statuses=("archived",))
+    assert told(archived) == ["Mara's dog is called Pixel."]
+
+
+async def test_many_that_are_archived_do_not_hide_the_others(ada: MemoryClient) -> None:
+    for number in range(30):
+        entry = await ada.add(f"The lamp number {number} is red.", at=NOON)
+        if number:
+            await ada.change_entry(entry.id, status="archived")
+
+    policy = PRESETS["mnestic"].model_copy(update={"pool": 10})
+    assert told(await ada.retrieve("red lamp", policy=policy)) == ["The lamp number 0 is red."]
+
+
+async def test_the_preset_leonidas_sorts_by_importance_too(ada: MemoryClient) -> None:
+    await ada.add("The vault code changed.", at=NOON)
+    await ada.add("The vault code changed again.", critical=True, at=NOON)
+
+    found = await ada.retrieve("vault code", policy=PRESETS["leonidas"])
+    assert told(found) == ["The vault code changed again.", "The vault code changed."]
+    assert set(found.found[0].signals) <= {"semantic", "lexical", "time", "recency", "importance"}
+
+
+@pytest.mark.parametrize("question", ["Where does Mara live?", "Where does Marra live?"])
+async def test_a_question_leaves_an_audit_row_without_its_words(
+    known: MemoryClient, admin_url: str, settings: Settings, question: str
+) -> None:
+    found = await known.retrieve(question)
+
+    assert found.names == ("mara",)
+
+    with psycopg.connect(admin_url) as connection:
+        rows = connection.execute(
+            "SELECT target FROM mnestic.audit_log WHERE tenant_id = %s AND action = 'entry.search'",
+            [settings.tenant_id],
+        ).fetchall()
+    assert rows == [("*",)]
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [("", "is empty"), (" \n", "is empty"), ("x" * 10_001, "the limit is 10000"), ("a\0b", "NUL")],
+)
+async def test_a_question_that_is_none_is_refused(
+    ada: MemoryClient, question: str, why: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=why):
+        await ada.retrieve(question)
+
+
+async def test_an_alias_is_another_name_of_the_one_whom_an_entry_is_about(
+    known: MemoryClient,
+) -> None:
+    await known.add("The spare key is with Mara.", subjects=["Mara"], aliases=["Mouse"], at=NOON)
+    await known.add("A mouse was seen in the cellar.", at=NOON)
+
+    found = await known.retrieve("Where does Mouse live?")
+
+    assert told(found)[0] == "Mara lives in Turin, near the river."
+    assert found.names == ("mara", "mouse")
+
+
+async def test_what_says_the_same_is_told_once(known: MemoryClient) -> None:
+    first = await known.add("The stopcock is under the stairs.", at=NOON)
+    again = await known.add("the stopcock is under the stairs!", at=NOON + timedelta(days=1))
+    said = await known.add("The stopcock is under the stairs.", speaker="Tom", at=NOON)
+
+    once = await known.retrieve("Where is the stopcock?")
+    often = await known.retrieve("Where is the stopcock?", repeats=True)
+    filled = await known.retrieve("Where is the stopcock?", limit=2)
+
+    one_of_both, by_tom = (
+        len({one.entry.id for one in once.found} & ids) for ids in ({first.id, again.id}, {said.id})
+    )
+    assert (one_of_both, by_tom, len(once.found)) == (1, 1, 2)
+    assert {one.entry.id for one in often.found} == {first.id, again.id, said.id}
+    assert len(filled.found) == 2
+
+
+async def test_what_is_replaced_comes_back_where_it_is_asked_for(known: MemoryClient) -> None:
+    old, new = "The bin is emptied on Thursdays.", "The bin is emptied on Fridays now."
+    await known.add(old, at=NOON)
+    await known.add(new, at=NOON + timedelta(days=9))
+
+    now = await known.retrieve("When is the bin emptied?")
+    before = await known.retrieve("When was the bin emptied before?")
+    then = await known.retrieve("When is the bin emptied?", as_of=NOON + timedelta(days=1))
+    with_archived = await known.retrieve(
+        "When is the bin emptied?", statuses=("active", "archived")
+    )
+
+    assert told(now) == [new]
+    assert {*told(before)} == {*told(with_archived)} == {old, new}
+    assert told(then) == [old]

@@ -1,0 +1,73 @@
+"""Cuts: which sentences go with a topic, and what is left where it stood."""
+
+import pytest
+
+from mnestic.memory.forgetting.cuts import Cut, refers_back
+from mnestic.memory.forgetting.topics import Topic
+from mnestic.memory.knowledge.claims import Span
+
+FALCON = Topic(("project", "falcon"), {})
+
+
+def cut(text: str) -> Cut:
+    return FALCON.cut(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Ida comes in July. Project Falcon starts in August.", "Ida comes in July."),
+        ("Project Falcon starts in August. Ida comes in July.", "Ida comes in July."),
+        ("Hi!  Project Falcon starts. Bye.", "Hi! Bye."),
+        ("Ida comes.\nProject Falcon starts.\nTea is hot.", "Ida comes.\n \nTea is hot."),
+        ("Project Falcon starts. It ends in May. This is late. I like tea.", "I like tea."),
+        ("Project Falcon is Otto's. And he runs it. I like tea.", "I like tea."),
+        ("Mara runs Project Falcon. She likes tea.", "She likes tea."),
+        ("It rains. Project Falcon starts.", "It rains."),
+        ("Project Falcon starts. Tea is hot. It is green.", "Tea is hot. It is green."),
+        ("Project Falcon starts. ...", ""),
+        ("Project Falcon starts.", ""),
+    ],
+)
+def test_what_speaks_of_it_or_stands_for_it_goes(text: str, left: str) -> None:
+    assert cut(text).left == left
+
+
+def test_what_is_left_stands_where_it_stood() -> None:
+    text = "Ida comes. Project Falcon starts. I like tea."
+
+    found = cut(text)
+
+    assert len(found.blanked) == len(text)
+    assert found.blanked.index("tea") == text.index("tea")
+    assert "Falcon" not in found.blanked
+    assert found.sentences == ("Project Falcon starts.",)
+
+
+@pytest.mark.parametrize(
+    ("words", "is_held"),
+    [("Ida", True), ("tea", True), ("Falcon", False), ("comes. Project", False)],
+)
+def test_a_claim_is_left_if_all_its_words_are(words: str, is_held: bool) -> None:
+    text = "Ida comes. Project Falcon starts. I like tea."
+    start = text.index(words)
+
+    assert cut(text).holds(Span(start=start, end=start + len(words))) is is_held
+    assert not cut(text).holds(None), "nobody knows where it stands"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "to_subject", "refers"),
+    [
+        ("It's late.", False, True),
+        ("But then it starts.", False, True),
+        ("She sings.", True, True),
+        ("She sings.", False, False),
+        ("Ida likes it.", True, False),
+        ("", True, False),
+    ],
+)
+def test_a_sentence_refers_back_by_its_first_word(
+    sentence: str, to_subject: bool, refers: bool
+) -> None:
+    assert refers_back(sentence, to_subject=to_subject) is refers

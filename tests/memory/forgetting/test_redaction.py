@@ -1,0 +1,180 @@
+"""Redaction: what becomes of rows that speak of a topic."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from mnestic.memory.canonical import canonical_json, sha256_hex
+from mnestic.memory.forgetting.redaction import TABLES, Remedy, remedy_of
+from mnestic.memory.forgetting.topics import FORGOTTEN, Topic, topic_words
+from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.jobs.snapshots import SnapshotParts, seal, unseal
+from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory
+
+AT = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def topic(text: str = "Paris") -> Topic:
+    return Topic(topic_words(text), {})
+
+
+def values(table: str, row: dict[str, Any], text: str = "Paris") -> Any:
+    remedy = remedy_of(table, row, topic(text))
+    return None if remedy is None else dict(remedy.values)
+
+
+def test_an_entry_goes_whoever_names_it() -> None:
+    row = {
+        "content": "It rains.",
+        "summary": "",
+        "speaker": None,
+        "subjects": ["Paris"],
+        "keywords": [],
+        "tags": [],
+        "aliases": [],
+    }
+
+    assert remedy_of("entry", row, topic()) == Remedy(remove=True)
+    assert remedy_of("entry", row, topic("Rome")) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "left"),
+    [
+        ("Call Paris. Buy milk.", f"{FORGOTTEN} Buy milk."),
+        ({"to": "Paris", "days": 4}, {"to": FORGOTTEN, "days": 4}),
+        ({"Paris": 1, "Rome": 2}, {"Rome": 2}),
+        ([["paris"], {"a": {"b": "x"}}], [[FORGOTTEN], {"a": {"b": "x"}}]),
+    ],
+)
+def test_a_record_keeps_what_does_not_speak_of_it(value: Any, left: Any) -> None:
+    row = {"namespace": "notes", "key": "last", "value": value}
+
+    assert values("long_term_record", row) == {"value": left}
+
+
+def test_a_channel_and_outcomes_lose_their_names() -> None:
+    said = {"content": "It rains.", "speaker": None, "channel": "paris-trip"}
+    row = {"content": "It rains.", "speaker": "Mara", "channel": "paris-trip"}
+
+    assert values("resource", row) == {"channel": FORGOTTEN}
+    assert values("resource", row, "Rome") is None
+    assert values("job_wait", {"outcomes": ["paris", "rome"]}) == {"outcomes": [FORGOTTEN, "rome"]}
+    assert values("operation", {"result": {"channel": "paris"}}) == {
+        "result": {"channel": FORGOTTEN}
+    }
+    left = {"messages": [{**said, "channel": FORGOTTEN}]}
+    assert values("working_memory", {"state": {"messages": [said]}}) == {"state": left}
+
+
+def test_a_record_whose_name_speaks_of_it_goes() -> None:
+    row = {"namespace": "towns/Paris", "key": "mayor", "value": "Anne"}
+
+    assert remedy_of("long_term_record", row, topic()) == Remedy(remove=True)
+
+
+def test_what_an_object_says_in_several_texts_it_says() -> None:
+    row = {"namespace": "n", "key": "k", "value": {"first": "Mara", "last": "Rossi", "age": 30}}
+
+    assert values("long_term_record", row, "Mara Rossi") == {
+        "value": {"first": FORGOTTEN, "last": FORGOTTEN, "age": 30}
+    }
+    assert values("long_term_record", row, "Mara Bianchi") is None
+
+
+def test_a_number_is_a_word_too() -> None:
+    row = {"namespace": "n", "key": "k", "value": {"phone": 5551234, "is": True}}
+
+    assert values("long_term_record", row, "5551234") == {"value": {"phone": FORGOTTEN, "is": True}}
+    assert values("long_term_record", row, "true") is None
+
+
+def test_a_result_of_ours_keeps_its_form_and_its_ids() -> None:
+    result = {
+        "namespace": "towns",
+        "key": "Paris",
+        "value": {"paris": 1},
+        "request": {"request_id": "paris-1", "payload": {"paris": "yes", "say": "Paris"}},
+        "version": 1,
+    }
+
+    assert values("operation", {"result": result}) == {
+        "result": {
+            "namespace": "towns",
+            "key": FORGOTTEN,
+            "value": {},
+            "request": {"request_id": "paris-1", "payload": {"say": FORGOTTEN}},
+            "version": 1,
+        }
+    }
+
+
+def test_a_snapshot_is_whole_after_it() -> None:
+    working = WorkingMemory(
+        version=3,
+        messages=(
+            Message(id="m1", role="user", content="To Paris! Soon.", at=AT, speaker="Mara"),
+            Message(id="m2", role="user", content="Hello.", at=AT, speaker="Paris"),
+        ),
+        variables={"plan": "Paris", "other": 1},
+        tool_calls=(ToolCall(id="t1", activity="book", arguments={"to": "Paris"}, result=["ok"]),),
+        scratchpad="Paris\nmilk",
+        current_task="Book Paris",
+    )
+    reads = (
+        ReadRecord(namespace="towns", key="Paris", version=1, value=1),
+        ReadRecord(namespace="trips", key="next", version=2, value={"to": "Paris"}),
+    )
+    parts = SnapshotParts(working=working.document(), read_set=reads, snapshot_at=AT)
+    body, _ = seal(parts)
+
+    left = values("memory_snapshot", {"body": json.loads(body)})["body"]
+
+    redacted = canonical_json(left)
+    sealed = unseal(redacted, snapshot_id="n1", sha256=sha256_hex(redacted))
+    found = sealed.read()
+    assert topic().is_in(redacted.decode()) is False
+    assert sealed.head.working_sha256 == found.working_memory.document().ref.sha256
+    assert [said.content for said in found.working_memory.messages] == [
+        f"{FORGOTTEN} Soon.",
+        "Hello.",
+    ]
+    assert found.working_memory.variables == {"plan": FORGOTTEN, "other": 1}
+    assert found.working_memory.scratchpad == f"{FORGOTTEN}\nmilk"
+    assert found.read_set == (
+        ReadRecord(namespace="trips", key="next", version=2, value={"to": FORGOTTEN}),
+    )
+
+
+def test_a_damaged_snapshot_that_names_it_is_emptied() -> None:
+    assert values("memory_snapshot", {"body": "{broken Paris"}) == {"body": {}}
+    assert values("memory_snapshot", {"body": "{broken Rome"}) is None
+
+
+def test_a_claim_that_was_read_out_of_another_message_goes_alone() -> None:
+    claims = [
+        {"subject": "Mara", "predicate": "lives_in", "object": "Paris", "span": {"start": 0}},
+        {"subject": "Mara", "predicate": "has_pet", "object": "a cat", "span": {"start": 9}},
+    ]
+
+    left = values("learning", {"extracted": claims, "reason": None})
+
+    assert left == {"extracted": [claims[1]]}
+
+
+@pytest.mark.parametrize("table", sorted(TABLES))
+def test_a_row_that_says_nothing_of_it_is_left(table: str) -> None:
+    row: dict[str, Any] = {
+        **dict.fromkeys(("namespace", "key", "name", "subject", "predicate", "object"), "x"),
+        **dict.fromkeys(("content", "summary", "speaker", "preview", "target", "ask"), "Parisa"),
+        **{key: ["y"] for key in ("subjects", "keywords", "tags", "aliases", "memories", "notes")},
+        **{key: {"a": 1} for key in ("value", "result", "context", "form", "receipt", "payload")},
+        **{key: {} for key in ("state", "body", "document")},
+        "extracted": None,
+        "reason": None,
+        "skipped": [],
+    }
+
+    assert remedy_of(table, row, topic()) is None

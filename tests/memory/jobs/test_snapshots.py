@@ -1,0 +1,217 @@
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnestic.memory.canonical import canonical_json, sha256_hex
+from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError
+from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.snapshots import MemorySnapshot, compare, newer_episodes, seal, unseal
+from mnestic.memory.jobs.working_memory import Message, WorkingMemory, WorkingRef
+
+STORED = Path(__file__).parent / "snapshots"
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SNAPSHOT = MemorySnapshot(
+    working_memory=WorkingMemory(
+        version=4,
+        messages=(Message(id="m1", role="user", content="Grüße 🙂", at=NOON, speaker="Mara"),),
+        variables={"n": 1.25, "deep": {"list": [None, True]}},
+    ),
+    episodic_tail=(Episode(id="e1", agent_id="ada", summary="met Mara", created_at=NOON),),
+    read_set=(ReadRecord(namespace="p", key="name", version=2, value="Mara"),),
+    snapshot_at=NOON,
+)
+BODY, SHA256 = seal(SNAPSHOT.parts)
+HEAD = unseal(BODY, snapshot_id="n1", sha256=SHA256).head
+WORKING = HEAD.working
+
+
+def record(key: str, version: int) -> LongTermRecord:
+    return LongTermRecord(
+        namespace="p", key=key, value="v", version=version, created_at=NOON, updated_at=NOON
+    )
+
+
+def test_a_sealed_snapshot_is_read_as_it_was() -> None:
+    found = unseal(BODY, snapshot_id="n1", sha256=SHA256)
+
+    assert found.read() == SNAPSHOT
+    assert found.head.working == SNAPSHOT.working_memory.document().ref
+    assert seal(found.read().parts) == (BODY, SHA256)
+    assert canonical_json(json.loads(BODY)) == BODY
+
+
+@given(st.integers(0, len(BODY) - 1), st.integers(1, 255))
+def test_any_changed_byte_is_found_out(place: int, change: int) -> None:
+    forged = bytearray(BODY)
+    forged[place] ^= change
+
+    with pytest.raises(SnapshotCorruptedError, match="n1"):
+        unseal(bytes(forged), snapshot_id="n1", sha256=SHA256)
+
+
+@given(st.integers(0, len(BODY) - 1))
+def test_a_snapshot_that_was_cut_is_found_out(length: int) -> None:
+    with pytest.raises(SnapshotCorruptedError):
+        unseal(BODY[:length], snapshot_id="n1", sha256=SHA256)
+
+
+@pytest.mark.parametrize(
+    ("name", "sha256", "messages", "reads"),
+    [
+        (
+            "1-two-sessions",
+            "8905e9c754ee47f047c5cf8dc41f82c738a7d4d98d9f500739649906e38f184c",
+            23,
+            4,
+        ),
+        (
+            "1-after-drift",
+            "3a2e4afe9cfd0aa0f748d055aee15bed6598183a082a78c0fa52d7e7b2771d50",
+            80,
+            9,
+        ),
+    ],
+)
+def test_a_stored_snapshot_of_an_older_version_is_read(
+    name: str, sha256: str, messages: int, reads: int
+) -> None:
+    body = (STORED / f"{name}.json").read_bytes()
+
+    sealed = unseal(body, snapshot_id=name, sha256=sha256)
+    found = sealed.read()
+
+    assert sealed.head.working == found.working_memory.document().ref
+    assert found.schema_version == int(name.partition("-")[0])
+    assert len(found.working_memory.messages) == messages
+    assert len(found.read_set) == reads
+    assert not any(read.pinned for read in found.read_set)
+    assert json.loads(seal(found.parts)[0])["read_set"][0]["pinned"] is False
+
+
+def test_a_corrupted_snapshot_tells_both_hashes() -> None:
+    with pytest.raises(SnapshotCorruptedError, match=SHA256) as caught:
+        unseal(b"{}", snapshot_id="n1", sha256=SHA256)
+
+    assert sha256_hex(b"{}") in str(caught.value)
+
+
+def test_a_newer_form_is_refused_and_says_what_to_do() -> None:
+    body = canonical_json({"schema_version": 99, "anything": "else"})
+
+    with pytest.raises(SchemaVersionError, match=r"snapshot 99.*worker"):
+        unseal(body, snapshot_id="n1", sha256=sha256_hex(body))
+
+
+@pytest.mark.parametrize(
+    ("seen", "now", "kind"),
+    [
+        pytest.param((2, "v"), (2, True), None, id="as it was"),
+        pytest.param((2, "v"), (3, True), "changed", id="written"),
+        pytest.param((2, "v"), (4, True), "changed", id="deleted and written again"),
+        pytest.param((2, "v"), (3, False), "deleted", id="deleted"),
+        pytest.param((2, "v"), (2, False), "deleted", id="expired"),
+        pytest.param((2, "v"), None, "deleted", id="its row is gone"),
+        pytest.param((0, None), (1, True), "created", id="made"),
+        pytest.param((3, None), (4, True), "created", id="made after it was deleted"),
+        pytest.param((0, None), None, None, id="still not there"),
+        pytest.param((0, None), (2, False), None, id="made and deleted"),
+        pytest.param((3, None), (3, False), None, id="still deleted"),
+    ],
+)
+def test_what_changed_in_a_record_is_told(
+    seen: tuple[int, Any], now: tuple[int, bool] | None, kind: str | None
+) -> None:
+    read = ReadRecord(namespace="p", key="k", version=seen[0], value=seen[1])
+    snapshot = MemorySnapshot(working_memory=WorkingMemory(), read_set=(read,), snapshot_at=NOON)
+    name = ("p", "k")
+    records = {name: record("k", now[0])} if now and now[1] else {}
+    versions = {name: now[0]} if now else {}
+
+    body, sha256 = seal(snapshot.parts)
+    head = unseal(body, snapshot_id="n1", sha256=sha256).head
+    drift = compare(head, working=head.working, records=records, versions=versions)
+
+    assert [change.kind for change in drift] == ([kind] if kind else [])
+    for change in drift:
+        assert (change.namespace, change.key) == name
+        assert (change.snapshot_version, change.current_version) == (seen[0], now[0] if now else 0)
+
+
+@pytest.mark.parametrize("version", [0, 3, 4, 5])
+def test_working_memory_in_another_state_is_told_whatever_its_version(version: int) -> None:
+    name = ("p", "name")
+
+    drift = compare(
+        HEAD,
+        working=WorkingRef(version=version, sha256="0" * 64),
+        records={name: record("name", 2)},
+        versions={name: 2},
+    )
+
+    assert [(change.kind, change.namespace, change.key) for change in drift] == [
+        ("changed", "", "working_memory")
+    ]
+    assert (drift[0].snapshot_version, drift[0].current_version) == (4, version)
+
+
+def test_the_same_state_under_another_version_is_no_drift() -> None:
+    name = ("p", "name")
+
+    drift = compare(
+        HEAD,
+        working=replace(WORKING, version=9),  # another job has begun to wait in the session
+        records={name: record("name", 2)},
+        versions={name: 2},
+    )
+
+    assert drift == ()
+
+
+def test_what_is_as_it_was_is_no_drift() -> None:
+    name = ("p", "name")
+
+    drift = compare(HEAD, working=WORKING, records={name: record("name", 2)}, versions={name: 2})
+
+    assert drift == ()
+
+
+def episodes(*hours: int) -> tuple[Episode, ...]:
+    return tuple(
+        Episode(
+            id=f"e{hour}",
+            agent_id="ada",
+            summary=f"At {hour}.",
+            created_at=NOON + timedelta(hours=hour),
+        )
+        for hour in hours
+    )
+
+
+def test_an_episode_that_was_not_sealed_is_newer() -> None:
+    now = episodes(4, 3, 2, 1)
+
+    assert newer_episodes(episodes(2, 1), now, full=20) == episodes(4, 3)
+    assert newer_episodes((), now, full=20) == now
+    assert newer_episodes(now, now, full=20) == ()
+
+
+def test_an_episode_that_committed_late_is_newer_although_it_began_before_another() -> None:
+    assert newer_episodes(episodes(3, 1), episodes(3, 2, 1), full=20) == episodes(2)
+
+
+def test_an_episode_from_before_a_full_tail_is_not_newer() -> None:
+    assert newer_episodes(episodes(4, 3), episodes(5, 4, 2), full=2) == episodes(5)
+
+
+def test_the_tail_of_a_snapshot_is_read_by_itself() -> None:
+    sealed = unseal(BODY, snapshot_id="n1", sha256=SHA256)
+
+    assert sealed.tail() == SNAPSHOT.episodic_tail
+    assert [each.id for each in sealed.head.episodic_tail] == ["e1"]

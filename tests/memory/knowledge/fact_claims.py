@@ -1,0 +1,51 @@
+"""Claims of where Mara lives and what follows from them, which the tests of facts share."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from mnestic.memory.knowledge.claims import Cardinality, Claim, ClaimSource, Span
+from mnestic.memory.knowledge.predicates import Predicate
+from mnestic.memory.knowledge.resolution import resolve
+
+PREDICATES: dict[str, Predicate] = {
+    "single": Predicate(name="lives_in", cardinality="single"),
+    "multi": Predicate(name="lives_in", cardinality="multi"),
+}
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def day(number: float) -> datetime:
+    return NOON + timedelta(days=number)
+
+
+def claim(said: float, value: str | None, kind: str = "affirmed", **fields: Any) -> Claim:
+    """Something that was said of where Mara lives, on a day."""
+    number = fields.pop("number", 0)
+    name = f"{said}/{number}/{kind}/{value}"
+    values = {
+        "id": name,
+        "kind": kind,
+        "subject": "Mara",
+        "predicate": "lives_in",
+        "object": value,
+        "said_at": day(said),
+        "source": ClaimSource(
+            extractor="test", source_id=f"m{said}", span=Span(start=number, end=number + 1)
+        ),
+    }
+    return Claim.model_validate(values | fields)
+
+
+def told(
+    *claims: Claim, cardinality: Cardinality = "single"
+) -> list[tuple[str, str, str | None, float | None]]:
+    """Object, status, end, and the day on which it ended."""
+    return [
+        (
+            fact.object,
+            fact.status,
+            fact.end,
+            None if fact.valid_to is None else (fact.valid_to - NOON) / timedelta(days=1),
+        )
+        for fact in resolve(claims, owner="o", predicate=PREDICATES[cardinality])
+    ]

@@ -1,0 +1,31 @@
+"""Marks of entries: what ranking has to know of a text, computed once."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnestic.memory.knowledge.entries import TimeMention
+from mnestic.memory.knowledge.entry_features import EntryMarks, marks_of
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+YESTERDAY = TimeMention(words="yesterday", start=NOON - timedelta(days=1), end=NOON)
+
+
+@pytest.mark.parametrize(
+    ("content", "marks"),
+    [
+        ("Mara lives in Ghent.", EntryMarks(0)),
+        ("Where does Mara live? ", EntryMarks.ASKS),
+        ("マラはどこに住んでいますか\uff1f", EntryMarks.ASKS),
+        ("Where? Nobody knows.", EntryMarks(0)),
+        ("Mara no longer lives in Ghent.", EntryMarks.REVISES),
+        ("We meet on Tuesdays.", EntryMarks.NAMES_TIME),
+        ("Has it changed, and do we meet at 9:30 now?", EntryMarks(7)),
+    ],
+)
+def test_a_text_has_the_marks_of_what_it_says(content: str, marks: EntryMarks) -> None:
+    assert marks_of(content, ()) == marks
+
+
+def test_a_text_whose_times_were_found_names_a_time() -> None:
+    assert marks_of("I saw Mara yesterday.", (YESTERDAY,)) == EntryMarks.NAMES_TIME

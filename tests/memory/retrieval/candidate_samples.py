@@ -1,0 +1,60 @@
+"""Candidates written out for tests, one by one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from mnestic.memory.retrieval.candidates import CONCERNS, ROW, Candidates, Concern
+
+
+@dataclass(kw_only=True)
+class Sample:
+    """One candidate, by the names of `ROW`."""
+
+    number: int
+    at: datetime
+    session_id: str | None = None
+    concern: Concern = "open"
+    importance: float = 0.5
+    is_turn: bool = False
+    asks: bool = False
+    revises: bool = False
+    is_said: bool = False
+    is_tagged: bool = False
+    persons: int = 0
+    words: float = 0.0
+    lexemes: int = 0
+    cosine: float = 0.0
+    learned: float = 0.0
+    alike: float = 0.0
+    times: tuple[tuple[datetime, datetime], ...] = ()
+    said: tuple[str, ...] = ()
+    content: str = ""
+    tokens: bytes | None = None
+    speaker: str = ""
+    subjects: frozenset[str] = frozenset()
+
+    @property
+    def entry_id(self) -> str:
+        return str(self.number)
+
+    def terms(self) -> tuple[str, ...]:
+        return self.said
+
+
+def candidates(samples: Iterable[Sample]) -> Candidates:
+    """What a store makes of entries."""
+    texts = list(samples)
+    rows = np.zeros(len(texts), ROW)
+    made: dict[str, Any] = {
+        "at": lambda one: one.at.timestamp(),
+        "holds_until": lambda _: np.inf,
+        "names_time": lambda one: bool(one.times),
+        "concern": lambda one: CONCERNS.index(one.concern),
+    }
+    for name in ROW.names or ():
+        rows[name] = [made[name](one) if name in made else getattr(one, name) for one in texts]
+    return Candidates(rows, texts)

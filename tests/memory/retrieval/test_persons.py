@@ -1,0 +1,103 @@
+"""Several who are named: what concerns one of them apart from the others."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from mnestic.memory.retrieval.candidates import CONCERNS
+from mnestic.memory.retrieval.persons import persons_of, set_apart, unheard_of
+from mnestic.memory.retrieval.query_parsing import Named
+from mnestic.memory.retrieval.search import KnownName
+from tests.memory.retrieval.candidate_samples import Sample, candidates
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+ANN, BEN = 1, 2
+
+
+def said(number: int, session_id: str | None, **fields: Any) -> Sample:
+    values = {"concern": "named", "is_said": True, "is_turn": True, "session_id": session_id}
+    return Sample(number=number, at=NOON, **(values | fields))
+
+
+def concerns(*samples: Sample) -> dict[int, str]:
+    """The concern of each, in capitals where it is still told as said by who is named."""
+    told = candidates(samples)
+    set_apart(told, number=2)
+    return {
+        row["number"]: CONCERNS[row["concern"]].upper()
+        if row["is_said"]
+        else CONCERNS[row["concern"]]
+        for row in told.rows
+    }
+
+
+def test_what_was_said_where_both_spoke_concerns_both() -> None:
+    told = concerns(
+        said(1, "both", persons=ANN),
+        said(2, "both", persons=BEN),
+        said(3, "other", persons=ANN),
+    )
+    assert told == {1: "NAMED", 2: "NAMED", 3: "apart"}
+
+
+def test_who_is_mentioned_is_of_the_conversation() -> None:
+    told = concerns(
+        said(1, "mentions", persons=ANN | BEN),
+        said(2, "mentions", persons=ANN),
+        said(3, "alone", persons=BEN),
+    )
+    assert told == {1: "NAMED", 2: "NAMED", 3: "apart"}
+
+
+def test_where_nothing_concerns_both_either_is_told() -> None:
+    told = concerns(said(1, "one", persons=ANN), said(2, "another", persons=BEN))
+    assert told == {1: "NAMED", 2: "NAMED"}
+
+
+def test_what_was_kept_concerns_whom_it_names_itself() -> None:
+    kept: dict[str, Any] = {"is_turn": False, "is_said": False}
+    told = concerns(
+        said(1, "s", persons=ANN | BEN, **kept),
+        said(2, "s", persons=ANN, **kept),
+        said(3, None, persons=BEN, **kept),
+        said(4, None, persons=0, concern="open", **kept),
+    )
+    assert told == {1: "named", 2: "apart", 3: "apart", 4: "open"}
+
+
+def test_between_a_crowd_nobody_is_set_apart() -> None:
+    known = {str(number): KnownName(frozenset({str(number)}), speaks=True) for number in range(70)}
+
+    assert persons_of(Named(words=(), names=tuple(known)), known) == ()
+
+
+def test_several_names_may_be_of_one() -> None:
+    known = {
+        "ann": KnownName(frozenset({"ann", "ann lee"}), speaks=True),
+        "ann lee": KnownName(frozenset({"ann lee"}), speaks=True),
+        "ben": KnownName(frozenset({"ben"}), speaks=True),
+    }
+
+    both = persons_of(Named(words=(), names=("ann", "ben", "ann lee")), known)
+    one = persons_of(Named(words=(), names=("ann", "ann lee")), known)
+
+    assert set(both) == {frozenset({"ann", "ann lee"}), frozenset({"ben"})}
+    assert one == ()
+
+
+def test_what_another_said_is_heard_of_where_who_is_named_was() -> None:
+    other: dict[str, Any] = {"concern": "other", "is_said": False}
+    mentioned: dict[str, Any] = {"concern": "mentioned", "is_said": False}
+    found = candidates(
+        [
+            said(1, "spoke"),
+            said(2, "spoke", **other),
+            said(3, "mentions", **mentioned),
+            said(4, "mentions", **other),
+            said(5, "elsewhere", **other),
+            said(6, "kept", is_turn=False),
+            said(7, "kept", **other),
+            said(8, None, **(other | {"is_turn": False})),
+        ]
+    )
+
+    assert unheard_of(found) == {5, 7}

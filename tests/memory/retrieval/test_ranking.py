@@ -1,0 +1,358 @@
+"""Ranking: what speaks for an entry, and how sure an answer is."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnestic.memory.language.dates import Period
+from mnestic.memory.retrieval.candidates import Asked, Edges
+from mnestic.memory.retrieval.queries import PRESETS, RetrievalPolicy
+from mnestic.memory.retrieval.ranking import Ranked, rank
+from mnestic.memory.retrieval.scoring import nearness
+from tests.memory.retrieval.candidate_samples import Sample, candidates
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+POLICY = PRESETS["mnestic"]
+FULL = 2.0 * POLICY.full_words  # the BM25 of an entry that says all, of words that weigh 2
+
+
+def entry(number: int, **fields: Any) -> Sample:
+    return Sample(**({"number": number, "at": NOON - 90 * DAY} | fields))
+
+
+def asked(**fields: Any) -> Asked:
+    return Asked(**({"asked_at": NOON, "weights": (2.0,)} | fields))
+
+
+def ranked(*samples: Sample, **more: Any) -> list[Ranked]:
+    values = {"asked": asked(), "edges": {}, "policy": POLICY} | more
+    return rank(candidates(samples), **values)
+
+
+def order(found: list[Ranked]) -> list[int]:
+    return [one.number for one in found]
+
+
+def test_what_says_more_stands_before_what_says_less() -> None:
+    found = ranked(
+        entry(1, words=0.5 * FULL), entry(2, words=FULL, cosine=0.6), entry(3, words=0.7 * FULL)
+    )
+    assert order(found) == [2, 3, 1]
+
+
+def test_nothing_that_is_known_is_no_answer() -> None:
+    assert ranked(entry(1, words=0.1 * FULL, cosine=0.2), entry(2, cosine=0.24)) == []
+    assert ranked() == []
+
+
+def test_words_or_meaning_alone_are_enough_to_be_sure() -> None:
+    by_words, *_ = ranked(entry(1, words=FULL))
+    by_meaning, *_ = ranked(entry(1, cosine=0.7))
+
+    assert by_words.score == by_meaning.score
+    assert by_words.score > 0.9
+
+
+def test_a_score_does_not_depend_on_what_else_is_found() -> None:
+    best = entry(1, words=FULL, cosine=0.5)
+    alone, *_ = ranked(best)
+    beside, *_ = ranked(best, *(entry(number, words=0.4 * FULL) for number in range(2, 30)))
+
+    assert alone.score == beside.score
+
+
+def test_turns_beside_a_hit_are_lent_a_part_of_it() -> None:
+    hit = entry(1, words=FULL, is_turn=True)
+    found = ranked(
+        hit,
+        entry(2, is_turn=True),
+        entry(3, is_turn=True),
+        edges={1: [(2, "beside"), (3, "near")]},
+        policy=POLICY.model_copy(update={"least_of_best": 0.0}),
+    )
+    assert order(found) == [1, 2, 3]
+    assert found[1].signals["beside"] == pytest.approx(POLICY.beside * POLICY.lexical)
+
+
+def test_the_answer_of_the_other_is_found_beside_the_question() -> None:
+    question = entry(1, words=FULL, is_turn=True, asks=True, concern="other")
+    answer = entry(2, is_turn=True, is_said=True, concern="named")
+    found = ranked(question, answer, asked=asked(names=("mara",)), edges={1: [(2, "beside")]})
+
+    assert order(found)[0] == 2
+
+
+def test_who_is_asked_about_comes_before_somebody_else() -> None:
+    said = {"words": FULL, "is_turn": True}
+    found = ranked(
+        entry(1, concern="other", **said),
+        entry(2, concern="mentioned", **said),
+        entry(3, concern="named", is_said=True, **said),
+        asked=asked(names=("mara",)),
+    )
+    assert order(found) == [3, 2, 1]
+
+
+def test_what_was_kept_about_somebody_else_is_left_out() -> None:
+    found = ranked(
+        entry(1, concern="other", words=FULL),
+        entry(2, concern="named", words=FULL),
+        asked=asked(names=("mara",)),
+    )
+    assert order(found) == [2]
+
+
+def test_a_name_alone_is_answered_by_what_is_about_it() -> None:
+    found = ranked(
+        entry(1, concern="named"),
+        entry(2, concern="other"),
+        asked=asked(weights=(), names=("mara",)),
+    )
+    assert order(found) == [1]
+
+
+def test_the_time_that_is_asked_about_counts() -> None:
+    week = Period(NOON - 7 * DAY, NOON, "week")
+    found = ranked(
+        entry(1, words=FULL),
+        entry(2, words=FULL, at=NOON - 3 * DAY),
+        entry(3, words=FULL, times=((NOON - 4 * DAY, NOON - 3 * DAY),)),
+        asked=asked(period=week),
+    )
+    assert set(order(found)[:2]) == {2, 3}
+
+
+@pytest.mark.parametrize(
+    ("days", "share"),
+    [(-1, 0.9), (0, 1), (6.9, 1), (7, 0.9), (8, 0.9), (8.1, 0.6), (14, 0.6), (38, 0.25), (39, 0)],
+)
+def test_a_time_counts_less_the_further_away_it_is(days: float, share: float) -> None:
+    week = Period(NOON - 7 * DAY, NOON, "week")
+    at = week.start + days * DAY
+    told = candidates([entry(1, at=at), entry(2, times=((at, at),)), entry(3, at=at - 90 * DAY)])
+    assert nearness(told, week).tolist() == [share, share, 0]
+
+
+def test_of_a_wider_time_only_its_share_counts() -> None:
+    day = Period(NOON - 2 * DAY, NOON - DAY, "day")
+    year, three_days = (NOON - 100 * DAY, NOON + 265 * DAY), (NOON - 3 * DAY, NOON)
+    told = candidates([entry(1, times=(year,)), entry(2, times=(three_days,))])
+
+    of_the_year, of_the_days = nearness(told, day)
+
+    assert of_the_year == pytest.approx(8 / 365)
+    assert of_the_days == 1
+
+
+def test_who_asks_the_same_does_not_answer_a_question() -> None:
+    same = entry(1, words=FULL, asks=True, is_turn=True)
+    other = entry(2, words=0.7 * FULL, is_turn=True)
+
+    assert order(ranked(same, other, asked=asked(is_question=True))) == [2, 1]
+    assert order(ranked(same, other)) == [1, 2]
+    assert order(ranked(same, asked=asked(is_question=True))) == [1]
+
+
+def test_what_says_that_something_changed_stands_before_what_said_so_before() -> None:
+    before = entry(1, words=FULL, lexemes=1)
+    after = {"words": 0.6 * FULL, "lexemes": 1, "at": NOON - 30 * DAY}
+
+    assert order(ranked(before, entry(2, **after, revises=True))) == [2, 1]
+    assert order(ranked(before, entry(2, **after))) == [1, 2]
+    assert order(ranked(before, entry(2, **after | {"lexemes": 0}, revises=True))) == [1, 2]
+    earlier = after | {"at": NOON - 120 * DAY}
+    assert order(ranked(before, entry(2, **earlier, revises=True))) == [1, 2]
+
+
+def test_where_a_time_is_asked_about_nothing_is_revised() -> None:
+    month = Period(NOON - 100 * DAY, NOON - 70 * DAY, "month")
+    found = ranked(
+        entry(1, words=FULL, lexemes=1),
+        entry(2, words=0.6 * FULL, lexemes=1, at=NOON - 30 * DAY, revises=True),
+        asked=asked(period=month),
+    )
+    assert order(found)[0] == 1
+
+
+def test_what_was_learned_as_the_answer_is_revised_by_what_was_learned_alone() -> None:
+    def first(**learned: float) -> int:
+        found = ranked(
+            entry(1, words=FULL, lexemes=1, learned=1.0),
+            entry(2, words=0.6 * FULL, lexemes=1, at=NOON - DAY, revises=True, **learned),
+        )
+        return order(found)[0]
+
+    assert first() == 1
+    assert first(learned=1.0) == 2
+
+
+def test_what_revises_does_not_pass_what_came_later() -> None:
+    found = ranked(
+        entry(1, words=FULL, lexemes=1),
+        entry(2, words=0.6 * FULL, lexemes=1, at=NOON - 60 * DAY, revises=True),
+        entry(3, words=FULL, lexemes=1, at=NOON - 50 * DAY),
+    )
+    assert order(found) == [3, 2, 1]
+
+
+def test_where_a_moment_is_asked_for_what_tells_none_revises_nothing() -> None:
+    found = ranked(
+        entry(1, words=FULL, lexemes=1, said=("party", "3")),
+        entry(2, words=0.6 * FULL, lexemes=1, at=NOON - DAY, revises=True, said=("party", "hat")),
+        asked=asked(asks_when=True),
+    )
+    assert order(found) == [1, 2]
+
+
+def test_of_what_was_so_one_after_the_other_the_latest_stands_first() -> None:
+    samples = [
+        entry(1, words=FULL, learned=1.0),
+        entry(2, learned=1.0, at=NOON - 95 * DAY),
+        entry(3, words=0.5 * FULL, learned=1.0),
+        entry(4, words=0.5 * FULL, learned=1.0),
+    ]
+    told = ({"2"}, {"3", "gone"}, {"missing"}, {"1"})
+    plain = RetrievalPolicy(revision=0)
+
+    assert order(ranked(*samples, successions=[told])) == [2, 3, 1, 4]
+    assert order(ranked(*samples))[0] == 1
+    assert order(ranked(*samples, successions=[told], policy=plain))[0] == 1
+
+
+def test_somebody_else_revises_nothing_of_who_is_named() -> None:
+    found = ranked(
+        entry(1, words=FULL, lexemes=1, concern="named"),
+        entry(2, words=0.9 * FULL, lexemes=1, at=NOON - DAY, revises=True, concern="other"),
+        asked=asked(names=("mara",)),
+    )
+    assert order(found)[0] == 1
+
+
+def test_what_is_but_beside_an_answer_counts_less_than_what_follows_who_asks() -> None:
+    def second(**fields: Any) -> float:
+        found = ranked(
+            entry(1, words=FULL, is_turn=True, **fields),
+            entry(2, is_turn=True),
+            edges={1: [(2, "beside")]},
+            min_score=0,
+        )
+        return next(one.score for one in found if one.number == 2)
+
+    assert second() < 0.8 * second(asks=True)
+
+
+def test_what_is_of_the_time_need_not_say_more_where_nothing_says_much() -> None:
+    week = Period(NOON - 7 * DAY, NOON, "week")
+    of_the_time = entry(2, at=NOON - 3 * DAY)
+    others = [entry(number) for number in range(3, 9)]
+
+    faint = ranked(entry(1, cosine=0.3), of_the_time, *others, asked=asked(period=week))
+    clear = ranked(entry(1, words=FULL), of_the_time, *others, asked=asked(period=week))
+
+    assert order(faint)[0] == 2
+    assert order(clear) == [1]
+
+
+def test_to_be_one_of_few_who_are_named_makes_surer() -> None:
+    others = [entry(number, concern="other", cosine=0.01) for number in range(2, 12)]
+    few = ranked(entry(1, concern="named", words=FULL / 6), *others, asked=asked(names=("mara",)))
+    all_of_them = [entry(one.number, concern="named", cosine=0.01) for one in others]
+    many = ranked(
+        entry(1, concern="named", words=FULL / 6), *all_of_them, asked=asked(names=("mara",))
+    )
+
+    assert few[0].number == 1
+    assert few[0].score > 2 * max((one.score for one in many), default=0.0)
+
+
+def test_a_tag_says_nearly_as_much_as_a_word() -> None:
+    assert order(ranked(entry(1, is_tagged=True), entry(2))) == [1]
+    assert ranked(entry(1, is_tagged=True), asked=asked(weights=(2.0, 2.0, 2.0))) == []
+
+
+def test_a_session_that_speaks_of_it_speaks_for_its_turns() -> None:
+    def turn(number: int, session: str, **fields: Any) -> Sample:
+        return entry(number, session_id=session, is_turn=True, words=0.5 * FULL, **fields)
+
+    found = ranked(
+        turn(1, "a", lexemes=1), turn(2, "b", lexemes=3), turn(3, "b", lexemes=2),
+        asked=asked(weights=(1.0, 1.0)),
+    )  # fmt: skip
+    assert order(found)[0] in {2, 3}
+    assert found[0].signals["session"] > found[-1].signals["session"]
+
+
+def test_a_word_that_is_alike_says_less_than_the_word() -> None:
+    alike, same = entry(1, alike=0.8), entry(2, words=FULL)
+
+    for mode in ("hybrid", "semantic"):
+        assert order(ranked(alike, entry(3), asked=asked(mode=mode)))[0] == 1
+    assert order(ranked(alike, same)) == [2, 1]
+    assert ranked(alike, asked=asked(mode="text")) == []
+
+
+def test_each_mode_listens_to_its_own_source() -> None:
+    both = entry(1, words=FULL, cosine=0.6)
+    text, *_ = ranked(both, asked=asked(mode="text"))
+    semantic, *_ = ranked(both, asked=asked(mode="semantic"))
+
+    assert "semantic" not in text.signals
+    assert "lexical" not in semantic.signals
+
+
+def test_importance_counts_in_the_order_where_the_policy_says_so() -> None:
+    plain, weighty = entry(1, words=FULL, importance=0.1), entry(2, words=FULL, importance=0.9)
+
+    assert order(ranked(plain, weighty, policy=PRESETS["leonidas"])) == [2, 1]
+
+
+def test_a_score_of_nought_lets_everything_through() -> None:
+    entries = [entry(number, cosine=number / 100) for number in range(1, 20)]
+
+    assert len(ranked(*entries, min_score=0)) == len(entries)
+
+
+_CANDIDATES = st.builds(
+    entry,
+    st.integers(1, 50),
+    words=st.floats(0, 2 * FULL),
+    cosine=st.floats(-1, 1),
+    lexemes=st.integers(0, 1),
+    is_turn=st.booleans(),
+    asks=st.booleans(),
+    is_said=st.booleans(),
+    importance=st.floats(0, 1),
+    session_id=st.sampled_from([None, "a", "b"]),
+    concern=st.sampled_from(["named", "mentioned", "open", "other"]),
+    at=st.integers(-400, 10_000).map(lambda days: NOON - days * DAY),
+)
+
+
+@given(
+    st.lists(_CANDIDATES, max_size=20, unique_by=lambda one: one.number),
+    st.sampled_from([(), ("mara",)]),
+    st.sampled_from(sorted(PRESETS)),
+)
+def test_scores_are_shares_and_fall_whatever_is_found(
+    entries: list[Sample], names: tuple[str, ...], preset: Any
+) -> None:
+    policy: RetrievalPolicy = PRESETS[preset]
+    found = ranked(*entries, asked=asked(names=names), policy=policy)
+
+    assert all(policy.min_score <= one.score <= 1 for one in found)
+    if policy.sort_by_importance == 0:
+        assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+def test_what_says_just_the_least_share_is_told_however_that_is_rounded() -> None:
+    """Turns two away from the best are lent just the share below which others are left out."""
+    assert POLICY.near == POLICY.least_share
+    policy = POLICY.model_copy(update={"least_of_best": 0.0, "min_score": 0.001})
+    for tenth in range(1, 100):
+        best = entry(1, words=(0.5 + tenth / 200) * FULL, cosine=tenth / 100, is_turn=True)
+        edges: Edges = {1: [(2, "near")]}
+        assert order(ranked(best, entry(2, is_turn=True), edges=edges, policy=policy)) == [1, 2]

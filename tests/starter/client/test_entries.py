@@ -1,0 +1,256 @@
+"""An agent's entries from Python."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def ada(client: MnesticClient) -> MemoryClient:
+    """The memory of one agent."""
+    return client.memory("ada")
+
+
+async def listed(ada: MemoryClient, **asked: Any) -> list[Entry]:
+    found, _ = await ada.list_entries(EntryQuery(**asked))
+    return list(found)
+
+
+async def test_identical_adds_at_once_leave_one_entry(ada: MemoryClient) -> None:
+    entries = await asyncio.gather(
+        *(ada.add("Tea, not coffee.", subjects=["Mara", "Jonas"]) for _ in range(10)),
+        *(ada.add("Tea, not coffee.", subjects=["jonas", "MARA "]) for _ in range(10)),
+    )
+
+    assert len({entry.id for entry in entries}) == 1
+    assert await listed(ada) == [entries[0]]
+
+
+async def test_an_entry_is_added_with_its_vector(ada: MemoryClient) -> None:
+    await ada.add("Tea, not coffee.")
+    await ada.learn(
+        [
+            Resource(
+                session_id="s1",
+                source_id="m1",
+                channel="chat",
+                speaker="Mara",
+                content="I live in Ghent.",
+                at=NOON,
+            )
+        ]
+    )
+
+    assert (await ada.stats()).entries.embedded == {TokenVectorEmbedder.name: 2}
+
+
+async def test_an_entry_does_not_wait_for_the_server_of_an_embedding_model(
+    settings: Settings,
+) -> None:
+    away = {"embedding_model": "some-model", "openai_base_url": "http://127.0.0.1:9/v1"}
+    async with await MnesticClient.connect(settings.model_copy(update=away)) as client:
+        await client.memory("ada").add("Tea, not coffee.")
+        stats = await client.memory("ada").stats()
+
+    assert (stats.entries.total, stats.entries.embedded) == (1, {})
+
+
+async def test_another_type_subject_speaker_session_or_content_is_another_entry(
+    ada: MemoryClient,
+) -> None:
+    same: dict[str, Any] = {"entry_type": "insight", "subjects": ["Mara"]}
+    added = [
+        await ada.add("Tea.", **same),
+        await ada.add("Tea!", **same),
+        await ada.add("Tea.", **same | {"subjects": ["Jonas"]}),
+        await ada.add("Tea.", **same | {"entry_type": "preference"}),
+        await ada.add("Tea.", **same | {"session_id": "s2"}),
+        await ada.add("Tea.", **same, speaker="Jonas"),
+        await ada.add("Tea.", **same, source_id="mail-1"),
+    ]
+
+    again = await ada.add("Another tea.", source_id="mail-1")
+
+    assert len({entry.id for entry in added}) == 7
+    assert again == added[-1]
+
+
+async def test_all_that_is_said_of_an_entry_is_kept(ada: MemoryClient) -> None:
+    first = await ada.add("The map is wrong.")
+
+    entry = await ada.add(
+        "The map is right.",
+        entry_type="correction",
+        subjects=["the map"],
+        tags=["cartography"],
+        aliases=["chart"],
+        critical=True,
+        parent=first.id,
+        speaker="Mara",
+        session_id="s1",
+        source_id="m1",
+        channel="mail",
+        at=NOON,
+        expires_at=NOON + timedelta(days=3650),
+    )
+
+    told = entry.model_dump(include={"content", "speaker", "session_id", "source_id", "channel"})
+    assert list(told.values()) == ["The map is right.", "s1", "m1", "mail", "Mara"]
+    assert (entry.subjects, entry.tags, entry.aliases) == (
+        ("the map",),
+        ("cartography",),
+        ("chart",),
+    )
+    assert (entry.critical, entry.parent, entry.at) == (True, first.id, NOON)
+    assert [child.id for child in await listed(ada, parent=first.id)] == [entry.id]
+    assert first.speaker == "ada"
+
+
+async def test_what_was_removed_comes_back_when_it_is_added_and_not_when_it_is_sent_again(
+    ada: MemoryClient,
+) -> None:
+    message = Resource(
+        session_id="s1", source_id="m1", channel="chat", speaker="Mara", content="Hello.", at=NOON
+    )
+    await ada.learn([message])
+    added = await ada.add("Tea, not coffee.")
+    named = await ada.add("Rain.", source_id="mail-1")
+    for entry in await listed(ada):
+        await ada.remove_entry(entry.id)
+    empty = await listed(ada)
+
+    new = await ada.learn([message])
+    back = await ada.add("Tea, not coffee.")
+    with pytest.raises(InvalidInputError, match="message added/mail-1: was removed"):
+        await ada.add("Rain.", source_id="mail-1")
+
+    assert (empty, new) == ([], 0)
+    assert back.id not in {added.id, named.id}
+    assert await ada.add("Tea, not coffee.") == back
+    assert await listed(ada) == [back]
+    assert (await ada.count_learning()).received == 1
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_was_removed_with_its_facts_is_learned_again_when_it_is_added(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    words = "Mara lives in Ghent."
+    for _ in range(3):
+        entry = await ada.add(words)
+        await (await start_ingest(client, agent_id="ada")).result()
+        (fact,), _ = await ada.list_facts()
+        await ada.remove_entry(entry.id, facts=True)
+    left, _ = await ada.list_facts()
+    await ada.add(words)
+    await (await start_ingest(client, agent_id="ada")).result()
+
+    (back,), _ = await ada.list_facts()
+    history = await ada.fact_history("Mara", "lives_in")
+
+    assert left == ()
+    assert (back.object, back.confidence) == (fact.object, fact.confidence)
+    assert [one.status for one in history.facts] == ["deleted"] * 3 + ["active"]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_deleted_fact_stays_so_while_its_entry_is_there(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    entry = await ada.add("Mara lives in Ghent.")
+    await (await start_ingest(client, agent_id="ada")).result()
+    (fact,), _ = await ada.list_facts()
+    await ada.delete_fact(fact.id)
+
+    again = await ada.add("Mara lives in Ghent.")
+    await (await start_ingest(client, agent_id="ada")).result()
+
+    assert again.id == entry.id
+    assert await ada.list_facts() == ((), None)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_was_removed_before_it_was_learned_from_teaches_nothing(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    entry = await ada.add("Mara lives in Ghent.")
+    await ada.add("Jonas lives in Utrecht.")
+    await ada.remove_entry(entry.id)
+
+    await (await start_ingest(client, agent_id="ada")).result()
+
+    facts, _ = await ada.list_facts()
+    count = await ada.count_learning()
+    assert [fact.subject for fact in facts] == ["Jonas"]
+    assert (count.learned, count.dropped) == (1, 1)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_facts_that_others_told_as_well_outlive_an_entry(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    one = await ada.add("Mara lives in Ghent.", source_id="a")
+    two = await ada.add("Mara lives in Ghent.", source_id="b")
+    await (await start_ingest(client, agent_id="ada")).result()
+
+    shared = await ada.remove_entry(one.id, facts=True)
+
+    assert shared == ()
+    assert two.id in {entry.id for entry in await listed(ada)}
+    assert len((await ada.list_facts())[0]) == 1
+
+
+async def test_an_entry_is_as_important_as_the_children_make_it(ada: MemoryClient) -> None:
+    async def weights() -> list[float]:
+        return [(await ada.get_entry(entry.id)).importance for entry in (one, two)]
+
+    one, two = await ada.add("Tea."), await ada.add("Two.")
+    alone = await weights()
+
+    child = await ada.add("Green tea.", parent=one.id)
+    below_one = await weights()
+    await ada.change_entry(child.id, parent=two.id)
+    below_two = await weights()
+    await ada.change_entry(two.id, tags=["number"])
+    changed = await weights()
+    await ada.remove_entry(child.id)
+
+    more = alone[0] + 0.03
+    assert alone[0] == pytest.approx(alone[1])
+    assert below_one == [pytest.approx(more), pytest.approx(alone[1])]
+    assert below_two == changed == [pytest.approx(alone[0]), pytest.approx(more)]
+    assert await weights() == pytest.approx(alone)
+
+
+async def test_a_change_is_checked_and_nothing_else_is_touched(ada: MemoryClient) -> None:
+    entry = await ada.add("Tea.", subjects=["Mara"])
+
+    with pytest.raises(InvalidInputError, match="content: has no content"):
+        await ada.change_entry(entry.id, content="")
+    with pytest.raises(InvalidInputError, match="mood: is not known"):
+        await ada.change_entry(entry.id, mood="good")
+    with pytest.raises(InvalidInputError, match="cannot be above itself"):
+        await ada.change_entry(entry.id, parent=entry.id)
+    below = await ada.add("Green tea.", subjects=["Mara"], parent=entry.id)
+    with pytest.raises(InvalidInputError, match="cannot be above itself"):
+        await ada.change_entry(entry.id, parent=below.id)
+    with pytest.raises(NotFoundError, match="no entry none"):
+        await ada.change_entry(entry.id, parent="none")
+    before = await ada.get_entry(entry.id)
+    same = await ada.change_entry(entry.id)
+
+    assert await ada.get_entry(entry.id) == same
+    assert same.model_copy(update={"updated_at": before.updated_at}) == before

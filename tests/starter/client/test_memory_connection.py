@@ -1,0 +1,182 @@
+"""A connection to memory alone, which needs no Temporal until something is to be forgotten."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from mnestic.memory.errors import (
+    DatabaseUnavailableError,
+    InvalidInputError,
+    TemporalUnavailableError,
+    UnavailableError,
+)
+from mnestic.starter.client.memory_connection import MemoryConnection
+from mnestic.starter.lazy_temporal import Reach
+from mnestic.starter.settings import Settings
+
+# Each takes from a tenth of a second to a whole one to import.
+HEAVY = {
+    "temporalio",
+    "openai",
+    "alembic",
+    "opentelemetry",
+    "cryptography",
+    "httpx2",
+    "requests",
+    "sqlmodel",
+}
+ASK = """
+import asyncio, json, sys
+
+from mnestic.starter.client.memory_connection import MemoryConnection
+
+async def main():
+    async with await MemoryConnection.connect() as connection:
+        found = await connection.memory("ada").retrieve("When is the invoice due?")
+    loaded = sorted(sys.modules)
+    async with await MemoryConnection.connect() as connection:
+        added = await connection.memory("ada").add("The invoice was paid.")
+    print(json.dumps([found.found[0].entry.content, added.content, loaded]))
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+async def connection(settings: Settings) -> AsyncIterator[MemoryConnection]:
+    async with await MemoryConnection.connect(settings) as connection:
+        yield connection
+
+
+async def test_a_process_that_only_asks_memory_loads_nothing_that_it_does_not_use(
+    settings: Settings, connection: MemoryConnection
+) -> None:
+    await connection.memory("ada").add("The invoice is due on Friday.")
+    assert settings.database_url is not None
+    env = {
+        **os.environ,
+        "MNESTIC_DATA_DIR": str(settings.data_dir),
+        "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
+        "MNESTIC_TENANT_ID": settings.tenant_id,
+    }
+
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", ASK, stdout=subprocess.PIPE, cwd="/", env=env
+    )
+    printed, _ = await process.communicate()
+
+    found, added, loaded = json.loads(printed)
+    assert (found, added) == ("The invoice is due on Friday.", "The invoice was paid.")
+    assert HEAVY & {name.split(".")[0] for name in loaded} == set()
+    ours = (
+        *(
+            "mnestic.workflows",
+            "mnestic.activities.clients.rules",
+            "mnestic.starter.client.mnestic_client",
+        ),
+        *("mnestic.stores.postgres.tables", "mnestic.stores.postgres.table_stores"),
+    )
+    assert [name for name in loaded if name.startswith(ours)] == []
+
+
+async def test_memory_is_read_and_written_where_nothing_says_where_temporal_is(
+    settings: Settings,
+) -> None:
+    alone = settings.model_copy(update={"temporal_address": None})
+
+    async with await MemoryConnection.connect(alone) as connection:
+        memory = connection.memory("ada")
+        await memory.set("notes", "one", "kept")
+
+        assert (await memory.get("notes", "one")).value == "kept"
+        with pytest.raises(UnavailableError, match="TEMPORAL_ADDRESS is not set"):
+            await memory.preview_forget("the invoice")
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_topic_is_forgotten_through_it(connection: MemoryConnection) -> None:
+    memory = connection.memory("ada")
+    await memory.add("The invoice is due on Friday.")
+    shown = await memory.preview_forget("invoice")
+
+    done = await memory.forget("invoice", confirm=shown.token)
+
+    assert done.purged["entry"] == 1
+    assert (await memory.retrieve("When is the invoice due?")).found == ()
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_preview_names_what_it_could_not_compare(
+    connection: MemoryConnection, admin_url: str, settings: Settings
+) -> None:
+    memory = connection.memory("ada")
+    added = await memory.add("The physician prescribed rest.")
+    with psycopg.connect(admin_url) as owner:
+        owner.execute(
+            "UPDATE mnestic.embedding SET vector = vector - vector WHERE tenant_id = %s",
+            [settings.tenant_id],
+        )
+
+    shown = await memory.preview_forget("doctors")
+
+    assert shown.is_nothing
+    assert [(one.kind, one.name) for one in shown.left] == [("entry", added.id)]
+
+
+async def test_temporal_is_connected_once_however_many_ask_for_it(settings: Settings) -> None:
+    reach = Reach(settings)
+
+    first, second = await asyncio.gather(reach.temporal(), reach.temporal())
+
+    assert first is second
+    assert first.task_queue == settings.task_queue
+
+
+@pytest.mark.usefixtures("worker")
+async def test_messages_are_learned_from_through_what_it_reaches(
+    settings: Settings, connection: MemoryConnection
+) -> None:
+    await connection.memory("ada").add("The invoice is due on Friday.", speaker="Mara")
+    reached = await Reach(settings).temporal()
+
+    handle = await reached.start_ingest(tenant_id=settings.tenant_id, agent_id="ada")
+
+    assert (await handle.result()).learned == 1
+
+
+async def test_a_temporal_that_does_not_answer_is_asked_again_by_the_next_call(
+    settings: Settings, unused_tcp_port: int
+) -> None:
+    nowhere = settings.model_copy(update={"temporal_address": f"127.0.0.1:{unused_tcp_port}"})
+    reach = Reach(nowhere)
+
+    for _ in range(2):
+        with pytest.raises(TemporalUnavailableError, match=str(unused_tcp_port)):
+            await reach.temporal()
+
+
+async def test_a_database_that_does_not_answer_is_named(
+    settings: Settings, unused_tcp_port: int
+) -> None:
+    url = SecretStr(f"postgresql://mnestic_app@127.0.0.1:{unused_tcp_port}/mnestic")
+
+    with pytest.raises(DatabaseUnavailableError, match=str(unused_tcp_port)):
+        await MemoryConnection.connect(settings.model_copy(update={"database_url": url}))
+
+
+@pytest.mark.parametrize("tenant", ["", "bad tenant/!", "*"])
+async def test_a_tenant_that_is_no_id_is_refused_before_anything_is_connected(
+    tmp_path: Path, tenant: str
+) -> None:
+    nowhere = Settings(data_dir=tmp_path, tenant_id=tenant)
+
+    with pytest.raises(InvalidInputError, match=r"^tenant: .* is not an id"):
+        await MemoryConnection.connect(nowhere)

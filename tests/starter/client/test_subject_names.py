@@ -1,0 +1,106 @@
+"""Whom a name means: every name that memory knows leads to the facts."""
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+
+@pytest.fixture
+async def ada(client: MnesticClient) -> MemoryClient:
+    """An agent that knows Katherine Jones, who goes by Kit, and two called Sam."""
+    memory = client.memory("ada")
+    await memory.add_fact("Katherine Jones", "preferred_name", "Kit")
+    await memory.add_fact("Katherine Jones", "lives_in", "Ghent")
+    await memory.add_fact("Kit", "likes", "tea")
+    await memory.add_fact("Mara", "full_name", "Mara van Dijk")
+    await memory.add_fact("Mara", "lives_in", "Rome")
+    await memory.add_fact("Samuel", "nickname", "Sam")
+    await memory.add_fact("Samantha", "nickname", "Sam")
+    await memory.add_fact("Ida Berg", "lives_in", "Oslo")
+    await memory.add_fact("Ida Holm", "lives_in", "Bergen")
+    await memory.add_fact("Emil Holm", "lives_in", "Turku")
+    await memory.add("Writes reports.", subjects=["Hypatia"], aliases=["the librarian"])
+    await memory.add_fact("Hypatia", "lives_in", "Alexandria")
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("name", "objects"),
+    [
+        ("Kit", {"Kit", "Ghent", "tea"}),
+        ("KIT", {"Kit", "Ghent", "tea"}),
+        ("katherine jones", {"Kit", "Ghent", "tea"}),
+        ("Katherine", {"Kit", "Ghent", "tea"}),
+        ("Mara van Dijk", {"Mara van Dijk", "Rome"}),
+        ("Mara", {"Mara van Dijk", "Rome"}),
+        ("emil", {"Turku"}),
+        ("Librarian", {"Alexandria"}),
+        ("Samuel", {"Sam"}),
+        ("Nobody", set()),
+    ],
+)
+async def test_any_known_name_leads_to_the_facts(
+    ada: MemoryClient, name: str, objects: set[str]
+) -> None:
+    listed, _ = await ada.list_facts(subject=name)
+    world = await ada.world(name)
+
+    assert {fact.object for fact in listed} == objects
+    assert {fact.object for fact in world.facts} == objects
+
+
+async def test_a_world_is_told_under_the_name_of_the_subject(ada: MemoryClient) -> None:
+    assert (await ada.world("kit")).subject == "Katherine Jones"
+    assert (await ada.world("Nobody")).subject == "Nobody"
+    assert (await ada.fact_history("Kit", "lives_in")).subject == "Katherine Jones"
+
+
+async def test_a_history_is_found_by_another_name(ada: MemoryClient) -> None:
+    await ada.add_fact("Katherine Jones", "lives_in", "Bonn")
+
+    told = await ada.fact_history("kit", "lives_in")
+    context = await ada.historical_context("Kit")
+
+    assert [fact.object for fact in told.facts] == ["Ghent", "Bonn"]
+    assert "Ghent" in context.text
+
+
+@pytest.mark.parametrize(
+    ("name", "whom"), [("Sam", "Samantha, Samuel"), ("Ida", "Ida Berg, Ida Holm")]
+)
+async def test_a_name_of_several_is_refused_and_they_are_named(
+    ada: MemoryClient, name: str, whom: str
+) -> None:
+    why = rf"subject: '{name}' is a name of several: {whom}; say which of them"
+
+    with pytest.raises(InvalidInputError, match=why):
+        await ada.world(name)
+    with pytest.raises(InvalidInputError, match=why):
+        await ada.list_facts(subject=name)
+    with pytest.raises(InvalidInputError, match=why):
+        await ada.fact_history(name, "lives_in")
+
+
+async def test_a_name_that_another_has_too_is_nobody_s_own(ada: MemoryClient) -> None:
+    await ada.add_fact("Sam", "likes", "rain")
+
+    itself, _ = await ada.list_facts(subject="Sam")
+    samuel, _ = await ada.list_facts(subject="Samuel")
+
+    assert [fact.object for fact in itself] == ["rain"]
+    assert [fact.object for fact in samuel] == ["Sam"]
+
+
+async def test_other_agents_names_mean_nothing(ada: MemoryClient, client: MnesticClient) -> None:
+    assert (await client.memory("bob").world("Kit")).facts == ()
+    assert (await ada.world("Kit")).facts
+
+
+async def test_facts_of_several_names_come_by_pages(ada: MemoryClient) -> None:
+    first, cursor = await ada.list_facts(subject="Kit", limit=2)
+    rest, end = await ada.list_facts(subject="Kit", limit=2, cursor=cursor)
+
+    assert (len(first), len(rest), end) == (2, 1, None)
+    assert {fact.object for fact in (*first, *rest)} == {"Kit", "Ghent", "tea"}

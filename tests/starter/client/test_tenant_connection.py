@@ -1,0 +1,30 @@
+"""What a connection is opened with."""
+
+from pathlib import Path
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+
+NONE = ["", " ", "bad tenant/!", "*", "a\0", "Zoë", "x" * 129]
+
+
+@pytest.mark.parametrize("tenant", NONE)
+async def test_a_tenant_that_is_no_id_is_refused_before_anything_is_connected(
+    tmp_path: Path, tenant: str
+) -> None:
+    nowhere = Settings(data_dir=tmp_path, tenant_id=tenant)
+
+    with pytest.raises(InvalidInputError, match=r"^tenant: .* is not an id"):
+        await MnesticClient.connect(nowhere)
+
+
+async def test_a_client_of_what_is_connected_checks_its_tenant_too(client: MnesticClient) -> None:
+    settings = client.settings.model_copy(update={"tenant_id": "bad tenant/!"})
+
+    with pytest.raises(InvalidInputError, match="tenant: 'bad tenant/!' is not an id"):
+        MnesticClient(
+            client.temporal, client._memory, settings=settings, endpoints=client.endpoints
+        )

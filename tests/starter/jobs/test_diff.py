@@ -1,0 +1,104 @@
+"""Snapshots of real jobs against memory now."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
+
+PLAN = """
+name: twice
+nodes:
+  - {id: note, kind: remember, records: [{namespace: p, key: name, value: Mara}], next: first}
+  - {id: first, kind: wait, key: first, timeout: TIMEOUT, on: {resumed: say, timeout: say}}
+  - {id: say, kind: emit, channel: chat, content: "Hello", next: second}
+  - {id: second, kind: wait, key: second, timeout: 1d, on: {resumed: end, timeout: end}}
+"""
+UntilWait = Callable[[str, int], Awaitable[None]]
+
+
+@pytest.fixture
+def until_wait(client: MnesticClient) -> UntilWait:
+    """Waits until a job is at its n-th wait."""
+
+    async def until(job_id: str, number: int) -> None:
+        async with asyncio.timeout(30):
+            job = await client.describe_job(job_id)
+            while (job.state, len(job.waits)) != ("waiting", number):
+                await asyncio.sleep(0.05)
+                job = await client.describe_job(job_id)
+
+    return until
+
+
+async def _start(client: MnesticClient, *, timeout_of_first: str = "21d") -> str:
+    plan = parse_plan(PLAN.replace("TIMEOUT", timeout_of_first), source="test")
+    return await client.start_job(plan, agent_id="ada", session_id="s1")
+
+
+@pytest.mark.usefixtures("worker")
+async def test_the_open_wait_is_compared_unless_another_is_named(
+    client: MnesticClient, until_wait: UntilWait
+) -> None:
+    job_id = await _start(client)
+    await until_wait(job_id, 1)
+    await client.resume_job(job_id)
+    await until_wait(job_id, 2)
+
+    now, first = await client.diff_job(job_id), await client.diff_job(job_id, 1)
+    by_id = await client.diff_job(job_id, f"{job_id}/w1")
+
+    assert (now.wait_id, now.drift_count) == (f"{job_id}/w2", 0)
+    assert (first.wait_id, first.state) == (f"{job_id}/w1", "resumed")
+    assert len(first.working_memory.messages_added) == 1
+    assert by_id.working_memory == first.working_memory
+
+
+@pytest.mark.usefixtures("worker")
+async def test_the_latest_wait_is_compared_once_none_is_open(
+    client: MnesticClient, until_wait: UntilWait
+) -> None:
+    job_id = await _start(client)
+    for number in (1, 2):
+        await until_wait(job_id, number)
+        await client.resume_job(job_id)
+    await client.wait_for_result(job_id)
+    await client.memory("ada").delete("p", "name")
+
+    found = await client.diff_job(job_id)
+
+    assert (found.wait_id, found.state) == (f"{job_id}/w2", "resumed")
+    assert [(change.kind, change.before, change.now) for change in found.records] == [
+        ("deleted", "Mara", None)
+    ]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_wait_that_timed_out_has_its_hash_from_the_history(
+    client: MnesticClient, until_wait: UntilWait
+) -> None:
+    job_id = await _start(client, timeout_of_first="1s")
+    await until_wait(job_id, 2)
+
+    found = await client.diff_job(job_id, 1)
+
+    assert (found.wait_id, found.state) == (f"{job_id}/w1", "timed_out")
+    assert len(found.snapshot_sha256) == 64
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_wait_that_is_not_there_is_refused(
+    client: MnesticClient, until_wait: UntilWait
+) -> None:
+    job_id = await _start(client)
+    await until_wait(job_id, 1)
+
+    with pytest.raises(InvalidInputError, match="has one wait, 1"):
+        await client.diff_job(job_id, 2)
+    with pytest.raises(InvalidInputError, match="not a wait of job"):
+        await client.diff_job(job_id, "other/w1")
+    with pytest.raises(NotFoundError, match="no job nobody"):
+        await client.diff_job("nobody")

@@ -1,0 +1,313 @@
+"""Temporal's histories, recorded and made up, as entries of a timeline."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.api.common.v1 import Payload, Payloads
+from temporalio.api.enums.v1 import WorkflowTaskFailedCause
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.client import WorkflowHistory
+
+from mnestic.memory.jobs.timeline import TimelineEntry
+from mnestic.starter.jobs.events import entries_of
+from mnestic.starter.jobs.steps import Attempts
+
+FOLDER = Path(__file__).parents[2] / "histories"
+NAMES = [
+    path.stem
+    for path in sorted(FOLDER.glob("*.json"))
+    if not path.stem.partition("-")[2].startswith(("forget", "inbox", "ingest"))  # no jobs
+]
+SNAPSHOT = {"id": "s-1", "sha256": "a" * 64, "message_count": 2}
+
+Event = Callable[..., HistoryEvent]
+
+
+def recorded(name: str) -> tuple[TimelineEntry, ...]:
+    text = (FOLDER / f"{name}.json").read_text(encoding="utf-8")
+    return entries_of([WorkflowHistory.from_json(name, text).events])
+
+
+def told(entries: tuple[TimelineEntry, ...]) -> list[str]:
+    """What the entries tell; steps by their kind and node."""
+    return [
+        f"{entry.detail['kind']} {entry.detail.get('node')}" if entry.what == "step" else entry.what
+        for entry in entries
+    ]
+
+
+def payloads(value: Any) -> Payloads:
+    encoded = Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(value).encode())
+    return Payloads(payloads=[encoded])
+
+
+@pytest.fixture
+def event() -> Event:
+    """Makes an event of a kind, a second after the one before."""
+    made: list[HistoryEvent] = []
+
+    def make(kind: str, **fields: Any) -> HistoryEvent:
+        event = HistoryEvent(event_id=len(made) + 1)
+        event.event_time.FromDatetime(datetime(2026, 3, 1, 12, 0, len(made), tzinfo=UTC))
+        attributes = getattr(event, f"{kind}_event_attributes")
+        attributes.SetInParent()
+        for name, value in fields.items():
+            holder, _, last = name.rpartition("__")
+            target = getattr(attributes, holder) if holder else attributes
+            if hasattr(value, "DESCRIPTOR"):
+                getattr(target, last).CopyFrom(value)
+            else:
+                setattr(target, last, value)
+        made.append(event)
+        return event
+
+    return make
+
+
+@pytest.fixture
+def marker(event: Event) -> Callable[..., HistoryEvent]:
+    """Makes the marker of a local activity."""
+
+    def make(activity: str, result: Any = None, *, failure: str | None = None) -> HistoryEvent:
+        made = event("marker_recorded", marker_name="core_local_activity")
+        attributes = made.marker_recorded_event_attributes
+        data = payloads({"activity_type": activity, "attempt": 2})
+        attributes.details["data"].CopyFrom(data)
+        if failure is None:
+            attributes.details["result"].CopyFrom(payloads(result))
+        else:
+            attributes.failure.message = "no"
+            attributes.failure.application_failure_info.type = failure
+        return made
+
+    return make
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_recorded_history_has_a_beginning_an_end_and_an_order(name: str) -> None:
+    entries = recorded(name)
+
+    assert entries[0].what in ("started", "continued")
+    assert entries[-1].what == "ended" or name == "0.2.0-poked", "that run goes on in another"
+    assert [entry.at for entry in entries] == sorted(entry.at for entry in entries)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_step_of_a_recorded_plan_finds_its_node(name: str) -> None:
+    told = [entry for entry in recorded(name) if entry.what in ("step", "wait_opened")]
+    steps = [entry for entry in told if entry.detail.get("kind") != "fork"]  # which is no node
+
+    assert steps
+    assert [step for step in steps if "node" not in step.detail] == []
+
+
+def test_a_step_behind_a_wait_that_an_earlier_run_opened_finds_its_node() -> None:
+    steps = [entry for entry in recorded("0.2.0-continued-parked") if entry.what == "step"]
+
+    assert [step.detail["node"] for step in steps] == ["keep"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_text_of_a_recorded_job_is_told(name: str) -> None:
+    document = json.dumps([entry.model_dump(mode="json") for entry in recorded(name)])
+
+    for text in ("Hello", "My name is", "dear", "Mara", "Lisbon"):
+        assert text not in document
+
+
+def test_a_plan_of_all_nodes_is_told_node_by_node() -> None:
+    entries = recorded("0.1.0-all-nodes")
+
+    assert told(entries) == [
+        "started",
+        "remember note",
+        "think t",
+        "recall l",
+        "wait_opened",
+        "timer_fired",
+        "restored",
+        "tool z",
+        "ended",
+    ]
+
+
+def test_a_tool_and_the_call_that_memory_keeps_are_one_entry() -> None:
+    (tool,) = (e for e in recorded("0.1.0-all-nodes") if e.detail.get("kind") == "tool")
+
+    assert tool.detail["activity"] == "mnestic.read_session"
+    assert [key.partition("/")[2] for key in tool.detail["operations"]] == [
+        "0/6/tool",
+        "0/7/remember",
+    ]
+
+
+def test_an_update_and_a_signal_are_told_with_their_request() -> None:
+    update = [e.detail for e in recorded("0.1.0-update") if e.what == "asked"]
+    signal = [e.detail for e in recorded("0.1.0-signal") if e.what == "asked"]
+
+    assert [(one["via"], one["request_id"]) for one in update] == [("update", "r1")] * 2
+    assert [one["via"] for one in signal] == ["signal"]
+    assert "payload" not in update[0]
+
+
+def test_a_restore_tells_its_wait_its_hash_and_the_drift() -> None:
+    (restored,) = (e.detail for e in recorded("0.1.0-update") if e.what == "restored")
+
+    assert restored["wait_id"].endswith("/w1")
+    assert len(restored["sha256"]) == 64
+    assert (restored["verified"], restored["drift_count"], restored["outcome"]) == (
+        True,
+        1,
+        "resumed",
+    )
+
+
+def test_a_snapshot_that_is_corrupted_is_told_with_what_became_of_the_request() -> None:
+    entries = recorded("0.1.0-needs-attention")
+
+    assert [e.what for e in entries if e.what not in ("step", "wait_opened")] == [
+        "started",
+        "asked",
+        "needs_attention",
+        "refused",
+        "asked",
+        "restored",
+        "ended",
+    ]
+    (parked,) = (e for e in entries if e.what == "needs_attention")
+    assert "SnapshotCorruptedError" in parked.detail["cause"]
+
+
+def test_a_failed_job_tells_its_node_and_a_short_cause() -> None:
+    entries = recorded("0.1.0-failed")
+
+    step, ended = entries[-2:]
+    assert (step.detail["node"], step.detail["state"]) == ("bad", "failed")
+    assert ended.detail["cause"].startswith("node bad failed: ")
+    assert len(ended.detail["cause"]) <= 200
+
+
+def test_a_run_that_continues_another_tells_its_epoch() -> None:
+    first, opened, *_ = recorded("0.1.0-continued")
+
+    assert (first.what, first.detail["epoch"]) == ("continued", 1)
+    assert opened.detail["node"] == "turn"
+
+
+def test_waits_of_local_activities_are_told_from_their_markers(
+    marker: Callable[..., HistoryEvent],
+) -> None:
+    moved = {"wait_id": "j1/w1", "deadline": "2026-04-01T00:00:00Z"}
+    events = [
+        marker("mnestic.open_wait", SNAPSHOT),
+        marker("mnestic.extend_wait", moved),
+        marker("mnestic.restore", failure="SnapshotCorruptedError"),
+        marker("mnestic.restore", {"drift_count": 3, "receipt": None}),
+        marker("mnestic.restore", failure="ResumeRefusedError"),
+    ]
+
+    entries = entries_of([events])
+
+    assert [entry.what for entry in entries] == [
+        "wait_opened",
+        "wait_extended",
+        "needs_attention",
+        "restored",
+        "refused",
+    ]
+    assert {entry.detail["attempts"] for entry in entries} == {2}
+    assert entries[1].detail["deadline"] == moved["deadline"]
+    assert entries[3].detail["snapshot_id"] == "s-1"
+    assert (entries[3].detail["outcome"], entries[3].detail["drift_count"]) == ("timeout", 3)
+
+
+def test_a_marker_of_something_else_is_passed_over(event: Event) -> None:
+    assert entries_of([[event("marker_recorded", marker_name="core_patch")]]) == ()
+
+
+def test_an_activity_that_is_tried_again_is_told_as_it_stands(event: Event) -> None:
+    scheduled = event("activity_task_scheduled", activity_id="7", activity_type__name="mail.send")
+
+    (entry,) = entries_of([[scheduled]], pending={"7": Attempts(4, "it is down")})
+
+    assert entry.detail["state"] == "running"
+    assert (entry.detail["attempts"], entry.detail["cause"]) == (4, "it is down")
+
+
+def test_an_activity_that_was_cancelled_says_so(event: Event) -> None:
+    events = [
+        event("activity_task_scheduled", activity_type__name="mail.send"),
+        event("activity_task_canceled", scheduled_event_id=1),
+    ]
+
+    (entry,) = entries_of([events])
+
+    assert (entry.detail["state"], entry.detail["duration_s"]) == ("cancelled", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "detail"),
+    [
+        ("pause", None, {"name": "pause"}),
+        (
+            "override",
+            {"request_id": "r1", "override": {"reason": "I looked", "by": "Ana"}},
+            {"name": "override", "request_id": "r1", "reason": "I looked", "by": "Ana"},
+        ),
+        ("extend_wait", {"until": "2026-04-01"}, {"name": "extend_wait", "until": "2026-04-01"}),
+        ("mine", {"reason": "s3cret"}, {"name": "mine"}),
+        ("resume", {"request_id": "a\x1b[2J\nb"}, {"name": "resume", "request_id": "a [2J b"}),
+        ("resume", "no request", {"name": "resume"}),
+    ],
+)
+def test_a_signal_is_told_without_what_is_none_of_ours(
+    event: Event, name: str, asked: Any, detail: dict[str, Any]
+) -> None:
+    signal = event("workflow_execution_signaled", signal_name=name, input=payloads(asked))
+
+    (entry,) = entries_of([[signal]])
+
+    assert entry.what == "asked"
+    assert entry.detail == {**detail, "via": "signal"}
+
+
+def test_what_happens_to_the_workflow_itself_is_told(event: Event) -> None:
+    reset = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW
+    events = [
+        event("workflow_execution_started", identity="me", input=payloads({"own": "input"})),
+        event("workflow_task_failed", cause=1, failure__message="not deterministic"),
+        event("workflow_task_failed", cause=reset, failure__message="again from here"),
+        event("workflow_task_timed_out", timeout_type=1),
+        event("workflow_task_timed_out", timeout_type=2),
+        event("workflow_execution_terminated", reason="enough", identity="ops"),
+    ]
+
+    entries = entries_of([events])
+
+    assert [(entry.what, entry.detail.get("cause")) for entry in entries] == [
+        ("started", None),
+        ("stuck", "not deterministic"),
+        ("reset", "again from here"),
+        ("worker_lost", None),
+        ("ended", "enough"),
+    ]
+    assert "own" not in json.dumps(entries[0].detail)
+
+
+@pytest.mark.parametrize("encoding", [b"binary/encrypted", b"json/plain"])
+def test_values_that_nobody_can_read_are_left_out(event: Event, encoding: bytes) -> None:
+    sealed = Payloads(payloads=[Payload(metadata={"encoding": encoding}, data=b"\xff{")])
+    events = [
+        event("workflow_execution_started", input=sealed),
+        event("activity_task_scheduled", activity_type__name="mnestic.open_wait", input=sealed),
+        event("activity_task_completed", scheduled_event_id=2, result=sealed),
+        event("workflow_execution_completed", result=sealed),
+    ]
+
+    entries = entries_of([events])
+
+    assert [entry.what for entry in entries] == ["started", "wait_opened", "ended"]

@@ -1,0 +1,314 @@
+"""Timelines of real jobs, with and without Temporal's history."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import pytest
+from temporalio import workflow
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
+from temporalio.client import WorkflowHandle
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+from temporalio.worker import Worker
+
+from mnestic.memory.errors import (
+    InvalidInputError,
+    JobFailedError,
+    NotFoundError,
+    ResumeRefusedError,
+)
+from mnestic.memory.jobs.agent_job import JobInput
+from mnestic.memory.jobs.timeline import JobTimeline
+from mnestic.memory.jobs.waits import ResumeRequest
+from mnestic.memory.names import AGENT_JOB, RESUME, job_workflow_id
+from mnestic.memory.scope import Scope
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
+
+PLAN = """
+name: greeting
+nodes:
+  - {id: note, kind: remember, records: [{namespace: p, key: name, value: Mara}], next: approval}
+  - {id: approval, kind: wait, key: approval, timeout: 21d, on: {resumed: say, timeout: end}}
+  - {id: say, kind: emit, channel: chat, content: "Hello Mara", next: end}
+"""
+FAILING = """
+name: failing
+nodes: [{id: bad, kind: tool, activity: no.such, attempts: 2, next: end}]
+"""
+StartWaiting = Callable[..., Awaitable[str]]
+
+
+@workflow.defn(name="GoesOn")
+class GoesOn:
+    """A workflow of somebody's own, which goes on in a new run once."""
+
+    @workflow.run
+    async def run(self, runs: int) -> None:
+        if runs > 1:
+            workflow.continue_as_new(runs - 1)
+
+
+@pytest.fixture
+def start_waiting(client: MnesticClient) -> StartWaiting:
+    """Starts a job and returns its id once it waits."""
+
+    async def start(plan: str = PLAN) -> str:
+        job_id = await client.start_job(
+            parse_plan(plan, source="test"), agent_id="ada", session_id="s1"
+        )
+        await _until(lambda: _state(client, job_id), "waiting")
+        return job_id
+
+    return start
+
+
+@pytest.fixture
+async def goes_on(client: MnesticClient) -> AsyncIterator[WorkflowHandle[Any, Any]]:
+    """A workflow of somebody's own, under the id of the job `mine`."""
+    queue = f"own-{client.settings.task_queue}"
+    owner = SearchAttributePair(SearchAttributeKey.for_keyword("AgentId"), "ada")
+    async with Worker(client.temporal, task_queue=queue, workflows=[GoesOn]):
+        yield await client.temporal.start_workflow(
+            "GoesOn",
+            3,
+            id=job_workflow_id(client.settings.tenant_id, "mine"),
+            task_queue=queue,
+            search_attributes=TypedSearchAttributes([owner]),
+        )
+
+
+async def _state(client: MnesticClient, job_id: str) -> str:
+    return (await client.describe_job(job_id)).state
+
+
+async def _until(ask: Callable[[], Awaitable[str]], wanted: str) -> None:
+    async with asyncio.timeout(30):
+        while (found := await ask()) != wanted:
+            assert found
+            await asyncio.sleep(0.05)
+
+
+async def _forget(client: MnesticClient, handle: WorkflowHandle[Any, Any]) -> None:
+    """Deletes the first run from Temporal, as its retention does."""
+    first = WorkflowExecution(workflow_id=handle.id, run_id=handle.first_execution_run_id or "")
+    await client.temporal.workflow_service.delete_workflow_execution(
+        DeleteWorkflowExecutionRequest(namespace="default", workflow_execution=first)
+    )
+
+
+def _told(timeline: JobTimeline) -> list[tuple[str, str]]:
+    return [(entry.what, entry.source) for entry in timeline.entries]
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("by", ["update", "signal"])
+async def test_a_job_that_was_resumed_is_told_from_both(
+    client: MnesticClient, start_waiting: StartWaiting, by: Any
+) -> None:
+    job_id = await start_waiting()
+    await client.resume_job(job_id, {"word": "dear"}, request_id="r1", by=by)
+    await client.wait_for_result(job_id)
+
+    timeline = await client.job_history(job_id)
+
+    assert timeline.complete
+    assert _told(timeline) == [
+        ("started", "temporal"),
+        ("step", "both"),
+        ("wait_opened", "both"),
+        ("asked", "temporal"),
+        ("restored", "both"),
+        ("step", "both"),
+        ("ended", "both"),
+    ]
+    asked, restored = timeline.entries[3].detail, timeline.entries[4].detail
+    assert (asked["via"], asked["request_id"]) == (by, "r1")
+    assert (restored["wait_id"], restored["request_id"]) == (f"{job_id}/w1", "r1")
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_override_is_told_with_its_reason_where_it_was_asked_and_where_it_ended_the_wait(
+    client: MnesticClient, start_waiting: StartWaiting
+) -> None:
+    job_id = await start_waiting(PLAN.replace("timeout: 21d", "timeout: 21d, policy: strict"))
+    await client.memory("ada").set("p", "name", "Maria")
+    with pytest.raises(ResumeRefusedError, match="p/name changed"):
+        await client.resume_job(job_id)
+    await client.override_job(job_id, reason="agreed with Mara", by="eve", outcome="timeout")
+    await client.wait_for_result(job_id)
+
+    timeline = await client.job_history(job_id)
+
+    told = [
+        (entry.what, entry.source, entry.detail["by"])
+        for entry in timeline.entries
+        if entry.detail.get("reason") == "agreed with Mara"
+    ]
+    assert told == [("asked", "temporal", "eve"), ("restored", "both", "eve")]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_that_waits_is_told_as_far_as_it_came(
+    client: MnesticClient, start_waiting: StartWaiting
+) -> None:
+    job_id = await start_waiting()
+
+    timeline = await client.job_history(job_id)
+
+    (wait,) = (await client.describe_job(job_id)).waits
+    opened = timeline.entries[-1]
+    assert (opened.what, opened.detail["node"]) == ("wait_opened", "approval")
+    assert opened.detail["snapshot_id"] == wait.snapshot_id
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_node_that_failed_is_told_with_its_attempts_and_cause(
+    client: MnesticClient,
+) -> None:
+    plan = parse_plan(FAILING, source="test")
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
+    with pytest.raises(JobFailedError):
+        await client.wait_for_result(job_id)
+
+    timeline = await client.job_history(job_id)
+
+    assert _told(timeline) == [("started", "temporal"), ("step", "temporal"), ("ended", "both")]
+    step = timeline.entries[1].detail
+    assert (step["node"], step["state"], step["attempts"]) == ("bad", "failed", 2)
+    assert "no.such" in step["cause"]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_node_that_is_being_tried_again_is_told_with_its_last_failure(
+    client: MnesticClient,
+) -> None:
+    plan = parse_plan(FAILING.replace("attempts: 2", "attempts: 1000"), source="test")
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
+
+    async def tried_again() -> str:
+        last = (await client.job_history(job_id)).entries[-1].detail
+        return "yes" if last.get("attempts", 1) > 1 and "cause" in last else "no"
+
+    await _until(tried_again, "yes")
+    step = (await client.job_history(job_id)).entries[-1].detail
+    await client.cancel_job(job_id)
+
+    assert (step["node"], step["state"]) == ("bad", "running")
+    assert "no.such" in step["cause"]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_cancelled_job_is_told_with_who_asked(
+    client: MnesticClient, start_waiting: StartWaiting
+) -> None:
+    job_id = await start_waiting()
+    await client.cancel_job(job_id)
+    await _until(lambda: _state(client, job_id), "cancelled")
+
+    timeline = await client.job_history(job_id)
+
+    asked, ended = timeline.entries[-2:]
+    assert (asked.what, "by" in asked.detail) == ("cancel_asked", True)
+    assert (ended.detail["outcome"], ended.source) == ("cancelled", "both")
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_that_temporal_does_not_know_is_told_from_the_rows(
+    client: MnesticClient,
+) -> None:
+    plan = parse_plan(PLAN, source="test")
+    settings = client.settings
+    scope = Scope(tenant_id=settings.tenant_id, agent_id="ada", session_id="s1")
+    handle = await client.temporal.start_workflow(
+        AGENT_JOB,
+        JobInput(job_id="j1", scope=scope, plan=plan),
+        id=f"elsewhere/{settings.tenant_id}",
+        task_queue=settings.task_queue,
+    )
+    await handle.signal(RESUME, ResumeRequest(request_id="r1"))
+    await handle.result()
+
+    timeline = await client.job_history("j1")
+
+    assert not timeline.complete
+    assert _told(timeline) == [
+        ("step", "rows"),
+        ("wait_opened", "rows"),
+        ("restored", "rows"),
+        ("step", "rows"),
+        ("ended", "rows"),
+    ]
+    assert timeline.entries[2].detail["request_id"] == "r1"
+    assert timeline.entries[-1].detail["outcome"] == "completed"
+
+
+async def test_all_runs_of_a_job_that_continued_as_new_are_told(
+    client: MnesticClient, goes_on: WorkflowHandle[Any, Any]
+) -> None:
+    await goes_on.result()
+
+    timeline = await client.job_history("mine")
+
+    assert timeline.complete
+    assert [entry.what for entry in timeline.entries] == [
+        "started",
+        "continued",
+        "continued",
+        "ended",
+    ]
+
+
+@pytest.mark.acceptance  # the server takes half a minute to delete a run
+async def test_the_runs_that_temporal_keeps_are_told_without_the_others(
+    client: MnesticClient, goes_on: WorkflowHandle[Any, Any]
+) -> None:
+    await goes_on.result()
+    await _forget(client, goes_on)
+
+    timeline = await client.job_history("mine")
+    async with asyncio.timeout(120):
+        while timeline.complete:
+            await asyncio.sleep(1)
+            timeline = await client.job_history("mine")
+
+    assert [entry.what for entry in timeline.entries] == ["continued", "continued", "ended"]
+
+
+async def test_a_job_that_nobody_knows_is_refused(client: MnesticClient) -> None:
+    with pytest.raises(NotFoundError, match="no job nobody"):
+        await client.job_history("nobody")
+    with pytest.raises(InvalidInputError, match="job id"):
+        await client.job_history("no/body")
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_of_another_tenant_is_not_told(
+    client: MnesticClient, start_waiting: StartWaiting
+) -> None:
+    job_id = await start_waiting()
+    settings = client.settings.model_copy(update={"tenant_id": "somebody-else"})
+
+    async with await MnesticClient.connect(settings) as stranger:
+        with pytest.raises(NotFoundError):
+            await stranger.job_history(job_id)
+
+
+async def test_a_job_that_no_worker_has_begun_is_told(
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+) -> None:
+    job_id = await client.start_job(
+        parse_plan(PLAN, source="test"), agent_id="ada", session_id="s1", job_id="new"
+    )
+
+    timeline = await client.job_history(job_id)
+
+    async with run_worker():
+        await client.cancel_job(job_id)
+        with pytest.raises(JobFailedError):
+            await client.wait_for_result(job_id)
+    assert [entry.what for entry in timeline.entries] == ["started"]
+    assert timeline.entries[0].detail["plan"] == "greeting"

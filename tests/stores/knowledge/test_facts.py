@@ -1,0 +1,198 @@
+"""Claims and facts, in every implementation of `Memory`."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.predicates import Predicate
+from mnestic.memory.ports import Transaction
+
+Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+def claim(said: int, value: str | None, kind: str = "affirmed", **fields: Any) -> Claim:
+    values = {
+        "id": f"{said}/{kind}/{value}",
+        "kind": kind,
+        "subject": "Mara",
+        "predicate": "lives_in",
+        "object": value,
+        "said_at": NOON + timedelta(days=said),
+        "source": ClaimSource(extractor="test", session_id="s1", source_id=f"m{said}"),
+    }
+    return Claim.model_validate(values | fields)
+
+
+async def facts(begin: Begin, **query: Any) -> list[Fact]:
+    async with begin(write=False) as transaction:
+        found, _ = await transaction.facts.list_facts(**query)
+    return list(found)
+
+
+ALL: dict[str, Any] = {"statuses": ("active", "archived", "deleted")}
+
+
+async def test_a_new_object_takes_the_place_of_the_one_before(begin: Begin) -> None:
+    async with begin() as transaction:
+        first = await transaction.facts.claim([claim(1, "Utrecht")])
+        second = await transaction.facts.claim([claim(5, "Ghent")])
+
+    utrecht, ghent = await facts(begin, **ALL)
+    assert [change.before for change in first] == [None]
+    assert sorted(change.fact.object for change in second) == ["Ghent", "Utrecht"]
+    assert (utrecht.status, utrecht.end, utrecht.superseded_by) == (
+        "archived",
+        "superseded",
+        ghent.id,
+    )
+    assert (ghent.status, ghent.supersedes, ghent.category) == ("active", utrecht.id, "profile")
+    assert utrecht.valid_to == ghent.valid_from
+    async with begin(write=False) as transaction:
+        assert await transaction.facts.get(utrecht.id) == utrecht
+        assert await transaction.facts.list_claims(ghent) == (claim(5, "Ghent"),)
+
+
+async def test_what_was_claimed_before_changes_nothing(
+    begin: Begin, revision: Callable[[], int]
+) -> None:
+    async with begin() as transaction:
+        await transaction.facts.claim([claim(1, "Utrecht"), claim(5, "Ghent")])
+    before = revision()
+
+    async with begin() as transaction:
+        again = await transaction.facts.claim([claim(5, "Ghent"), claim(1, "Utrecht")])
+
+    assert again == ()
+    assert revision() == before
+
+
+async def test_eight_writers_that_contradict_each_other_leave_one_fact_and_a_chain(
+    begin: Begin,
+) -> None:
+    async def say(number: int) -> None:
+        async with begin() as transaction:
+            await transaction.facts.claim([claim(number, f"city {number}")])
+
+    await asyncio.gather(*(say(number) for number in (3, 7, 1, 0, 5, 2, 6, 4)))
+
+    found = await facts(begin, **ALL)
+    assert [fact.object for fact in found] == [f"city {number}" for number in range(8)]
+    assert [fact.status for fact in found] == ["archived"] * 7 + ["active"]
+    assert [fact.superseded_by for fact in found[:-1]] == [fact.id for fact in found[1:]]
+
+
+async def test_writers_of_many_topics_do_not_lock_each_other_out(begin: Begin) -> None:
+    async def say(number: int) -> None:
+        said = [
+            claim(number, f"v{number}", predicate=f"p{index}", id=f"{number}/{index}")
+            for index in range(9)
+        ]
+        async with begin() as transaction:
+            await transaction.facts.claim(said if number % 2 else said[::-1])
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(say(number) for number in range(8)))
+
+    assert len(await facts(begin, **ALL)) == 72
+
+
+async def test_what_was_believed_at_a_moment_of_ours(begin: Begin) -> None:
+    moments = []
+    for number, city in ((5, "Ghent"), (1, "Utrecht")):  # the older message comes later
+        async with begin() as transaction:
+            await transaction.facts.claim([claim(number, city)])
+        async with begin(write=False) as transaction:
+            moments.append(await transaction.now())
+
+    async with begin(write=False) as transaction:
+        believed = [
+            await transaction.facts.list_facts(believed_at=moment, **ALL) for moment in moments
+        ]
+        nothing = await transaction.facts.list_facts(believed_at=moments[0], subject="Jonas")
+    (first, _), (second, _) = believed
+    assert [(fact.object, fact.supersedes) for fact in first] == [("Ghent", None)]
+    assert [fact.object for fact in second] == ["Utrecht", "Ghent"]
+    assert list(second) == await facts(begin, **ALL)
+    assert nothing == ((), None)
+
+
+async def test_a_predicate_that_is_changed_is_worked_out_anew(begin: Begin) -> None:
+    said = [claim(1, "tea"), claim(2, "maps"), claim(3, "tea")]
+    async with begin() as transaction:
+        await transaction.facts.claim(
+            [one.model_copy(update={"predicate": "likes"}) for one in said]
+        )
+    side_by_side = await facts(begin)
+
+    async with begin() as transaction:
+        await transaction.facts.put_predicate(
+            Predicate(name="likes", cardinality="single", category="preferences")
+        )
+        await transaction.facts.settle("likes")
+    one = await facts(begin)
+    async with begin() as transaction:
+        await transaction.facts.put_predicate(Predicate(name="likes", category="preferences"))
+        changes = await transaction.facts.settle("likes")
+
+    assert [fact.object for fact in side_by_side] == ["tea", "maps"]
+    assert [fact.object for fact in one] == ["tea"]
+    assert await facts(begin, **ALL) == side_by_side
+    assert [change.fact.id for change in changes if change.after is None] == [one[0].id]
+
+
+async def test_facts_are_listed_in_pages_by_subject_and_predicate(begin: Begin) -> None:
+    async with begin() as transaction:
+        await transaction.facts.claim(
+            [
+                claim(
+                    number,
+                    f"o{number}",
+                    subject=subject,
+                    predicate=predicate,
+                    id=f"{number}{subject}{predicate}",
+                )
+                for number in range(3)
+                for subject in ("Mara", "Jonas")
+                for predicate in ("likes", "owns")
+            ]
+        )
+
+    found: list[Fact] = []
+    cursor = None
+    while cursor is not None or not found:
+        async with begin(write=False) as transaction:
+            page, cursor = await transaction.facts.list_facts(limit=5, cursor=cursor)
+        found += page
+    assert len(found) == 12
+    assert found == sorted(found, key=lambda f: (f.subject, f.predicate, f.valid_from))
+    assert {fact.subject for fact in await facts(begin, subject=" MARA ")} == {"Mara"}
+    assert len(await facts(begin, subject="mara", predicate="owns")) == 3
+
+
+async def test_another_agent_and_another_tenant_know_nothing_of_it(begin: Begin) -> None:
+    async with begin() as transaction:
+        (change,) = await transaction.facts.claim([claim(1, "Ghent")])
+
+    for stranger in ({"agent": "eve"}, {"tenant": "other"}):
+        async with begin(write=False, **stranger) as transaction:
+            assert await transaction.facts.list_facts() == ((), None)
+            assert await transaction.facts.list_facts(believed_at=FUTURE) == ((), None)
+            with pytest.raises(NotFoundError, match=change.fact.id):
+                await transaction.facts.get(change.fact.id)
+
+
+async def test_a_claim_that_cannot_be_stored_is_refused_with_its_place(begin: Begin) -> None:
+    with pytest.raises(InvalidInputError, match=r"claims\[1\]\.object"):
+        async with begin() as transaction:
+            await transaction.facts.claim([claim(1, "Ghent"), claim(2, "a\0b", id="2")])
+
+    assert await facts(begin, **ALL) == []

@@ -1,0 +1,154 @@
+"""How Postgres answers a search: by indexes, as the application's own role, among entries of others."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+import pytest
+
+from benchmarks.retrieval.crowd import crowd
+from mnestic.memory.knowledge.facts import Stretch
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.queries import read_query
+from tests.stores.plan_samples import keep, parts_of, plans_of, statements_of, statements_while
+
+# Rows of whoever is asked, and of the others: 1,000 of 26,000 entries.
+OWN, OTHERS = 1000, 25
+AGENT = "agent-7"
+LARGE = {"entry", "entry_term", "posting", "lexeme", "embedding", "resource", "claim", "fact"}
+STATEMENTS = (
+    "resolve_terms",
+    "suggest_terms",
+    "find_candidates",
+    "read_winners",
+    "unrelated_sessions",
+)
+QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("What did Mara say about the tide and the harbour?", {}),
+    ("Where does Jonas live?", {"as_of": "2015-02-01T00:00:00Z"}),
+    ("Where do Jnoas and Émlie live?", {}),
+    ("Where did Jonas live last year?", {"asked_at": "2017-01-05T00:00:00Z"}),
+    ("Where did Jonas live last year?", {"asked_at": "2015-01-05T00:00:00Z"}),
+    ("Who went to the concert last week?", {"asked_at": "2015-01-05T00:00:00Z"}),
+    ("What did Mara say on 3 May?", {"asked_at": "2017-01-05T00:00:00Z"}),
+    ("the coffee", {"mode": "text"}),
+    ("the coffee", {"mode": "semantic"}),
+    ("coffee", {"session_id": "session_3"}),
+    ("coffee", {"channel": "benchmark", "since": "2015-01-02T00:00:00Z"}),
+    ("coffee", {"subject": "Mara", "tags": ["profile"], "categories": ["profile"]}),
+    ("coffee", {"statuses": ["archived"], "entry_types": ["interaction"]}),
+    ("Mara", {}),
+)
+
+
+@pytest.fixture(scope="module")
+def crowded() -> dict[str, str]:
+    """The tenant of the crowd, once there is one in this process's database."""
+    return {}
+
+
+@pytest.fixture
+async def asked(
+    memory: PostgresMemory, settings: Settings, admin_url: str, crowded: dict[str, str]
+) -> MemoryClient:
+    """An agent with as many entries as others have."""
+    if not crowded:
+        await keep(memory, tenant=settings.tenant_id, number=OWN)
+        async with await psycopg.AsyncConnection.connect(admin_url, autocommit=True) as owner:
+            shares = {f"agent-{number}": 1 for number in range(OTHERS)}
+            await crowd(owner, tenant=settings.tenant_id, agent="base", shares=shares)
+        crowded["tenant"] = settings.tenant_id
+    return MemoryClient(memory, tenant_id=crowded["tenant"], agent_id=AGENT)
+
+
+@pytest.fixture
+def url(settings: Settings) -> str:
+    """The database, as the application."""
+    assert settings.database_url is not None
+    return settings.database_url.get_secret_value()
+
+
+@pytest.mark.parametrize(("text", "fields"), QUESTIONS)
+async def test_no_question_reads_all_entries_of_everybody(
+    asked: MemoryClient,
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    fields: dict[str, Any],
+) -> None:
+    statements = await statements_of(asked, monkeypatch, text, **fields)
+
+    plans = await plans_of(url, statements)
+
+    scans = {
+        part["Relation Name"]
+        for one in plans
+        for part in parts_of(one.plan)
+        if part["Node Type"] == "Seq Scan" and part["Relation Name"] in LARGE
+    }
+    assert len(plans) >= 2
+    assert not scans
+
+
+@pytest.mark.parametrize("fields", [{}, {"as_of": "2015-02-01T00:00:00Z"}])
+async def test_what_is_over_is_worked_out_once_for_all_entries(
+    asked: MemoryClient, url: str, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
+) -> None:
+    statements = await statements_of(
+        asked, monkeypatch, "coffee", statuses=["archived"], mode="text", **fields
+    )
+
+    plans = await plans_of(url, statements, "ANALYZE,")
+    looked = [
+        part["Actual Loops"]
+        for one in plans
+        if "allowed" in one.statement
+        for part in parts_of(one.plan)
+        if part.get("Relation Name") == "claim"
+    ]
+    assert looked
+    assert max(looked) == 1
+
+
+async def test_the_questions_run_each_statement_of_a_search(
+    asked: MemoryClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = {
+        statement
+        for text, fields in QUESTIONS
+        for statement, _ in await statements_of(asked, monkeypatch, text, **fields)
+    }
+
+    left = [name for name in STATEMENTS if read_query(name).text not in run]
+
+    assert not left
+
+
+async def test_what_held_of_somebody_is_found_by_an_index(
+    memory: PostgresMemory,
+    asked: MemoryClient,
+    crowded: dict[str, str],
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert (await asked.list_facts(subject="Jonas"))[0]
+    then = datetime(2015, 2, 1, tzinfo=UTC)
+
+    async def list_held() -> None:
+        async with memory.transaction(
+            tenant_id=crowded["tenant"], agent_id=AGENT, actor="test", write=False
+        ) as transaction:
+            await transaction.facts.list_held("Jonas", Stretch(then, then), limit=100)
+
+    plans = await plans_of(url, await statements_while(monkeypatch, list_held()), "ANALYZE,")
+
+    (held,) = [one for one in plans if one.statement == read_query("facts_held").text]
+    read = {
+        part["Relation Name"]: part["Node Type"]
+        for part in parts_of(held.plan)
+        if part.get("Relation Name") in LARGE
+    }
+    assert read
+    assert "Seq Scan" not in read.values()

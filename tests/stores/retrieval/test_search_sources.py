@@ -1,0 +1,203 @@
+"""The sources of a search: which entries each brings, and which it may not lose."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.activities.knowledge.receiving import receive
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
+from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.ports import Transaction
+from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval.search import Search
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+from tests.stores.entry_samples import NOON
+from tests.stores.plan_samples import parts_of, plans_of, statements_of
+from tests.stores.search_samples import read_words, search
+
+Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+MOST = 50  # that the source of facts brings
+LATER = MOST + 10
+
+
+def message(number: int, *, session: str = "later", channel: str = "chat") -> Resource:
+    """What Mara said a number of hours after noon."""
+    return Resource(
+        session_id=session,
+        source_id=f"m{number}",
+        channel=channel,
+        speaker="Mara",
+        content=f"I like dish {number}.",
+        at=NOON + timedelta(hours=number),
+    )
+
+
+def likes(said: Resource) -> Claim:
+    """What a message claims."""
+    source = ClaimSource(extractor="test", session_id=said.session_id, source_id=said.source_id)
+    return Claim(
+        id=f"{said.session_id}/{said.source_id}",
+        subject="Mara",
+        predicate="likes",
+        object=said.content.removeprefix("I like "),
+        said_at=said.at,
+        source=source,
+    )
+
+
+async def learn(transaction: Transaction, said: Sequence[Resource]) -> list[Entry]:
+    """Writes messages with their claims; returns their entries."""
+    await receive(transaction, said, owner="test")
+    await transaction.facts.claim([likes(one) for one in said])
+    entries, _ = await transaction.entries.list_entries(EntryQuery(), limit=1000)
+    by_time = {entry.at: entry for entry in entries}
+    return [by_time[one.at] for one in said]
+
+
+def liked(**query: Any) -> Search:
+    """Asks what Mara likes, of the source of facts alone."""
+    return search(
+        query=RetrievalQuery(text="anything", **query),
+        names=frozenset({"mara"}),
+        believed=frozenset({"mara"}),
+        predicates={"likes": 1.0},
+    )
+
+
+async def learned_of(transaction: Transaction, asked: Search) -> set[str]:
+    """The ids of candidates that answer by what was learned from them."""
+    candidates = (await transaction.search.find_candidates(asked)).candidates
+    return {
+        text.entry_id
+        for text, share in zip(candidates.texts, candidates.rows["learned"], strict=True)
+        if share
+    }
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"session_id": "first"},
+        {"channel": "mail"},
+        {"until": NOON + timedelta(minutes=1)},
+        {"as_of": NOON + timedelta(minutes=1)},
+        {"entry_types": ("interaction",), "session_id": "first"},
+    ],
+)
+async def test_a_fact_is_found_behind_more_recent_ones_that_a_filter_rules_out(
+    begin: Begin, query: dict[str, Any]
+) -> None:
+    async with begin() as transaction:
+        first, *_ = await learn(
+            transaction,
+            [message(0, session="first", channel="mail"), *map(message, range(1, LATER))],
+        )
+
+    async with begin(write=False) as transaction:
+        found = await learned_of(transaction, liked(**query))
+
+    assert found == {first.id}
+
+
+async def test_a_fact_is_found_behind_more_recent_ones_of_archived_entries(begin: Begin) -> None:
+    async with begin() as transaction:
+        first, *others = await learn(transaction, [*map(message, range(LATER))])
+        archived = {"status": "archived"}
+        await transaction.entries.change([one.model_copy(update=archived) for one in others])
+
+    async with begin(write=False) as transaction:
+        found = await learned_of(transaction, liked())
+
+    assert found == {first.id}
+
+
+async def test_a_fact_is_found_behind_more_recent_ones_that_no_message_claimed(
+    begin: Begin,
+) -> None:
+    by_hand = [
+        likes(message(number)).model_copy(update={"source": ClaimSource(extractor="user")})
+        for number in range(1, LATER)
+    ]
+    async with begin() as transaction:
+        (first,) = await learn(transaction, [message(0)])
+        await transaction.facts.claim(by_hand)
+
+    async with begin(write=False) as transaction:
+        found = await learned_of(transaction, liked())
+
+    assert found == {first.id}
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, "123"),
+        ({"query": {"min_score": 0}}, "01234"),
+        ({"query": {"rerank": "local"}}, "01234"),
+        ({"persons": (frozenset({"mara"}), frozenset({"tom"}))}, "01234"),
+    ],
+)
+async def test_a_turn_that_borrows_less_than_the_least_share_is_no_candidate(
+    begin: Begin, asked: dict[str, Any], found: str
+) -> None:
+    policy = RetrievalPolicy(beside=0.4, near=0.2, least_share=0.4)
+    async with begin() as transaction:
+        await receive(transaction, [*map(message, range(9))], owner="test")
+        vocabulary = await read_words(transaction, "2")
+    query = RetrievalQuery(text="anything", mode="text", **asked.pop("query", {}))
+
+    async with begin(write=False) as transaction:
+        brought = await transaction.search.find_candidates(
+            search(query=query, vocabulary=vocabulary, policy=policy, **asked)
+        )
+
+    assert brought.lenders == 1
+    assert {text.content for text in brought.candidates.texts} == {
+        f"I like dish {number}." for number in found
+    }
+
+
+async def test_no_more_facts_are_gone_through_than_are_wanted(
+    begin: Begin, memory: PostgresMemory, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert settings.database_url is not None
+    async with begin() as transaction:
+        await learn(transaction, [*map(message, range(400))])
+    ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    statements = await statements_of(ada, monkeypatch, "What does Mara like?")
+
+    plans = await plans_of(settings.database_url.get_secret_value(), statements, "ANALYZE,")
+
+    looked_up = [
+        part["Actual Loops"]
+        for one in plans
+        for part in parts_of(one.plan)
+        if part.get("Alias") == "claim"
+    ]
+    assert 0 < max(looked_up) <= MOST + 2
+
+
+async def test_no_more_rows_are_read_of_a_rare_lexeme_than_have_it(
+    begin: Begin, memory: PostgresMemory, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert settings.database_url is not None
+    async with begin() as transaction:
+        await receive(transaction, [*map(message, range(400))], owner="test")
+    ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    statements = await statements_of(ada, monkeypatch, "dish 7", mode="text")
+
+    plans = await plans_of(settings.database_url.get_secret_value(), statements, "ANALYZE,")
+
+    read = [
+        (part["Actual Rows"] * part["Actual Loops"], part.get("Rows Removed by Filter", 0))
+        for one in plans
+        for part in parts_of(one.plan)
+        if part.get("Relation Name") == "posting" and part["Actual Loops"]
+    ]
+    assert read == [(pytest.approx(401), 0)]  # of *dish* all, of *7* the one

@@ -1,0 +1,167 @@
+"""`ForgetTopic` in messages of several sentences: those that speak of the topic go, and only what they say."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+
+import pytest
+
+from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.word_scan import scan_tables
+from tests.workflows.forgetting.forget_samples import forget, learn, said
+
+Scan = Callable[..., dict[str, int]]
+TWO = "My sister Ida visits me on 3 July. Project Falcon starts in August."
+
+
+@pytest.fixture
+def scan(admin_url: str, client: MnesticClient) -> Scan:
+    """Counts the rows of every table of an agent in which a word stands, in whatever column."""
+    return partial(scan_tables, admin_url, tenant=client.settings.tenant_id)
+
+
+@pytest.fixture
+def ada(client: MnesticClient) -> MemoryClient:
+    """The memory of one agent."""
+    return client.memory("ada")
+
+
+async def facts_of(memory: MemoryClient) -> set[str]:
+    facts, _ = await memory.list_facts(statuses=("active", "archived"))
+    return {f"{fact.subject} {fact.predicate} {fact.object}" for fact in facts}
+
+
+async def only_entry(memory: MemoryClient) -> Entry:
+    (entry,), _ = await memory.list_entries(EntryQuery())
+    return entry
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_fact_goes_only_if_what_is_forgotten_is_all_that_supports_it(
+    client: MnesticClient, ada: MemoryClient, scan: Scan
+) -> None:
+    await learn(client, said("1", f"{TWO} I like Project Falcon."))
+    before = await facts_of(ada)
+    assert {"Falcon" in fact for fact in before} == {True, False}, before
+
+    shown = await ada.preview_forget("Project Falcon")
+    done = await ada.forget("Project Falcon", confirm=shown.token)
+
+    after = await facts_of(ada)
+    assert after == {fact for fact in before if "Falcon" not in fact}
+    entry = await only_entry(ada)
+    assert entry.content == entry.summary == "My sister Ida visits me on 3 July."
+    assert scan("falcon") == scan("august") == {}
+    counted = {"entry": 1, "resource": 1, "embedding": 1, "fact": len(before) - len(after)}
+    assert counted.items() <= shown.purged.items()
+    assert {**shown.purged, "audit_log": 0} == {**done.purged, "audit_log": 0}
+    assert ("sentence", f"entry {entry.id}", "Project Falcon starts in August.") in {
+        (item.kind, item.id, item.text) for item in shown.items
+    }
+    assert {item.text for item in shown.items if item.kind == "fact"} == {
+        fact for fact in before if "Falcon" in fact
+    }
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize(
+    "content",
+    [TWO, "Project Falcon starts in August. My sister Ida visits me on 3 July.", f"Hi! {TWO} Bye."],
+)
+async def test_what_is_left_stands_where_its_facts_say(
+    client: MnesticClient, ada: MemoryClient, content: str
+) -> None:
+    await learn(client, said("1", content))
+    await forget(ada, "Project Falcon")
+
+    facts, _ = await ada.list_facts(statuses=("active", "archived"))
+    claims = [claim for fact in facts for claim in (await ada.why_fact(fact.id))[1]]
+    words = await ada.find_words(claims)
+
+    assert claims
+    assert all(words[claim.id].strip() and words[claim.id] in content for claim in claims)
+    assert "Ida" in " ".join(words.values())
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_else_supports_a_fact_keeps_it(client: MnesticClient, ada: MemoryClient) -> None:
+    await learn(
+        client,
+        said("1", "I live in Ghent since Project Falcon. I like tea."),
+        said("2", "I live in Ghent."),
+    )
+
+    await forget(ada, "Project Falcon")
+
+    assert {"Mara lives_in Ghent", "Mara likes tea"} <= await facts_of(ada)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_sentence_that_refers_back_goes_too(
+    client: MnesticClient, ada: MemoryClient, scan: Scan
+) -> None:
+    await learn(
+        client, said("1", "Project Falcon starts in August. It belongs to Otto. I like tea.")
+    )
+
+    await forget(ada, "Project Falcon")
+
+    assert scan("otto") == {}
+    assert (await only_entry(ada)).content == "I like tea."
+    assert await facts_of(ada) == {"Mara likes tea"}
+
+
+async def test_a_message_that_was_not_read_yet_is_learned_from_as_it_is_left(
+    client: MnesticClient,
+    ada: MemoryClient,
+    memory: Memory,
+    scan: Scan,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+) -> None:
+    agent = {"tenant_id": client.settings.tenant_id, "agent_id": "ada"}
+    owner = {**agent, "actor": "test"}
+    await MemoryClient(memory, **agent).learn([said("1", TWO)])  # which starts no extraction
+    async with memory.transaction(**owner, write=True) as transaction:
+        taken = await transaction.learning.take("received", limit=10)
+
+    async with run_worker():
+        await forget(ada, "Project Falcon")
+        async with memory.transaction(**owner, write=True) as transaction:
+            await transaction.learning.keep_extracted(taken, extractor="slow")
+        after = await ada.count_learning()
+        await (await start_ingest(client, agent_id="ada")).result()
+
+    assert (after.received, after.learned) == (1, 0), "what was read of it before is not taken"
+    assert any("Ida" in fact for fact in await facts_of(ada))
+    assert scan("falcon") == {}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_is_added_again_is_a_new_entry(ada: MemoryClient) -> None:
+    first = await ada.add(TWO)
+    await forget(ada, "Project Falcon")
+
+    cut = await ada.get_entry(first.id)
+    again = await ada.add(TWO)
+
+    assert cut.content == "My sister Ida visits me on 3 July."
+    assert (again.id != first.id, again.content) == (True, TWO)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_cut_entry_is_found_by_what_is_left(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    await learn(client, said("1", TWO))
+    await forget(ada, "Project Falcon")
+    await (await start_ingest(client, agent_id="ada")).result()
+
+    found = await ada.retrieve("When does Ida visit?")
+    stats = await ada.stats()
+
+    assert [one.entry.content for one in found.found] == ["My sister Ida visits me on 3 July."]
+    assert set(stats.entries.embedded.values()) == {1}

@@ -1,0 +1,326 @@
+"""Jobs whose nodes are told what memory and notes have for a question."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from temporalio import workflow
+from temporalio.worker import Worker
+
+from mnestic.activities.clients.local import LocalSummariser
+from mnestic.activities.clients.openai_compatible import openai_client
+from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.memory.jobs.agent_job import JobResult
+from mnestic.memory.jobs.recalls import RecallQuery
+from mnestic.memory.models.messages import ChatMessage, ChatReply, TokenUsage
+from mnestic.memory.models.usage import ModelPrices
+from mnestic.memory.names import job_workflow_id
+from mnestic.memory.retrieval.selections import AutoSelection, SearchSelection
+from mnestic.memory.scope import Scope
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.settings import Settings
+from mnestic.stores.notes.folder import FolderVault
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.worker import activities_of, make_worker
+from mnestic.workflows.jobs.agent_memory import AgentMemory
+from tests.activities.learning_models import vectors
+
+PRICES = ModelPrices.model_validate({"test": {"input": 1000, "output": 2000}})
+TURIN = "Mara lives in Turin, near the river."
+THINKS = """
+name: thinks
+nodes:
+  - id: ask
+    kind: think
+    prompt: Where does ${input.who} live?
+    retrieve: true
+    max_input_tokens: ${budget}
+    next: end
+"""
+RECALLS = """
+name: recalls
+nodes:
+  - {id: note, kind: remember, variables: {who: Mara}, learn: false, next: look}
+  - id: look
+    kind: recall
+    search: {question: "Where does ${memory.variables.who} live?", limit: 1, notes: false}
+    next: tell
+  - id: tell
+    kind: think
+    prompt: "Known: ${memory.variables.look.quoted} What follows?"
+    retrieve: {question: "Where does ${memory.variables.who} live?", min_score: 1, notes: false}
+    next: end
+"""
+HEARS = """
+name: hears
+nodes:
+  - id: hear
+    kind: remember
+    message: {role: user, speaker: Tom, content: "Where does Mara live?"}
+    next: ask
+  - {id: ask, kind: think, prompt: Answer the last message., retrieve: {question: "Where does Mara live?"}, next: end}
+"""
+Run = Callable[..., Awaitable[JobResult]]
+
+
+class EchoModel:
+    """A chat model that keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[ChatMessage, ...]] = []
+
+    async def reply(self, messages: Any, *, max_tokens: int) -> ChatReply:
+        self.asked.append(tuple(messages))
+        tokens = sum(count_tokens(message.content) for message in messages)
+        usage = TokenUsage(input_tokens=tokens, output_tokens=min(1, max_tokens))
+        return ChatReply(text="ok", model="test", usage=usage)
+
+
+@pytest.fixture
+def model() -> EchoModel:
+    return EchoModel()
+
+
+@pytest.fixture
+def activities(
+    memory: PostgresMemory, settings: Settings, model: EchoModel, tmp_path: Path
+) -> list[Callable[..., Any]]:
+    """All activities, with a vault that has a note."""
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Mara.md").write_text("Mara has moved twice. #mnestic", encoding="utf-8")
+    auto = AutoRetriever(
+        models=QueryModels(TokenVectorEmbedder()),
+        count_tokens=count_tokens,
+        notes=FolderVault(vault),
+        notes_tenant_id=settings.tenant_id,
+    )
+    return activities_of(
+        memory, model=model, summariser=LocalSummariser(), auto=auto, prices=PRICES
+    )
+
+
+@pytest.fixture
+async def working(
+    client: MnesticClient, settings: Settings, activities: list[Callable[..., Any]]
+) -> AsyncIterator[None]:
+    async with make_worker(client.temporal, settings, activities=activities):
+        yield
+
+
+@pytest.fixture
+async def ada(client: MnesticClient) -> MemoryClient:
+    """An agent that knows where Mara lives."""
+    ada = client.memory("ada")
+    await ada.add(TURIN, subjects=["Mara"], channel="whatsapp")
+    return ada
+
+
+@pytest.fixture
+def run(client: MnesticClient) -> Run:
+    async def run(text: str, *, job_id: str = "j1", **inputs: Any) -> JobResult:
+        plan = parse_plan(text, source="test")
+        await client.start_job(plan, agent_id="ada", session_id="s1", job_id=job_id, inputs=inputs)
+        return await client.wait_for_result(job_id)
+
+    return run
+
+
+@pytest.mark.usefixtures("working", "ada")
+async def test_a_think_is_told_what_is_found_and_its_tokens_are_on_the_books(
+    run: Run, model: EchoModel, client: MnesticClient, admin_url: str, settings: Settings
+) -> None:
+    ended = await run(THINKS.replace("${budget}", "8000"), who="Mara")
+
+    ((block, prompt),) = model.asked
+    assert prompt.content == "Where does Mara live?"
+    assert TURIN in block.content
+    assert "Mara has moved twice." in block.content
+    told = ended.results["ask"]
+    assert (told["memories"], told["notes"], told["skipped"]) == (1, 1, [])
+    ((kept,), _) = await client.memory("ada").list_retrievals()
+    assert (kept.channel, kept.preview) == ("job", "Where does Mara live?")
+    assert kept.tokens == count_tokens(block.content)
+    with psycopg.connect(admin_url) as owner:
+        rows = owner.execute(
+            "SELECT purpose, injected_tokens FROM mnestic.llm_usage WHERE tenant_id = %s "
+            "AND purpose = 'think'",
+            [settings.tenant_id],
+        ).fetchall()
+    assert rows == [("think", kept.tokens)]
+    costs = await client.costs()
+    assert (costs.injections.retrievals, costs.injections.metered_tokens) == (1, kept.tokens)
+
+
+@pytest.mark.usefixtures("working", "ada")
+@pytest.mark.parametrize(("budget", "memories", "notes"), [(20, 0, 0), (115, 1, 0)])
+async def test_what_is_found_counts_in_the_input_of_a_think(
+    run: Run, model: EchoModel, budget: int, memories: int, notes: int
+) -> None:
+    ended = await run(THINKS.replace("${budget}", str(budget)), who="Mara")
+
+    (asked,) = model.asked
+    assert sum(count_tokens(message.content) + 4 for message in asked) + 3 <= budget
+    told = ended.results["ask"]
+    assert (told["memories"], told["notes"]) == (memories, notes)
+
+
+@pytest.mark.usefixtures("working", "ada")
+async def test_what_the_history_says_is_not_told_as_a_memory_too(
+    run: Run, model: EchoModel
+) -> None:
+    await run(HEARS)
+
+    history, block, prompt = model.asked[0]
+    assert (history.content, prompt.content) == (
+        "Tom: Where does Mara live?",
+        "Answer the last message.",
+    )
+    assert TURIN in block.content
+    assert "Where does Mara live?" not in block.content
+
+
+@pytest.mark.usefixtures("working")
+async def test_nothing_is_put_before_a_prompt_where_the_agent_has_it_off(
+    run: Run, model: EchoModel, ada: MemoryClient
+) -> None:
+    await ada.change_settings(auto_retrieve_enabled=False)
+
+    await run(THINKS.replace("${budget}", "8000"), who="Mara")
+
+    assert [len(asked) for asked in model.asked] == [1]
+    assert await ada.list_retrievals() == ((), None)
+
+
+@pytest.mark.usefixtures("working")
+async def test_a_recall_puts_what_it_finds_into_a_variable(
+    run: Run, model: EchoModel, ada: MemoryClient
+) -> None:
+    ended = await run(RECALLS)
+
+    variable = (await ada.working_memory("s1")).variables["look"]
+    (found,) = variable["memories"]
+    assert (found["content"], found["channel"], found["when"]) == (TURIN, "whatsapp", "just now")
+    assert (variable["notes"], variable["records"], variable["episodes"]) == ([], {}, [])
+    look = ended.results["look"]
+    assert (look["memory_count"], len(look["memory_ids"])) == (1, 1)
+    (said,) = model.asked[0]
+    assert variable["quoted"] in said.content
+    assert "follow no instruction" in variable["quoted"]
+    ((kept,), _) = await ada.list_retrievals()
+    assert kept.preview == "Where does Mara live?"
+
+
+@pytest.mark.usefixtures("ada")
+async def test_what_a_node_asks_of_the_embedder_is_on_its_jobs_account(
+    run: Run,
+    client: MnesticClient,
+    memory: PostgresMemory,
+    model: EchoModel,
+    chat_server: Any,
+    admin_url: str,
+    settings: Settings,
+) -> None:
+    chat_server.answers = vectors
+    async with openai_client(api_key="sk-x", base_url=chat_server.base_url) as openai:
+        embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
+        auto = AutoRetriever(models=QueryModels(embedder), count_tokens=count_tokens)
+        activities = activities_of(memory, model=model, summariser=LocalSummariser(), auto=auto)
+        async with make_worker(client.temporal, settings, activities=activities):
+            await run(THINKS.replace("${budget}", "8000"), who="Mara")
+
+    with psycopg.connect(admin_url) as owner:
+        rows = owner.execute(
+            "SELECT agent_id, session_id, job_id, input_tokens FROM mnestic.llm_usage "
+            "WHERE tenant_id = %s AND purpose = 'retrieve'",
+            [settings.tenant_id],
+        ).fetchall()
+    assert rows == [("ada", "s1", "j1", 7)]
+
+
+@pytest.mark.usefixtures("working")
+async def test_a_node_whose_worker_lacks_the_agents_reranker_says_so_and_goes_on(
+    run: Run, ada: MemoryClient
+) -> None:
+    await ada.change_settings(rerank="remote")
+
+    ended = await run(THINKS.replace("${budget}", "8000"), who="Mara")
+
+    told = ended.results["ask"]
+    assert told["memories"] == 1
+    assert [(one["source"], one["name"]) for one in told["skipped"]] == [("memories", "rerank")]
+
+
+async def test_the_nodes_of_a_worker_that_is_given_no_retriever_rerank_as_the_client_does(
+    run: Run,
+    client: MnesticClient,
+    memory: PostgresMemory,
+    model: EchoModel,
+    settings: Settings,
+    ada: MemoryClient,
+) -> None:
+    await ada.change_settings(rerank="local")
+    activities = activities_of(memory, model=model, summariser=LocalSummariser())
+    async with make_worker(client.temporal, settings, activities=activities):
+        async with asyncio.timeout(60):  # a fact that is learned between the two changes the score
+            while (await ada.count_learning()).waiting:  # noqa: ASYNC110 - Postgres sets no event
+                await asyncio.sleep(0.05)
+        ended = await run(RECALLS)
+
+    (found,) = (await ada.working_memory("s1")).variables["look"]["memories"]
+    reranked, plain = [
+        (await ada.retrieve("Where does Mara live?", rerank=by)).found[0].score
+        for by in ("local", "off")
+    ]
+    assert found["score"] == pytest.approx(reranked, abs=1e-3) != pytest.approx(plain, abs=1e-3)
+    assert [ended.results[node]["skipped"] for node in ("look", "tell")] == [[], []]
+
+
+@workflow.defn(name="asks_memory")
+class AsksMemory:
+    """Asks its agent's memory a question, in its own code."""
+
+    @workflow.init
+    def __init__(self, scope: Scope) -> None:
+        self._memory = AgentMemory(job_id="j1", scope=scope)
+
+    @workflow.run
+    async def run(self, scope: Scope) -> list[Any]:
+        del scope
+        search = SearchSelection(question="Where does Mara live?", notes=False)
+        found = await self._memory.recall(RecallQuery(search=search), save_as="found")
+        thought = await self._memory.think(
+            "Where does Mara live?", save_as="thought", retrieve=AutoSelection(notes=False)
+        )
+        await self._memory.end("completed")
+        return [found.memory_count, thought.memories]
+
+
+@pytest.mark.usefixtures("ada")
+async def test_a_workflow_of_ones_own_asks_memory(
+    client: MnesticClient, settings: Settings, activities: list[Callable[..., Any]]
+) -> None:
+    scope = Scope(tenant_id=settings.tenant_id, agent_id="ada", session_id="s1")
+    async with Worker(
+        client.temporal,
+        task_queue=settings.task_queue,
+        workflows=[AsksMemory],
+        activities=activities,
+    ):
+        told = await client.temporal.execute_workflow(
+            AsksMemory.run,
+            scope,
+            id=job_workflow_id(settings.tenant_id, "j1"),
+            task_queue=settings.task_queue,
+        )
+
+    assert told == [1, 1]

@@ -1,0 +1,277 @@
+"""Learning from messages by models that answer over HTTP, as the workflow does it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+from temporalio.client import WorkflowExecutionStatus
+
+from mnestic.memory.errors import LearningHeldError
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.ingestion import LearningCount
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.ingest_status import find_delay, wait_for_learning
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+from mnestic.worker import activities_of, make_worker, open_models
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+SOON = timedelta(milliseconds=200)
+Answer = tuple[int, Any, dict[str, str]]
+Serve = Callable[..., AbstractAsyncContextManager[None]]
+FACTS = {
+    "I moved to Ghent yesterday.": ("I moved to Ghent", "lives_in", "Ghent", "2026-03-01"),
+    "I used to live in Utrecht, you know.": ("I live in Utrecht", "lives_in", "Utrecht", None),
+    "Tea is what I like best.": ("Tea is what I like", "likes", "tea", None),
+}
+AWFUL = "Something awful."
+
+
+class Api:
+    """Answers both APIs: facts as above, but first what it is told; and vectors of two numbers."""
+
+    def __init__(self) -> None:
+        self.failures: list[Answer] = []
+        self.number = 0
+
+    def __call__(self, path: str, body: Any) -> Answer:
+        if path.endswith("/embeddings"):
+            return self.vectors(body)
+        return self.failures.pop(0) if self.failures else self.facts(body)
+
+    def vectors(self, body: Any) -> Answer:
+        data = [{"index": n, "embedding": [3, 4]} for n, _ in enumerate(body["input"])]
+        return 200, {"model": "vectors", "data": data, "usage": {"prompt_tokens": 20}}, {}
+
+    def facts(self, body: Any) -> Answer:
+        lines = [json.loads(line) for line in body["messages"][-1]["content"].splitlines()]
+        finish = "content_filter" if AWFUL in {line["text"] for line in lines} else "stop"
+        told = [
+            {"message": line["message"], "words": words, "kind": "affirmed"}
+            | {"subject": line["speaker"], "predicate": predicate, "object": value}
+            | {"confidence": 0.9, "valid_from": since, "valid_to": None}
+            for line in lines
+            if "message" in line
+            for words, predicate, value, since in [FACTS.get(line["text"], ("", "", "", None))]
+            if words
+        ]
+        message = {"role": "assistant", "content": json.dumps({"facts": told})}
+        choice = {"index": 0, "finish_reason": finish, "message": message}
+        usage = {"prompt_tokens": 200, "completion_tokens": 30}
+        return 200, {"model": "reader", "choices": [choice], "usage": usage}, {}
+
+
+@pytest.fixture
+def api(chat_server: Any) -> Api:
+    """What the models' server answers."""
+    chat_server.answers = Api()
+    answers: Api = chat_server.answers
+    return answers
+
+
+@pytest.fixture
+def chosen(settings: Settings, chat_server: Any) -> Settings:
+    """Settings by which models answer on the loopback server."""
+    return settings.model_copy(
+        update={
+            "openai_api_key": SecretStr("sk-x"),
+            "openai_base_url": chat_server.base_url,
+            "extraction_model": "reader",
+            "embedding_model": "vectors",
+            "embedding_dimensions": 2,
+        }
+    )
+
+
+@pytest.fixture
+async def client(chosen: Settings) -> AsyncIterator[MnesticClient]:
+    """A client of this test's tenant, and of the models."""
+    async with await MnesticClient.connect(chosen) as client:
+        yield client
+
+
+@pytest.fixture
+def serve(memory: Memory, client: MnesticClient, chosen: Settings) -> Serve:
+    """Runs a worker with the models, and with other settings as a test wants them."""
+
+    @asynccontextmanager
+    async def run(**fields: Any) -> AsyncIterator[None]:
+        settings = chosen.model_copy(update=fields)
+        async with open_models(settings) as models:
+            models["limits"] = models["limits"].model_copy(update={"recheck": SOON})
+            activities = activities_of(memory, **models)
+            async with make_worker(client.temporal, settings, activities=activities):
+                yield
+
+    return run
+
+
+def said(number: int, text: str) -> Resource:
+    return Resource(
+        session_id="s1",
+        source_id=f"m{number}",
+        channel="chat",
+        speaker="Mara",
+        content=text,
+        at=NOON + timedelta(minutes=number),
+    )
+
+
+async def receive(client: MnesticClient, *texts: str) -> None:
+    await client.memory("ada").learn([said(number, text) for number, text in enumerate(texts)])
+
+
+async def until_held(client: MnesticClient, *, why: str) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            delay = await find_delay(client, agent_id="ada")
+            if delay is not None and delay.is_held and why in delay.why:
+                return
+            await asyncio.sleep(0.05)
+
+
+async def test_messages_become_facts_entries_and_vectors_by_models(
+    client: MnesticClient, serve: Serve, api: Api, admin_url: str, chat_server: Any
+) -> None:
+    api.failures = [
+        (429, {"error": {"message": "slow down"}}, {"retry-after-ms": "300"}),
+        (500, {"error": {"message": "oh"}}, {}),
+        (200, {"choices": [], "model": "reader"}, {}),
+    ]
+    await receive(client, *FACTS, AWFUL, "Hm?")
+
+    async with serve():
+        await (await start_ingest(client, agent_id="ada")).result()
+
+    facts, _ = await client.memory("ada").list_facts()
+    entries, _ = await client.memory("ada").list_entries(EntryQuery())
+    parked, _ = await client.memory("ada").list_parked()
+    _, (claim,) = await client.memory("ada").why_fact(facts[0].id)
+    with psycopg.connect(admin_url) as connection:
+        tenant = [client.settings.tenant_id]
+        vectors = connection.execute(
+            "SELECT model, vector::text FROM mnestic.embedding WHERE tenant_id = %s", tenant
+        ).fetchall()
+        usage = connection.execute(
+            "SELECT purpose, count(*) FROM mnestic.llm_usage WHERE tenant_id = %s "
+            "GROUP BY 1 ORDER BY 1",
+            tenant,
+        ).fetchall()
+    asked = [request["path"] for request in chat_server.requests]
+    assert {(fact.predicate, fact.object) for fact in facts} == {
+        ("lives_in", "Ghent"),  # and not Utrecht, whose words nobody said
+        ("likes", "tea"),
+    }
+    assert facts[1].valid_from == datetime(2026, 3, 1, tzinfo=UTC)
+    assert (claim.source.extractor, claim.source.session_id) == ("openai-1/reader", "s1")
+    assert len(entries) == 5
+    assert [lesson.resource.content for lesson in parked] == [AWFUL]
+    assert vectors == [("vectors-2", "[0.6001,0.8001]")] * 5 or len(vectors) == 5
+    assert {model for model, _ in vectors} == {"vectors-2"}
+    assert usage == [("embed", 1), ("extract", asked.count("/v1/chat/completions") - 3)]
+    assert chat_server.requests[0]["authorization"] == "Bearer sk-x"
+
+
+async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
+    client: MnesticClient, serve: Serve, api: Api, chat_server: Any
+) -> None:
+    chat_server.answers = lambda *_: (401, {"error": {"message": "bad key"}}, {})
+    await receive(client, *FACTS)
+
+    async with serve():
+        handle = await start_ingest(client, agent_id="ada")
+        with pytest.raises(LearningHeldError, match="bad key; check the API key"):
+            await wait_for_learning(client, handle, tell=lambda _: None)
+        waiting = await client.memory("ada").count_learning()
+        chat_server.answers = api
+        done = await wait_for_learning(client, handle, tell=lambda _: None)
+
+    assert waiting == LearningCount(received=3)
+    assert done.learned == 3
+    assert await find_delay(client, agent_id="ada") is None
+    assert await client.memory("ada").count_learning() == LearningCount(learned=3)
+
+
+async def until_learned(client: MnesticClient, number: int) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            if (await client.memory("ada").count_learning()).learned == number:
+                return
+            await asyncio.sleep(0.02)
+
+
+async def test_facts_are_learned_while_the_model_of_vectors_is_down(
+    client: MnesticClient, serve: Serve, api: Api, chat_server: Any
+) -> None:
+    down = (500, {"error": {"message": "oh"}}, {})
+    chat_server.answers = lambda path, body: down if "embeddings" in path else api(path, body)
+    await receive(client, *FACTS)
+
+    async with serve():
+        handle = await start_ingest(client, agent_id="ada")
+        await until_learned(client, 3)
+        await client.memory("ada").learn([said(9, "Hm?")])
+        await start_ingest(client, agent_id="ada")
+        await until_learned(client, 4)
+        before = (await client.memory("ada").stats()).entries.embedded
+        chat_server.answers = api
+        await handle.result()
+
+    assert before == {}
+    assert (await client.memory("ada").stats()).entries.embedded == {"vectors-2": 4}
+
+
+@pytest.mark.acceptance
+async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
+    client: MnesticClient, serve: Serve, api: Api, chat_server: Any
+) -> None:
+    async def is_first() -> bool:
+        return (await first.describe()).status == WorkflowExecutionStatus.RUNNING
+
+    down = (500, {"error": {"message": "oh"}}, {})
+    chat_server.answers = lambda path, body: down if "embeddings" in path else api(path, body)
+    sent = 0
+
+    async with serve():
+        handle = await start_ingest(client, agent_id="ada")
+        run_id = (await handle.describe()).run_id
+        first = client.temporal.get_workflow_handle(handle.id, run_id=run_id)
+        while await is_first():  # the model of vectors is down all the time
+            await client.memory("ada").learn([said(sent, f"Hm, {sent}?")])
+            await start_ingest(client, agent_id="ada")
+            sent += 1
+            await until_learned(client, sent)
+        chat_server.answers = api
+        await handle.result()
+
+    assert (await first.describe()).status == WorkflowExecutionStatus.CONTINUED_AS_NEW
+    assert await client.memory("ada").count_learning() == LearningCount(learned=sent)
+    assert (await client.memory("ada").stats()).entries.embedded == {"vectors-2": sent}
+
+
+async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_it_is_raised(
+    client: MnesticClient, serve: Serve, api: Api
+) -> None:
+    await receive(client, *FACTS)
+    async with serve(learning_tokens_per_day=240):
+        await (await start_ingest(client, agent_id="ada")).result()
+        await client.memory("ada").learn([said(9, "Hm?")])
+        await start_ingest(client, agent_id="ada")
+        await until_held(client, why="250 of 240 tokens")
+        held = await client.memory("ada").count_learning()
+
+    # a worker with another limit
+    async with serve(learning_tokens_per_day=100_000):
+        await (await start_ingest(client, agent_id="ada")).result()
+
+    assert held == LearningCount(received=1, learned=3)
+    assert await client.memory("ada").count_learning() == LearningCount(learned=4)
+    assert api.failures == []

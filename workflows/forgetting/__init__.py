@@ -1,0 +1,1 @@
+"""`ForgetTopic`: removes a topic, table by table."""

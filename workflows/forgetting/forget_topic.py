@@ -1,0 +1,63 @@
+"""`ForgetTopic`: removes what an agent has learned and heard of a topic, table by table.
+
+No word of the topic travels with it: the database has them, under the id that the workflow is given, until
+the last step leaves the tombstone.
+"""
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+from mnestic.activities.forgetting.steps import ForgettingActivities, PurgeInput
+from mnestic.activities.forgetting.topic_rows import COPIES, KNOWLEDGE, TRACES
+from mnestic.memory.forgetting.requests import ForgetRequest, Purged
+from mnestic.memory.names import FORGET_TOPIC
+from mnestic.workflows.calls import run_activity, run_to_the_end
+from mnestic.workflows.handlers import takes_input
+from mnestic.workflows.ownership import require_own_tenant
+
+_STEP = timedelta(minutes=30)  # a table, of whatever size
+_LOST = timedelta(
+    seconds=5
+)  # without a heartbeat its worker was killed, and another takes the step
+_SHORT = timedelta(minutes=1)
+_MOST_PASSES = 10  # then somebody goes on writing about the topic, which is not what was asked for
+
+_STATISTICS = "statistics"  # runs that began before leave them to Postgres
+
+
+@workflow.defn(name=FORGET_TOPIC, sandboxed=False)
+@takes_input(ForgetRequest)
+class ForgetTopic:
+    """Goes through all tables until nothing in them speaks of the topic, and leaves a tombstone."""
+
+    @workflow.run
+    async def run(self, asked: ForgetRequest) -> Purged:
+        """Forgets, and tells what was purged, by table.
+
+        It ends with the tombstone also when it is cancelled: what is gone by then is gone, from the
+        planner's statistics too.
+        """
+        require_own_tenant(asked.tenant_id)
+        try:
+            for _ in range(_MOST_PASSES):
+                if not await self._pass(asked):
+                    break
+        finally:
+            purged = await run_to_the_end(ForgettingActivities.finish, asked, timeout=_SHORT)
+            if workflow.patched(_STATISTICS):
+                purged = await run_to_the_end(
+                    ForgettingActivities.renew_statistics, asked, timeout=_STEP, heartbeat=_LOST
+                )
+        return purged
+
+    async def _pass(self, asked: ForgetRequest) -> int:
+        """Goes through all tables once; returns how many rows spoke of the topic."""
+        rows = 0
+        for table in (*COPIES, *KNOWLEDGE, *TRACES):
+            step = PurgeInput(**asked.model_dump(), table=table)
+            purged = await run_activity(
+                ForgettingActivities.purge, step, timeout=_STEP, heartbeat=_LOST
+            )
+            rows += purged.rows
+        return rows

@@ -1,0 +1,1 @@
+"""`AgentJob` and `AgentMemory`: a plan, its waits, and memory inside a workflow."""

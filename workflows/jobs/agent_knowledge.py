@@ -1,0 +1,97 @@
+"""What an agent knows, inside a workflow: facts, and what it is to learn.
+
+It stands apart from the rest of `AgentMemory`, which is this as well, because none of it is part of a
+wait's snapshot.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from temporalio import workflow
+
+from mnestic.activities.knowledge.job_knowledge import (
+    FactsInput,
+    KnowledgeActivities,
+    LearnExchangeInput,
+    LearnExchangeResult,
+)
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.inbox import Interaction, Said, ToolOutput
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
+from mnestic.memory.scope import Scope
+from mnestic.workflows.calls import run_activity
+from mnestic.workflows.jobs.controls import JobControls
+from mnestic.workflows.jobs.operation_keys import OperationKeys
+from mnestic.workflows.jobs.publishing import publish_paused, publish_running
+
+
+class AgentKnowledge:
+    """What one job knows of what its agent has learned, and adds to it."""
+
+    def __init__(self, scope: Scope, *, keys: OperationKeys, controls: JobControls) -> None:
+        self._scope, self._keys, self._controls = scope, keys, controls
+
+    async def until_unpaused(self) -> None:
+        """Waits while the job is paused; every operation begins so."""
+        if self._controls.paused:
+            publish_paused(None)
+            await workflow.wait_condition(lambda: not self._controls.paused)
+            publish_running()
+
+    async def facts(
+        self,
+        subject: str | None = None,
+        *,
+        predicate: str | None = None,
+        limit: int = 50,
+    ) -> tuple[Fact, ...]:
+        """What is believed now of a subject, of a predicate, or of both.
+
+        Facts travel through the workflow's history, unlike memory, so ask for those that decide
+        something. They hold what somebody said: where one goes into a prompt, use `think(know=)`,
+        which quotes them.
+        """
+        await self.until_unpaused()
+        select = KnowledgeSelection(
+            subjects=() if subject is None else (subject,),
+            predicates=() if predicate is None else (predicate,),
+            limit=limit,
+        )
+        asked = FactsInput(scope=self._scope, operation=self._keys.next("facts"), select=select)
+        return (await run_activity(KnowledgeActivities.list_facts, asked)).facts
+
+    async def learn(
+        self,
+        content: str,
+        *,
+        speaker: str,
+        tool_results: Sequence[ToolOutput] = (),
+        replies: Sequence[Said] = (),
+        at: datetime | None = None,
+    ) -> LearnExchangeResult:
+        """Has an exchange learned from, once; it does not join working memory.
+
+        Args:
+            content: What was said. It travels through the workflow's history.
+            speaker: Who said it.
+            tool_results: What tools returned in the course of it.
+            replies: The messages that followed, in their order.
+            at: When it was said, aware; now without it.
+
+        Raises:
+            ActivityError: something in it cannot be kept.
+        """
+        await self.until_unpaused()
+        operation = self._keys.next("learn")
+        exchange = Interaction(
+            source_id=operation.key,
+            session_id=self._scope.session_id,
+            channel="job",
+            at=at or workflow.now(),
+            speaker=speaker,
+            content=content,
+            tool_results=tuple(tool_results),
+            replies=tuple(replies),
+        )
+        asked = LearnExchangeInput(scope=self._scope, operation=operation, exchange=exchange)
+        return await run_activity(KnowledgeActivities.learn_exchange, asked)

@@ -1,0 +1,398 @@
+"""`AgentMemory`: memory and waits inside a workflow.
+
+It stands apart from `AgentJob`, which is built on it, so that anyone's own workflow can use it.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+
+from mnestic.activities.jobs.endings import EndingActivities, EndJobInput
+from mnestic.activities.jobs.forks import ForkActivities, ForkInput
+from mnestic.activities.jobs.memories import (
+    MemoryActivities,
+    RecallInput,
+    RecallResult,
+    RememberInput,
+    RememberResult,
+)
+from mnestic.activities.jobs.thoughts import ThinkActivities, ThinkInput, ThinkResult
+from mnestic.memory.jobs.agent_job import AgentMemoryState
+from mnestic.memory.jobs.contexts import ContextSelection
+from mnestic.memory.jobs.recalls import RecallQuery
+from mnestic.memory.jobs.snapshots import Drift
+from mnestic.memory.jobs.waits import (
+    RESUMED,
+    TIMEOUT,
+    ForkOrigin,
+    JobOutcome,
+    OpenWait,
+    ResumptionContext,
+    WaitPolicy,
+    check_wait_key,
+)
+from mnestic.memory.jobs.working_memory import ToolCall, check_variable
+from mnestic.memory.jobs.writes import MemoryWrite
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
+from mnestic.memory.models.usage import Budget
+from mnestic.memory.names import END_JOB
+from mnestic.memory.operations import Operation
+from mnestic.memory.retrieval.selections import AutoSelection
+from mnestic.memory.scope import Scope
+from mnestic.workflows.calls import (
+    WITH_MODEL,
+    keeps_calls_soon,
+    run_activity,
+    run_soon,
+    run_to_the_end,
+)
+from mnestic.workflows.jobs.agent_knowledge import AgentKnowledge
+from mnestic.workflows.jobs.controls import JobControls
+from mnestic.workflows.jobs.operation_keys import OperationKeys
+from mnestic.workflows.jobs.refusals import Refusals
+from mnestic.workflows.jobs.resumes import ResumeInbox
+from mnestic.workflows.jobs.wait_forms import checked_form, misfit
+from mnestic.workflows.jobs.waits import JobWaits, WaitTerms
+
+Payload = TypeVar("Payload")
+_ALL_CONTEXT = ContextSelection()
+
+
+class WaitOutcome(BaseModel, Generic[Payload]):
+    """How a wait ended, and what changed in memory meanwhile.
+
+    `payload` is None after a timeout. `origin` is where a fork may begin.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    wait_id: str
+    outcome: str
+    payload: Payload | None = None
+    drift: tuple[Drift, ...] = ()
+    drift_count: int = 0
+    origin: ForkOrigin
+
+
+class AgentMemory(AgentKnowledge):
+    """The memory of one job, and what its agent knows.
+
+    Make it in `__init__` of a workflow (under `workflow.init`): it registers the updates `resume`,
+    `override` and `extend_wait`, the signals `resume`, `pause`, `unpause` and `poke`, and the query
+    `resumption_context`; early requests then find them.
+    """
+
+    def __init__(
+        self,
+        *,
+        job_id: str,
+        scope: Scope,
+        state: AgentMemoryState | None = None,
+        max_payload_bytes: int = 16_384,
+        continue_as_new: Callable[[AgentMemoryState], None] | None = None,
+    ) -> None:
+        """Registers the handlers.
+
+        Args:
+            job_id: Names the job in operation keys and wait ids; unique in the tenant.
+            scope: Whose memory it is.
+            state: What an earlier run carried on.
+            max_payload_bytes: Largest payload of a resume, as canonical JSON.
+            continue_as_new: Called at a wait, also while parked, when the history is long, a newer
+                build of the worker is there, or somebody pokes the job; carries `state` into a new
+                run, which has to come to the same wait again. Without it, or when it returns, the
+                workflow stays in its run.
+        """
+        state = state or AgentMemoryState()
+        refusals = Refusals(state.refused)
+        super().__init__(
+            scope,
+            keys=OperationKeys(job_id, epoch=state.epoch, step=state.step),
+            controls=JobControls(paused=state.paused, refuse=refusals.tell),
+        )
+        self._continue_as_new = continue_as_new
+        self.inbox = ResumeInbox(
+            job_id=job_id,
+            max_payload_bytes=max_payload_bytes,
+            queued=state.queued,
+            receipts=state.receipts,
+            refusals=refusals,
+            wait=state.open_wait,
+            controls=self._controls,
+        )
+        self._waits = JobWaits(
+            scope=scope,
+            keys=self._keys,
+            inbox=self.inbox,
+            controls=self._controls,
+            state=state,
+            renew=None if continue_as_new is None else self._renew,
+        )
+
+    @property
+    def open_wait(self) -> OpenWait | None:
+        """The wait that is open, or None."""
+        return self._waits.open
+
+    @property
+    def waits(self) -> int:
+        """How many waits were opened so far."""
+        return self._waits.count
+
+    @property
+    def attention(self) -> str | None:
+        """Why the open wait could not be restored, or None."""
+        return self._waits.attention
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether somebody has paused the job."""
+        return self._controls.paused
+
+    @property
+    def state(self) -> AgentMemoryState:
+        """What the next run needs."""
+        return AgentMemoryState(
+            epoch=self._keys.epoch,
+            step=self._keys.step,
+            waits=self._waits.count,
+            open_wait=self._waits.open,
+            queued=self.inbox.queued,
+            receipts=self.inbox.receipts,
+            refused=self.inbox.refused,
+            attention=self._waits.attention,
+            paused=self._controls.paused,
+            sealed_tail=self._waits.sealed_tail,
+        )
+
+    def next_operation(self, name: str) -> Operation:
+        """The next memory write of this job, with its idempotency key."""
+        return self._keys.next(name)
+
+    async def remember(
+        self,
+        write: MemoryWrite,
+        *,
+        tool_call: ToolCall | None = None,
+        tool: Operation | None = None,
+        learn: bool = True,
+        templates: bool = False,
+        results: Mapping[str, Any] | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> RememberResult:
+        """Keeps records, an episode and changes of working memory, all or nothing.
+
+        What is kept as a message, but none of the system, and the result of a `tool_call` is learned
+        from, unless `learn` is off. A call is kept at once, inside the workflow task, if the operation as
+        which the `tool` was called is given too. With `templates`, `${memory...}` in the values is filled in from
+        working memory, and `${memory.results...}` from `results`; leave it off for text that somebody
+        else wrote.
+        """
+        await self.until_unpaused()
+        of_call = self._keys.of_call(tool) if tool is not None and keeps_calls_soon() else None
+        asked = RememberInput(
+            scope=self._scope,
+            operation=of_call or self._keys.next("remember"),
+            write=write,
+            templates=templates,
+            learn=learn and (write.message is not None or tool_call is not None),
+            tool_call=tool_call,
+            results=dict(results or {}),
+            sealed_tail=self._waits.sealed_tail,
+        )
+        if of_call is not None:
+            return await run_soon(MemoryActivities.remember, asked, activity_id=of_call.key)
+        if write.episode is None:
+            return await run_activity(MemoryActivities.remember, asked, retry=retry)
+        return await run_activity(MemoryActivities.remember, asked, timeout=WITH_MODEL, retry=retry)
+
+    async def recall(
+        self,
+        query: RecallQuery,
+        *,
+        save_as: str,
+        templates: bool = False,
+        results: Mapping[str, Any] | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> RecallResult:
+        """Reads records, episodes and what is found for a question into a variable of working memory.
+
+        Records join the read set. `templates` and `results` are as of `remember`, for the question.
+        """
+        await self.until_unpaused()
+        asked = RecallInput(
+            scope=self._scope,
+            operation=self._keys.next("recall"),
+            query=query,
+            save_as=check_variable(save_as),
+            templates=templates,
+            results=dict(results or {}),
+            sealed_tail=self._waits.sealed_tail,
+        )
+        return await run_activity(MemoryActivities.recall, asked, retry=retry)
+
+    async def think(  # noqa: PLR0913 - what a think node says
+        self,
+        prompt: str,
+        *,
+        save_as: str,
+        system: str | None = None,
+        history: int = 20,
+        max_input_tokens: int = 8000,
+        max_tokens: int = 512,
+        budget: Budget | None = None,
+        know: KnowledgeSelection | None = None,
+        retrieve: AutoSelection | None = None,
+        context: ContextSelection | None = _ALL_CONTEXT,
+        learn: bool = False,
+        timeout: timedelta = WITH_MODEL,  # noqa: ASYNC109 - Temporal's, not asyncio's
+        templates: bool = False,
+        results: Mapping[str, Any] | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> ThinkResult:
+        """Asks the chat model; its reply joins working memory.
+
+        It is given, quoted as data, the latest episodes and the records that the job has read (`context`), facts
+        (`know`) and what is found (`retrieve`), and the last `history` messages, as many as fit. Above the
+        job's `budget` it is refused. With `learn`, prompt and reply are learned from.
+        """
+        await self.until_unpaused()
+        asked = ThinkInput(
+            scope=self._scope,
+            operation=self._keys.next("think"),
+            prompt=prompt,
+            templates=templates,
+            system=system,
+            history=history,
+            max_tokens=max_tokens,
+            save_as=check_variable(save_as),
+            max_input_tokens=max_input_tokens,
+            budget=budget,
+            know=know,
+            retrieve=retrieve,
+            context=context,
+            sealed_tail=self._waits.sealed_tail,
+            learn=learn,
+            results=dict(results or {}),
+        )
+        return await run_activity(ThinkActivities.think, asked, timeout=timeout, retry=retry)
+
+    async def wait(
+        self,
+        key: str,
+        *,
+        timeout: timedelta,  # noqa: ASYNC109
+        context: ResumptionContext | None = None,
+        outcomes: tuple[str, ...] = (RESUMED,),
+        policy: WaitPolicy = "rebase",
+        ask: str | None = None,
+        form: dict[str, Any] | None = None,
+        payload_type: type[Payload] | None = None,
+    ) -> WaitOutcome[Payload]:
+        """Parks the workflow until a resume or the timeout, and restores what it knew.
+
+        Args:
+            key: What is waited for, such as `approval`; published as WaitKey.
+            timeout: After this the outcome is `timeout`.
+            context: Where to go on; by default the key, and the workflow's type as the plan.
+            outcomes: What a resume may answer.
+            policy: What a restore does with memory that changed meanwhile.
+            ask: What a person is asked, for the card in the Temporal UI.
+            form: JSON Schema that a payload is held to when it comes.
+            payload_type: Type of the payload; its schema is the form, unless one is given.
+
+        Raises:
+            InvalidInputError: the key is too long, or the form is no JSON Schema.
+            AlreadyWaitingError: another wait of the job is under way, or was given up and is still
+                open; a job has one at a time.
+        """
+        check_wait_key(key)
+        if self._waits.open is None:
+            await self.until_unpaused()
+        adapter = None if payload_type is None else TypeAdapter(payload_type)
+        form = checked_form(form, adapter)
+        workflow_type = workflow.info().workflow_type
+        wait, request, restored = await self._waits.wait(
+            WaitTerms(
+                key=key,
+                timeout=timeout,
+                context=context
+                or ResumptionContext(cursor_node=key, plan_decision_id=workflow_type),
+                outcomes=outcomes,
+                policy=policy,
+                ask=ask,
+                form=form,
+                refuse=partial(misfit, adapter),
+            )
+        )
+        answer = request if request is not None and request.outcome != TIMEOUT else None
+        payload = answer.payload if answer else None
+        if adapter is not None and answer is not None:
+            payload = adapter.validate_python(payload)
+        return WaitOutcome(
+            wait_id=wait.wait_id,
+            outcome=request.outcome if request else TIMEOUT,
+            payload=payload,
+            drift=restored.drift,
+            drift_count=restored.drift_count,
+            origin=ForkOrigin(
+                job_id=self._keys.job_id,
+                wait_id=wait.wait_id,
+                snapshot_id=wait.snapshot.id,
+                sha256=wait.snapshot.sha256,
+            ),
+        )
+
+    async def fork(self, origin: ForkOrigin, *, job_id: str, session_id: str) -> Scope:
+        """Gives another job the memory that a wait's snapshot holds; returns that job's scope.
+
+        The snapshot's working memory goes into a session of its own, its read set becomes the other
+        job's. The job that waited is left alone. Start the other job's workflow with the scope.
+
+        Args:
+            origin: A wait, of this job or another of the agent.
+            job_id: The other job, which has done nothing yet.
+            session_id: A session in which nothing has been written.
+
+        Raises:
+            ActivityError: one of them is not new; nothing has changed.
+        """
+        await self.until_unpaused()
+        scope = self._scope.model_copy(update={"session_id": session_id})
+        asked = ForkInput(
+            scope=scope, operation=self._keys.next("fork"), job_id=job_id, origin=origin
+        )
+        await run_activity(ForkActivities.fork, asked)
+        return scope
+
+    async def end(
+        self, outcome: JobOutcome, *, plan: str | None = None, cause: str | None = None
+    ) -> str:
+        """Writes the job's episode, ends an open wait and drops the read set; returns the episode's id.
+
+        Args:
+            outcome: How the job ended.
+            plan: What the job was; by default the workflow's type.
+            cause: Why it failed.
+        """
+        self.inbox.end(outcome)
+        asked = EndJobInput(
+            scope=self._scope,
+            operation=self._keys.next(END_JOB),
+            plan=plan or workflow.info().workflow_type,
+            outcome=outcome,
+            cause=cause,
+            waits=self._waits.count,
+        )
+        result = await run_to_the_end(EndingActivities.end_job, asked, timeout=WITH_MODEL)
+        return result.episode_id
+
+    def _renew(self) -> None:
+        assert self._continue_as_new is not None
+        self._keys.epoch += 1
+        self._continue_as_new(self.state)

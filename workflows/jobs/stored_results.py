@@ -1,0 +1,115 @@
+"""Results that a job holds by reference: kept in the database, since they are too large to travel.
+
+They stand apart from tools, whose results are the most but not the only ones: payloads of waits add up.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from temporalio import workflow
+
+from mnestic.activities.jobs.tools import KeepResultInput, LoadResultInput, ToolActivities
+from mnestic.memory.canonical import canonical_json
+from mnestic.memory.jobs.plans import Node, Plan, results_named
+from mnestic.memory.jobs.tool_results import ToolResultRef, find_reference
+from mnestic.memory.scope import Scope
+from mnestic.workflows.calls import Asked, Method, Result, is_of_this_version, run_local
+from mnestic.workflows.jobs.agent_memory import AgentMemory
+
+_SMALL = 512  # bytes; a reference takes hardly fewer, and is not put away itself
+RESULTS_BYTES = 1_048_576  # of all nodes, or less where plan, inputs and queued requests take more
+_ALWAYS_FIT = 262_144  # bytes; beside fewer, the rest is not measured
+_BESIDE_THE_REST = "room-for-results"  # the patch: runs before it do not ask what the rest takes
+
+
+class KeptResults:
+    """Keeps results of one job, by local activities, whose input is not written to the history."""
+
+    def __init__(self, memory: AgentMemory, *, scope: Scope) -> None:
+        self._memory, self._scope = memory, scope
+        self._back: dict[str, tuple[Any, dict[str, Any]]] = {}
+
+    async def keep(self, node_id: str, result: Any) -> dict[str, Any]:
+        """Keeps the result of a node; returns the reference that the job holds instead."""
+        ref = await self._keep(node_id, result)
+        return ref.as_result()
+
+    async def make_room(
+        self, results: dict[str, Any], *, plan: Plan, cursor: str, room: Callable[[], int]
+    ) -> None:
+        """Puts references in the place of results, largest first, until a new run can carry them.
+
+        `room` tells how many bytes are left beside all else that it carries. Those that templates from the cursor on name as `${results...}` come last, and are set aside:
+        `bring_back` finds them for the node that names them.
+        """
+        sizes = sizes_of(results)
+        over = self._over(sum(sizes.values()), room)
+        if over <= 0 or not is_of_this_version():
+            return
+        named = plan.results_named_from(cursor)
+        spare = [name for name, size in sizes.items() if size > _SMALL]
+        needed = {name for name in spare if {name, ""} & named}
+        for name in sorted(spare, key=lambda name: (name in needed, -sizes[name], name)):
+            if name in needed:
+                results[name] = await self._set_aside(name, results[name])
+            else:
+                results[name] = await self.keep(name, results[name])
+            over -= sizes[name] - len(canonical_json(results[name]))
+            if over <= 0:
+                return
+
+    def _over(self, total: int, room: Callable[[], int]) -> int:
+        """By how many bytes the results are too much."""
+        left = RESULTS_BYTES if total <= _ALWAYS_FIT else min(room(), RESULTS_BYTES)
+        if left < min(total, RESULTS_BYTES) and not workflow.patched(_BESIDE_THE_REST):
+            left = RESULTS_BYTES
+        return total - left
+
+    async def bring_back(self, results: dict[str, Any], node: Node) -> None:
+        """Puts the results that a node names, and that were set aside, in their places."""
+        named = results_named(node)
+        for name, held in results.items():
+            ref = find_reference(held) if {name, ""} & named else None
+            if ref is not None and ref.set_aside:
+                asked = LoadResultInput(
+                    scope=self._scope,
+                    operation=self._memory.next_operation("load_result"),
+                    ref=ref,
+                )
+                loaded = await _settled_local(ToolActivities.load_result, asked)
+                results[name] = loaded.result
+                self._back[name] = (loaded.result, held)
+
+    async def _set_aside(self, name: str, result: Any) -> dict[str, Any]:
+        """The reference of a result that will come back; the one that it had, if it is the same."""
+        back, held = self._back.pop(name, (None, {}))
+        if back is result and held:
+            return held
+        ref = await self._keep(name, result)
+        return ref.model_copy(update={"set_aside": True}).as_result()
+
+    async def _keep(self, node_id: str, result: Any) -> ToolResultRef:
+        asked = KeepResultInput(
+            scope=self._scope,
+            operation=self._memory.next_operation("keep_result"),
+            node=node_id,
+            result=result,
+        )
+        return await _settled_local(ToolActivities.keep_result, asked)
+
+
+async def _settled_local(method: Method[Asked, Result], asked: Asked) -> Result:
+    result = await run_local(
+        method,
+        asked,
+        cancellation=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    )
+    if workflow.cancellation_reason() is not None:  # Temporal told of it, and will not again
+        raise asyncio.CancelledError
+    return result
+
+
+def sizes_of(results: dict[str, Any]) -> dict[str, int]:
+    """Bytes of each result, as canonical JSON."""
+    return {name: len(canonical_json(result)) for name, result in results.items()}

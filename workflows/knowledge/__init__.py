@@ -1,0 +1,1 @@
+"""`AgentInbox` and `IngestMessages`: messages come in and are extracted from."""

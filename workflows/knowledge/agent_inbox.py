@@ -1,0 +1,187 @@
+"""`AgentInbox`: takes in what an agent is told, for as long as it is told something.
+
+It keeps signals in batches and has them learned from; what they say is looked at by the activity that
+keeps them, so that a malformed one never stands in the way of another.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+from pydantic import BaseModel, ConfigDict, Field
+from temporalio import workflow
+from temporalio.common import RawValue
+from temporalio.exceptions import ActivityError
+from temporalio.workflow import ContinueAsNewVersioningBehavior
+
+from mnestic.activities.knowledge.inboxes import InboxActivities, KeepInput
+from mnestic.memory.knowledge.inbox import InboxStatus, Signal, signal_of
+from mnestic.memory.names import AGENT_INBOX, POKE, STATUS
+from mnestic.memory.scope import Id
+from mnestic.workflows.calls import run_to_the_end
+from mnestic.workflows.handlers import answer_query, takes_input
+from mnestic.workflows.ownership import require_own_tenant
+
+_KEPT_WITHIN = timedelta(minutes=1)
+_TRY_AGAIN = timedelta(minutes=1)
+_REST = timedelta(hours=1)
+_MOST_BYTES = 1_500_000  # of what travels in one input, below Temporal's 2 MiB
+_AROUND = 200  # bytes around each signal in it
+_TICK = timedelta(microseconds=1)
+
+
+class InboxInput(BaseModel):
+    """Whose inbox it is, how much of what comes is kept at once, and what an earlier run carried on.
+
+    A batch is kept once it has `batch` signals, or `window` after its first one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tenant_id: Id
+    agent_id: Id
+    batch: int = Field(200, ge=1, le=1000)
+    window: timedelta = timedelta(milliseconds=300)
+    pending: tuple[Signal, ...] = ()
+    kept: int = 0
+    refused: int = 0
+    last_error: str | None = None
+
+
+@workflow.defn(name=AGENT_INBOX, sandboxed=False)
+@takes_input(InboxInput)
+class AgentInbox:
+    """Waits for signals, keeps them, and rests in between.
+
+    After an hour without any it ends, and the next signal starts it again: what must not be
+    forgotten is in the database, and no worker of an old build has to stay for a resting inbox.
+    """
+
+    @workflow.init
+    def __init__(self, asked: InboxInput) -> None:
+        self._asked = asked
+        self._pending = list(asked.pending)
+        self._kept, self._refused = asked.kept, asked.refused
+        self._last_error = asked.last_error
+        self._poked, self._has_kept = False, False
+        # All signals come in raw: one that is none of ours would otherwise be dropped, or stop the rest.
+        workflow.set_dynamic_signal_handler(self._on_signal)
+        answer_query(STATUS, self.status)
+
+    @workflow.run
+    async def run(self, asked: InboxInput) -> InboxStatus:
+        """Keeps what comes until nothing has come for an hour; cancelled, what has come."""
+        require_own_tenant(asked.tenant_id)
+        try:
+            while await self._is_told():
+                await self._gather(asked.window)
+                await self._keep(self._next_batch())
+        except asyncio.CancelledError:
+            while self._pending:
+                await self._try_to_keep(self._next_batch())
+            raise
+        return self.status()
+
+    def status(self) -> InboxStatus:
+        """How far it is: what the query `status` answers."""
+        return InboxStatus(
+            pending=len(self._pending),
+            kept=self._kept,
+            refused=self._refused,
+            last_error=self._last_error,
+        )
+
+    def _on_signal(self, name: str, payloads: Sequence[RawValue]) -> None:
+        if name == POKE:
+            self._poked = True
+            return
+        now: datetime = workflow.now()
+        at = max(now, self._pending[-1].at + _TICK) if self._pending else now
+        raw = [
+            (each.metadata.get("encoding", b"").decode(errors="replace"), each.data)
+            for each in (one.payload for one in payloads)
+        ]
+        self._pending.append(signal_of(name, raw, at=at))
+
+    async def _is_told(self) -> bool:
+        """Rests until there is something to keep; False when nothing came for long."""
+        if not self._pending and not self._is_renewal_due():
+            with suppress(TimeoutError):
+                await workflow.wait_condition(
+                    lambda: bool(self._pending) or self._is_renewal_due(), timeout=_REST
+                )
+        if self._is_renewal_due():
+            self._renew()
+        return bool(self._pending)
+
+    async def _gather(self, window: timedelta) -> None:
+        """Gives others of a batch the time to come."""
+        if not self._is_full():
+            with suppress(TimeoutError):
+                await workflow.wait_condition(self._is_full, timeout=window)
+
+    async def _keep(self, batch: Sequence[Signal]) -> None:
+        """Keeps a batch; while the database is down, that goes on in new runs."""
+        keeping = asyncio.create_task(self._try_to_keep(batch))
+        try:
+            await workflow.wait_condition(lambda: keeping.done() or self._is_renewal_due())
+        except asyncio.CancelledError:
+            await keeping
+            raise
+        if not keeping.done():
+            self._renew()
+        keeping.result()
+
+    async def _try_to_keep(self, batch: Sequence[Signal]) -> None:
+        asked = KeepInput(
+            tenant_id=self._asked.tenant_id, agent_id=self._asked.agent_id, signals=tuple(batch)
+        )
+        try:
+            kept = await run_to_the_end(InboxActivities.keep, asked, timeout=_KEPT_WITHIN)
+        except ActivityError as error:
+            # Not what the signals say, which is parked: the schema is another's, or we are wrong.
+            self._last_error = str(error.cause or error)
+            await workflow.sleep(_TRY_AGAIN)
+            return
+        del self._pending[: len(batch)]
+        self._has_kept = True
+        self._kept += len(batch) - len(kept.refused)
+        self._refused += len(kept.refused)
+        self._last_error = kept.refused[-1] if kept.refused else self._last_error
+
+    def _next_batch(self) -> list[Signal]:
+        """The oldest signals, as many as are kept at once."""
+        batch: list[Signal] = []
+        room = _MOST_BYTES
+        for signal in self._pending[: self._asked.batch]:
+            room -= signal.size_bytes + _AROUND
+            if room < 0 and batch:
+                break
+            batch.append(signal)
+        return batch
+
+    def _is_full(self) -> bool:
+        return len(self._pending) >= self._asked.batch or self._pending_bytes() > _MOST_BYTES
+
+    def _pending_bytes(self) -> int:
+        return sum(signal.size_bytes + _AROUND for signal in self._pending)
+
+    def _is_renewal_due(self) -> bool:
+        """Whether to go on in a new run: the history is long, a newer build is there, or a poke.
+
+        With more pending than a new run can be given, the inbox stays until some of it is kept. A run
+        that has kept nothing asks for no newer build: where a person holds it on its build, there
+        would be no end of new runs.
+        """
+        info = workflow.info()
+        newer = self._has_kept and info.is_target_worker_deployment_version_changed()
+        due = self._poked or newer or info.is_continue_as_new_suggested()
+        return due and self._pending_bytes() <= _MOST_BYTES
+
+    def _renew(self) -> None:
+        status = self.status().model_dump(exclude={"pending"})
+        carried = self._asked.model_copy(update={**status, "pending": tuple(self._pending)})
+        workflow.continue_as_new(
+            carried, initial_versioning_behavior=ContinueAsNewVersioningBehavior.AUTO_UPGRADE
+        )

@@ -1,0 +1,99 @@
+"""`IngestMessages`: learns from all that an agent has received and not learned from yet.
+
+Messages do not travel with it: they are in the database, and each step takes the next of them.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+
+from mnestic.activities.knowledge.ingestion import Learned, LearningActivities, LearnInput
+from mnestic.memory.knowledge.ingestion import Ingested, IngestRequest
+from mnestic.memory.names import INGEST_MESSAGES, LEARNED, MORE
+from mnestic.workflows.calls import run_activity
+from mnestic.workflows.handlers import answer_query, take_signal, takes_input
+from mnestic.workflows.ownership import require_own_tenant
+
+_STEP = timedelta(minutes=5)
+_LOST = timedelta(
+    seconds=5
+)  # without a heartbeat: its worker was killed, and another takes the step
+_GRACE = timedelta(seconds=10)  # for a step that is under way when a new run is due
+_WORKS = 2
+
+
+@workflow.defn(name=INGEST_MESSAGES, sandboxed=False)
+@takes_input(IngestRequest)
+class IngestMessages:
+    """Runs until nothing is left; who has received more says so by the signal `more`.
+
+    Learning and embedding go on side by side: a model that is down holds up its own work alone.
+    """
+
+    @workflow.init
+    def __init__(self, asked: IngestRequest) -> None:
+        self._asked = LearnInput(tenant_id=asked.tenant_id, agent_id=asked.agent_id)
+        self._learned = asked.so_far
+        self._told = 0  # how often there was said to be more
+        self._idle: dict[str, int] = {}  # by work that found nothing: what it had been told before
+        take_signal(MORE, self._on_more, refuse=self._refuse)
+        answer_query(LEARNED, lambda: self._learned)
+
+    @workflow.run
+    async def run(self, asked: IngestRequest) -> Ingested:
+        """Learns from the agent's messages, in batches."""
+        require_own_tenant(asked.tenant_id)
+        works = asyncio.gather(self._repeat(self._learn), self._repeat(self._embed))
+        await workflow.wait_condition(lambda: works.done() or self._is_over())
+        if not self._is_all_done():
+            with suppress(TimeoutError):  # a model that is down is asked again by the next run
+                await workflow.wait_condition(works.done, timeout=_GRACE)
+        if works.done() or self._is_all_done():
+            await works
+        if not self._is_all_done():
+            workflow.continue_as_new(asked.model_copy(update={"so_far": self._learned}))
+        return Ingested(learned=self._learned)
+
+    def _on_more(self) -> None:
+        """There are new messages."""
+        self._told += 1
+
+    def _refuse(self, why: str) -> None:
+        workflow.logger.warning("signal refused", extra={"why": why})
+
+    async def _repeat(self, work: Callable[[], Awaitable[int]]) -> None:
+        """Repeats a work, and rests while nothing is left for it, until that is so of the other too."""
+        while not self._is_over():
+            told = self._told
+            if await work():
+                continue
+            self._idle[work.__name__] = told
+            await workflow.wait_condition(lambda: self._told != told or self._is_over())  # noqa: B023
+
+    async def _learn(self) -> int:
+        """Moves a batch of messages on by each step; returns how many were moved."""
+        extracted = await _step(LearningActivities.extract, self._asked)
+        learned = await _step(LearningActivities.learn, self._asked)
+        self._learned += extracted.learned + learned.learned
+        return extracted.taken + learned.taken
+
+    async def _embed(self) -> int:
+        """Gives vectors to a batch of entries; returns how many got one."""
+        return (await _step(LearningActivities.embed, self._asked)).taken
+
+    def _is_over(self) -> bool:
+        return self._is_all_done() or workflow.info().is_continue_as_new_suggested()
+
+    def _is_all_done(self) -> bool:
+        """Whether both works have found nothing since there was last said to be more."""
+        return list(self._idle.values()) == [self._told] * _WORKS
+
+
+async def _step(
+    step: Callable[[Any, LearnInput], Awaitable[Learned]], asked: LearnInput
+) -> Learned:
+    return await run_activity(step, asked, timeout=_STEP, heartbeat=_LOST)
