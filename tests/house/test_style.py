@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ MODULES = [
     *sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py")),
 ]
 MOST_LINES = 400
+MOST_MODULES = 25  # of a folder
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "misc"}
 DRIVERS = {
     "alembic",
@@ -86,6 +88,16 @@ def test_a_module_says_what_it_is_and_is_short(path: Path) -> None:
 
     assert docstring
     assert len(text.splitlines()) <= MOST_LINES
+
+
+def test_a_folder_holds_few_modules() -> None:
+    tests = (ROOT / "tests").rglob("*.py")
+
+    folders = Counter(
+        name_of(path.parent) for path in (*MODULES, *tests) if path.parent.name != "versions"
+    )
+
+    assert {folder: size for folder, size in folders.items() if size > MOST_MODULES} == {}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
