@@ -15,9 +15,11 @@ from mnestic.memory.deferred_model import DeferredModel
 MODULES = [f"{memory.__name__}.{module.name}" for module in pkgutil.iter_modules(memory.__path__)]
 UNBUILT = """
 import json
-from mnestic.memory import entries, plans, retrieval
+from mnestic.memory.jobs import plans
+from mnestic.memory.knowledge import entries
+from mnestic.memory.retrieval import queries
 
-models = (entries.EntryQuery, plans.Plan, retrieval.Retrieval)
+models = (entries.EntryQuery, plans.Plan, queries.Retrieval)
 print(json.dumps([model.__name__ for model in models if model.__pydantic_complete__]))
 """
 
