@@ -43,7 +43,7 @@ class Settings(BaseSettings):
     deployment: str = Field(
         "mnestic",
         pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$",
-        description="Name of the workers' deployment, whose builds Temporal tells apart",
+        description="Name of the workers' deployment in Temporal, to which builds belong",
     )
     build_id: str | None = Field(
         None,
@@ -110,7 +110,7 @@ class Settings(BaseSettings):
     extraction_model: str | None = Field(
         None,
         min_length=1,
-        description="Model that reads facts out of messages; default: the chat model; `local`: rules, without a model",
+        description="Model that extracts facts from messages; default: the chat model; `local`: rules, without a model",
     )
     embedding_model: str | None = Field(
         None, min_length=1, description="Model of the vectors; default: a local one"
@@ -119,18 +119,18 @@ class Settings(BaseSettings):
         512, ge=1, le=4000, description="How wide its vectors are; the local ones have 256"
     )
     embedding_max_tokens: int = Field(
-        8192, ge=1, description="Tokens that it reads; of a longer text the beginning counts"
+        8192, ge=1, description="Longest text it takes, in tokens; longer ones are cut"
     )
     learning_concurrency: int = Field(
-        4, ge=1, le=1000, description="Calls of models for learning at once, in a worker"
+        4, ge=1, le=1000, description="Concurrent calls of models for extraction, in a worker"
     )
     learning_tokens_per_day: int | None = Field(
         None,
         ge=1,
-        description="What learning and searches may take of a tenant's day (UTC); then messages wait; default: no limit",
+        description="Most tokens that extraction and searches may use in a tenant's day (UTC); then messages wait; default: no limit",
     )
     learning_usd_per_day: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="Likewise, in USD by the prices below"
+        None, gt=0, allow_inf_nan=False, description="Most USD, likewise, by the prices below"
     )
     model_timeout_s: float = Field(
         60.0, gt=0, description="Time limit of one model call, in seconds"
@@ -145,7 +145,7 @@ class Settings(BaseSettings):
         description="USD per million tokens, as JSON; the defaults are list prices, check them",
     )
     retrieval_concurrency: int = Field(
-        16, ge=1, le=1000, description="Calls of models for searches at once, in a process"
+        16, ge=1, le=1000, description="Concurrent calls of models for searches, in a process"
     )
     retrieval_timeout_s: float = Field(
         2.0, gt=0, description="How long a message waits for memories, in seconds"
@@ -157,25 +157,28 @@ class Settings(BaseSettings):
     rerank_model: str | None = Field(None, min_length=1, description="Its model")
     rerank_api_key: SecretStr | None = Field(None, description="Its key, sent as bearer token")
     rerank_timeout_s: float = Field(
-        1.0, gt=0, description="How long a search waits for it, in seconds; then it goes on without"
+        1.0,
+        gt=0,
+        description="How long a search waits for it, in seconds; then it continues without",
     )
     rerank_max_tokens: int = Field(
         512,
         ge=1,
-        description="Tokens of a text that it reads; of a longer one the beginning counts",
+        description="Longest text it takes, in tokens; longer ones are cut",
     )
     obsidian_vault: Path | None = Field(
-        None, description="Folder of an Obsidian vault, whose notes are told before a message"
+        None, description="Folder of an Obsidian vault, whose notes are put before a message"
     )
     obsidian_url: str | None = Field(
         None, description="Or its Local REST API, such as https://127.0.0.1:27124"
     )
     obsidian_api_key: SecretStr | None = Field(None, description="Key of that API")
     obsidian_fingerprint: str | None = Field(
-        None, description="SHA-256 of its certificate, which is the only one taken then"
+        None, description="SHA-256 of its certificate; no other one is accepted then"
     )
     obsidian_ca_file: Path | None = Field(
-        None, description="PEM of who signs its certificate; default: whom the system trusts"
+        None,
+        description="PEM of the authority of its certificate; default: those that the system trusts",
     )
     obsidian_timeout_s: float = Field(
         1.0, gt=0, description="How long a message waits for notes, in seconds"
@@ -189,11 +192,11 @@ class Settings(BaseSettings):
         description="Where traces are sent (OTLP over HTTP); default: nowhere",
     )
     worker_cpu_target: float = Field(
-        0.9, gt=0, le=1, description="CPU share at which a worker takes no more"
+        0.9, gt=0, le=1, description="CPU share at which a worker takes no more work"
     )
     worker_memory_target: float = Field(0.8, gt=0, le=1, description="Memory share, likewise")
     worker_shutdown_s: float = Field(
-        30.0, ge=0, description="How long a stopping worker lets activities end"
+        30.0, ge=0, description="How long a stopping worker waits for its activities, in seconds"
     )
     max_payload_bytes: int = Field(
         16_384,

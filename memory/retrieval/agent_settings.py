@@ -50,32 +50,36 @@ class AgentSettings(DeferredModel):
         default=True, description="Whether memories and notes are put before a message"
     )
     auto_retrieve_max_results: int = Field(
-        default=4, ge=1, le=100, description="At most so many memories"
+        default=4, ge=1, le=100, description="Most memories that are put there"
     )
-    auto_retrieve_min_score: Share = Field(default=0.5, description="None that scores less")
+    auto_retrieve_min_score: Share = Field(
+        default=0.5, description="Lowest score of a memory that is put there"
+    )
     obsidian_context_enabled: bool = Field(
         default=True, description="Whether notes of the vault are put there too"
     )
     obsidian_context_notes: tuple[NotePath, ...] = Field(
-        default=(), max_length=50, description="Notes that always are, by their paths in the vault"
+        default=(),
+        max_length=50,
+        description="Notes that are always put there, by their paths in the vault",
     )
     obsidian_context_tag: Annotated[
-        str, Field(pattern=_TAG, description="Notes with this tag are too; empty: none by tag")
+        str, Field(pattern=_TAG, description="Tag of notes that are put there; empty: none")
     ] = "mnestic"
     language: Annotated[
         str,
         StringConstraints(to_lower=True, min_length=1, max_length=63),
-        Field(description="In which language new entries are, as Postgres' text search calls it"),
+        Field(description="Language of new entries, by its name in Postgres' text search"),
     ] = LANGUAGE
     retrieval_preset: PresetName = Field(
-        default="mnestic", description="Whose weights retrieval begins with"
+        default="mnestic", description="Preset of the weights of retrieval"
     )
     rerank: Rerank = Field(
         default="off",
-        description="Who reads the best once more together with the question: local, remote, or nobody (off)",
+        description="What reads the best results again together with the question: local, remote or off",
     )
     retrieval_policy: Mapping[str, float] = Field(
-        default={}, description="Weights that are other than the preset's"
+        default={}, description="Weights that differ from the preset's"
     )
 
     @property

@@ -20,7 +20,7 @@ _COLUMNS = (
 
 
 def agents(
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 100,
     cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
     as_json: AsJson = False,
 ) -> None:

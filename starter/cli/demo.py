@@ -17,7 +17,7 @@ def demo(
             help="LoCoMo's shape, or JSON lines {role, content, timestamp, session?, tool?}."
         ),
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="Where databases and logs are kept.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of databases and logs.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Watch a job read a conversation, wait three weeks, lose its worker, and come back."""

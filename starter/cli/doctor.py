@@ -8,7 +8,7 @@ from mnestic.starter.cli.overrides import command_settings
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Check each part, and say how to mend what is wrong."""
+    """Check each part, and say how to repair it."""
     from mnestic.starter.checkup import check_all
 
     findings = run(check_all(command_settings()))

@@ -32,7 +32,7 @@ _OPEN_TO_ACCOUNTS = (
 
 
 def up(
-    data: Annotated[Path | None, typer.Option(help="Where databases and logs are kept.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of databases and logs.")] = None,
     port: Annotated[int | None, typer.Option(help="Port of Temporal; default 7233.")] = None,
     ui_port: Annotated[int | None, typer.Option(help="Port of its UI; default 8233.")] = None,
     no_worker: Annotated[bool, typer.Option("--no-worker", help="Start the servers only.")] = False,

@@ -64,7 +64,7 @@ class EntryClient(KnowledgeClient):
             parent: The entry that it belongs to, such as the one it corrects.
             at: When it was said or seen; now by default. Aware.
             source_id: Its name where it comes from; the same one is the same entry, whatever it says.
-            expires_at: When it is no longer told. Aware.
+            expires_at: When it expires. Aware.
             **more: As in `memory.entries.EntryDraft`: `tags`, `aliases`, `speaker` (the agent itself by
                 default), `session_id` and `channel`.
 

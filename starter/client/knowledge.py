@@ -69,7 +69,7 @@ class KnowledgeClient(ChecksTexts):
             ahead: With `as_of`, also what is to come after it.
             believed_at: As it was believed at this moment of ours: what follows from the claims that
                 were recorded until then, by the predicates of today.
-            limit: At most so many.
+            limit: How many at most.
             cursor: Where an earlier page ended.
 
         Raises:

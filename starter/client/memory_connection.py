@@ -124,7 +124,7 @@ class MemoryConnection(ChecksTexts):
 
         Args:
             agent_id: Only this one, which is in no list if nothing of it was ever written.
-            limit: At most so many.
+            limit: How many at most.
             cursor: Where an earlier page ended.
 
         Raises:

@@ -214,7 +214,7 @@ class MnesticClient(Connection):
             state: Only those in this state.
             agent_id: Only those of this agent.
             plan: Only those of this plan, by its name; of a workflow of your own, by its type.
-            limit: At most so many.
+            limit: How many at most.
             cursor: Where an earlier page ended.
 
         Raises:

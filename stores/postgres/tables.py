@@ -98,7 +98,7 @@ class JobReadRow(Table, table=True):
 
 
 class EpisodeRow(Table, table=True):
-    """An episode."""
+    """An episode: the summary of a job or a conversation, with its payload."""
 
     __tablename__ = "episode"
     __table_args__ = (
@@ -137,7 +137,7 @@ class SnapshotRow(Table, table=True):
 
 
 class WaitRow(Table, table=True):
-    """A wait of a job; `mnestic.memory.jobs.waits.WaitState` tells who enters and leaves each state."""
+    """A wait of a job, with its resumption context and its receipt."""
 
     __tablename__ = "job_wait"
     __table_args__ = (
@@ -179,7 +179,7 @@ class WaitRow(Table, table=True):
 
 
 class ResourceRow(Table, table=True):
-    """A raw message, append-only; one that was forgotten says nothing, so that it is known when it comes again."""
+    """A raw message, append-only; a forgotten one is emptied, and recognised when it comes again."""
 
     __tablename__ = "resource"
     __table_args__ = (
@@ -202,7 +202,7 @@ class ResourceRow(Table, table=True):
 
 
 class OperationRow(Table, table=True):
-    """The ledger: each memory write once, with what it gave."""
+    """The ledger: each memory write once, with its result."""
 
     __tablename__ = "operation"
     __table_args__ = (
@@ -251,7 +251,7 @@ class PlanRow(Table, table=True):
 
 
 class ToolResultRow(Table, table=True):
-    """A tool's result that is too large to travel with a job, which holds a reference to it."""
+    """A tool's result that is too large to travel with its job, which holds a reference."""
 
     __tablename__ = "tool_result"
 
@@ -266,7 +266,7 @@ class ToolResultRow(Table, table=True):
 
 
 class UsageRow(Table, table=True):
-    """One call of a language model: what it took, and what it cost; null where no price is known."""
+    """One call of a model: its tokens and its cost, null without a price."""
 
     __tablename__ = "llm_usage"
     __table_args__ = (
@@ -299,7 +299,7 @@ class UsageRow(Table, table=True):
 
 
 class RevisionRow(Table, table=True):
-    """How many transactions have written an agent's memory, how many of them what is known, and how many signals."""
+    """Counters of an agent: transactions that wrote its memory, those that changed knowledge, and signals."""
 
     __tablename__ = "agent_revision"
 

@@ -39,7 +39,7 @@ def forget(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Forget a topic for good: what has its words or is about it, and what was learned from that."""
+    """Forget a topic for good: what has its words or is about it, and the facts from that."""
     topic_words(topic)
     if not (dry_run or yes or confirm or sys.stdin.isatty()):
         why = "is needed where nobody can be asked, or --confirm; --dry-run shows what would go"

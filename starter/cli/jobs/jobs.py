@@ -98,7 +98,7 @@ def list_(
     ] = None,
     agent: Annotated[str | None, typer.Option(help="Only of this agent.")] = None,
     plan: Annotated[str | None, typer.Option(help="Only of this plan, by its name.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
     cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -151,7 +151,7 @@ def show(given: JobId, as_json: AsJson = False) -> None:
 def resume(
     given: JobId,
     payload: Annotated[
-        str, typer.Option(metavar="JSON", help="What the job is told; @FILE reads it.")
+        str, typer.Option(metavar="JSON", help="What the job gets, as JSON; @FILE reads it.")
     ] = "null",
     outcome: Annotated[str, typer.Option(help="Which of the wait's outcomes it is.")] = RESUMED,
     request_id: Annotated[

@@ -18,7 +18,7 @@ from mnestic.starter.cli.output import AsJson, counted, out, print_json, print_t
 def history(
     given: JobId,
     limit: Annotated[
-        int, typer.Option(min=1, max=100_000, help="At most so many, the latest.")
+        int, typer.Option(min=1, max=100_000, help="How many at most, the latest.")
     ] = 200,
     as_json: AsJson = False,
 ) -> None:

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 def override(
     given: JobId,
-    reason: Annotated[str, typer.Option(help="Why; it is kept in the audit log.")],
+    reason: Annotated[str, typer.Option(help="Why; the audit log records it.")],
     policy: Annotated[
         Literal["rebase", "pinned"],
         typer.Option(help="rebase: go on with memory as it is now; pinned: with the snapshot."),
     ] = "rebase",
     by: Annotated[str | None, typer.Option(help="Who says so.")] = None,
     payload: Annotated[
-        str, typer.Option(metavar="JSON", help="What the job is told; @FILE reads it.")
+        str, typer.Option(metavar="JSON", help="What the job gets, as JSON; @FILE reads it.")
     ] = "null",
     outcome: Annotated[str, typer.Option(help="An outcome of the wait, or timeout.")] = RESUMED,
     request_id: Annotated[

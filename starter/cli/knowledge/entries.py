@@ -24,7 +24,7 @@ Subjects = Annotated[
 ]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A word to find it by; repeat it.")]
 Parent = Annotated[str | None, typer.Option(help="The entry that it belongs to.")]
-Expires = Annotated[str | None, typer.Option("--expires", help="When it is no longer told.")]
+Expires = Annotated[str | None, typer.Option("--expires", help="When it expires.")]
 _TYPES = "interaction, insight, correction, context, learning, error, success, pattern, preference or knowledge"
 
 
@@ -82,7 +82,7 @@ def add(
 
 
 def show(given: EntryId, agent: Agent, as_json: AsJson = False) -> None:
-    """Show an entry: what it says, how it is found, what was learned from it."""
+    """Show an entry: its content, how it is found, and the facts from it."""
 
     async def work() -> None:
         async with known_memory(agent) as memory:
@@ -119,7 +119,7 @@ def list_(
     since: Annotated[str | None, typer.Option(help="From this time on, in ISO form.")] = None,
     until: Annotated[str | None, typer.Option(help="Before this time.")] = None,
     status: Annotated[str, typer.Option(help="active, archived or all.")] = "active",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 100,
     cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -169,7 +169,7 @@ def change(
         str | None, typer.Option(help="The entry that it belongs to; none for no one.")
     ] = None,
     expires: Annotated[
-        str | None, typer.Option("--expires", help="When it is no longer told; never.")
+        str | None, typer.Option("--expires", help="When it expires; never if left out.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

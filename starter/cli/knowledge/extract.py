@@ -26,7 +26,7 @@ def extract(
     ] = "cli",
     as_json: AsJson = False,
 ) -> None:
-    """Show what a message claims, by the configured model or the local rules; nothing is kept."""
+    """Show what a message claims, by the configured model or the local rules; nothing is stored."""
     from mnestic.starter.cli.overrides import command_settings
     from mnestic.starter.knowledge.extraction_preview import extract_turn
 

@@ -32,13 +32,15 @@ def list_facts(
     every: Annotated[bool, typer.Option("--all", help="Archived and deleted ones too.")] = False,
     as_of: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="What was so then: 2026-01-31, yesterday; UTC."),
+        typer.Option(metavar="TIME", help="What was true then: 2026-01-31, yesterday; UTC."),
     ] = None,
     believed_at: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="As it was believed then, by what had been heard."),
+        typer.Option(
+            metavar="TIME", help="What was believed then, by the messages received until then."
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 100,
     cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
     as_json: AsJson = False,
 ) -> None:

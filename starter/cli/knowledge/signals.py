@@ -14,12 +14,12 @@ Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 def list_signals(
     agent: Agent,
     after: Annotated[
-        int | None, typer.Option(help="Only after this number; without it, all that are kept.")
+        int | None, typer.Option(help="Only after this number; all if left out.")
     ] = None,
     kind: Annotated[
         list[str] | None, typer.Option(help="Only of this kind; may be repeated.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 100,
     as_json: AsJson = False,
 ) -> None:
     """List signals in their order; go on after the last number, and none is missed."""

@@ -11,7 +11,7 @@ from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, parse_value, print_json, print_table, run
 
-app = typer.Typer(help="What is set for an agent at run time.", no_args_is_help=True)
+app = typer.Typer(help="A setting of an agent.", no_args_is_help=True)
 Agent = Annotated[str, typer.Option(help="The agent whose settings they are.")]
 _COLUMNS = ("setting", "value", "about")
 _DEFAULT = "default"  # in place of a value

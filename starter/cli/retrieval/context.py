@@ -22,7 +22,7 @@ def context(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is known about a question as a prompt is told it, and what was left out and why."""
+    """Show the context of a question for a prompt, and what was left out and why."""
     tiers: list[TierName] = [parse_as(TierName, name, what="--tier") for name in tier or TIERS]
 
     async def work() -> None:

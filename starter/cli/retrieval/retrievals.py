@@ -14,7 +14,7 @@ _COLUMNS = ("UTC", "channel", "message", "memories", "notes", "skipped", "tokens
 
 def retrievals(
     agent: Agent,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 20,
     cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
     as_json: AsJson = False,
 ) -> None:

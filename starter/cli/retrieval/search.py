@@ -18,7 +18,7 @@ def search(
     query: Annotated[str, typer.Argument(help="The question.")],
     agent: Agent,
     mode: Annotated[str, typer.Option(help="hybrid, semantic or text.")] = "hybrid",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 10,
     min_score: Annotated[
         float | None, typer.Option(help="Only from this score on, 0 to 1; default: the policy's.")
     ] = None,

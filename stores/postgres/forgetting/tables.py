@@ -11,7 +11,7 @@ from mnestic.stores.postgres.tables import Table, instant, maybe_instant, maybe_
 
 
 class ForgettingRow(Table, table=True):
-    """Who had what forgotten, and how much that was; once it is done, a tombstone without a word of it."""
+    """A forgetting: who, what and how much; once done, a tombstone without the topic."""
 
     __tablename__ = "forgetting"
     __table_args__ = (

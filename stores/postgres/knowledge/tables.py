@@ -39,7 +39,7 @@ def _of_source(name: str) -> Any:
 
 
 class ClaimRow(Table, table=True):
-    """What somebody said to be so, append-only."""
+    """A claim: what one message or person said, append-only."""
 
     __tablename__ = "claim"
     __table_args__ = (
@@ -71,7 +71,7 @@ class ClaimRow(Table, table=True):
 
 
 class FactRow(Table, table=True):
-    """What is believed, worked out of the claims; rewritten when they change it."""
+    """A fact: what is believed, computed from the claims and rewritten when they change."""
 
     __tablename__ = "fact"
     __table_args__ = (
@@ -128,7 +128,7 @@ class FactRow(Table, table=True):
 
 
 class PredicateRow(Table, table=True):
-    """What a tenant says of a predicate; of others the defaults hold."""
+    """What a tenant has set for a predicate; for others the defaults hold."""
 
     __tablename__ = "predicate"
     __table_args__ = (
@@ -281,7 +281,7 @@ class EmbeddingRow(Table, table=True):
 
 
 class EmbeddingModelRow(Table, table=True):
-    """How many entries of an agent have a vector of a model; of those up to `complete_to` all may.
+    """How many entries of an agent have a vector of a model; up to `complete_to` none is missing.
 
     Which entries have none is found without looking at those that have one.
     """
@@ -295,7 +295,7 @@ class EmbeddingModelRow(Table, table=True):
 
 
 class LearningRow(Table, table=True):
-    """How far it is with learning from a resource; `reason` says why one is parked.
+    """The state of a resource's extraction; `reason` says why one is parked.
 
     `job_id` and `workflow_run` are of the job that heard it, if one did; `corrects` is the source id of
     the message that a correction is about.
@@ -332,7 +332,7 @@ class LearningRow(Table, table=True):
 
 
 class SignalRow(Table, table=True):
-    """What subscribers are told about a change of memory: the outbox."""
+    """A signal to subscribers about a change of memory: the outbox."""
 
     __tablename__ = "signal"
     __table_args__ = (

@@ -11,7 +11,7 @@ from mnestic.stores.postgres.tables import Table, instant, words
 
 
 class SettingRow(Table, table=True):
-    """What is set for an agent at run time."""
+    """A setting of an agent."""
 
     __tablename__ = "setting"
 
