@@ -34,7 +34,7 @@ TASK_QUEUE = "refunds"
 
 
 class RefundRequest(BaseModel):
-    """What a customer wants. `state` is what a run hands on to the next."""
+    """What a customer wants. `state` is what one run hands to the next."""
 
     order: str
     customer: str
@@ -44,7 +44,7 @@ class RefundRequest(BaseModel):
 
 
 class Decision(BaseModel):
-    """What a person says; a resume with anything else is refused."""
+    """What a person decides; a resume with anything else is refused."""
 
     approved: bool
     amount: PositiveInt
@@ -53,7 +53,7 @@ class Decision(BaseModel):
 
 @workflow.defn
 class Refund:
-    """Waits for a decision, up to two weeks, and keeps what was decided."""
+    """Waits for a decision, up to two weeks, and stores it."""
 
     @workflow.init
     def __init__(self, request: RefundRequest) -> None:
@@ -88,14 +88,14 @@ class Refund:
             payload_type=Decision,
         )
         decision = answer.payload
-        told = "nobody decided"
+        verdict = "nobody decided"
         if decision is not None:
             paid = decision.amount if decision.approved else 0
-            told = f"{decision.by} decided on {paid} EUR"
-        record = RecordWrite(namespace="refunds", key=request.order, value={"decision": told})
-        await self._memory.remember(MemoryWrite(records=(record,), note=told))
+            verdict = f"{decision.by} decided on {paid} EUR"
+        record = RecordWrite(namespace="refunds", key=request.order, value={"decision": verdict})
+        await self._memory.remember(MemoryWrite(records=(record,), note=verdict))
         await self._memory.end("completed")
-        return told
+        return verdict
 
     def _go_on(self, state: AgentMemoryState) -> None:
         workflow.continue_as_new(self._request.model_copy(update={"state": state}))
@@ -115,14 +115,14 @@ async def main() -> None:
             order=order, customer=customer, amount=int(amount), tenant_id=settings.tenant_id
         )
         workflow_id = job_workflow_id(settings.tenant_id, f"refund-{order}")
-        told = await client.execute_workflow(
+        result = await client.execute_workflow(
             Refund.run,
             request,
             id=workflow_id,
             task_queue=TASK_QUEUE,
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
         )
-        sys.stdout.write(f"{told}\n")
+        print(result)
 
 
 if __name__ == "__main__":
