@@ -77,7 +77,10 @@ def test_each_link_leads_somewhere(page: Path, target: str) -> None:
     "page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=name_of
 )
 def test_each_path_that_is_named_is_there(page: Path) -> None:
-    named = re.findall(rf"`((?:{ROOMS})/[\w./-]*)", page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(rf"`((?:{ROOMS})/[\w./-]*)", text)
+    for block in blocks(page, "sh"):
+        named += re.findall(rf"(?:^|\s)((?:{ROOMS})/[\w./-]*)", block)
 
     missing = [path for path in named if "000N" not in path and not (ROOT / path).exists()]
 
