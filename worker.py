@@ -45,7 +45,7 @@ from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
 from mnestic.starter.cli.output import exit_code, fail, leave
-from mnestic.starter.extraction_wiring import extractor_of, learning_limits
+from mnestic.starter.extraction_wiring import extraction_limits, extractor_of
 from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
 from mnestic.starter.memory_wiring import (
@@ -156,7 +156,7 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
     async with open_openai(settings) as client, open_reranker(settings) as reranker:
         model, summariser = _chat_models(settings, client)
         extractor, embedder = extractor_of(settings, client), embedder_of(settings, client)
-        limits = learning_limits(settings, extractor.model, embedder.model)
+        limits = extraction_limits(settings, extractor.model, embedder.model)
         async with open_query_models(settings, embedder, reranker) as models:
             yield Models(
                 model=model,

@@ -10,7 +10,7 @@ from mnestic.memory.ports import Memory, Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
+class Caller:
     """On whose account something is asked; called, it begins a transaction on that memory."""
 
     memory: Memory

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from mnestic.activities.callers import Asker
+from mnestic.activities.callers import Caller
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Scope
@@ -57,9 +57,9 @@ class OperationInput(BaseModel):
             write=write,
         )
 
-    def asker(self, memory: Memory) -> Asker:
+    def asker(self, memory: Memory) -> Caller:
         """On whose account what it takes to find something is."""
-        return Asker(
+        return Caller(
             memory=memory,
             tenant_id=self.scope.tenant_id,
             agent_id=self.scope.agent_id,

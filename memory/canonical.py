@@ -77,13 +77,13 @@ def storable_json(value: Any, *, what: str, depth: int = 0) -> bytes:
     """
     with suppress(TypeError, ValueError, RecursionError):  # the walk has better words for them
         content = canonical_json(value)
-        if not may_hold_nul(content) and _is_regular(value, depth=depth):
+        if not may_contain_nul(content) and _is_regular(value, depth=depth):
             return content
     _check(value, what, depth=depth)
     return canonical_json(value)
 
 
-def may_hold_nul(content: bytes) -> bool:
+def may_contain_nul(content: bytes) -> bool:
     """Whether a NUL character may be in a JSON text; otherwise the text speaks of its escape."""
     return b"\\u0000" in content
 

@@ -35,7 +35,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── WorkerUnavailableError    no worker takes a request to a job
     │   ├── BuildUnavailableError     no worker of a build polls
     │   ├── JobStuckError             its workflow code fails on the worker; needs a mended worker
-    │   ├── PartCrashedError          a part of the embedded runtime ended by itself
+    │   ├── ProcessCrashedError       a part of the embedded runtime ended by itself
     │   └── ProvisioningError         Temporal's server could not be found or built
     └── InvariantError                we are wrong; never retried, someone is told
         ├── StoredValueError          a stored row cannot be read
@@ -355,7 +355,7 @@ class JobStuckError(UnavailableError):
         )
 
 
-class PartCrashedError(UnavailableError):
+class ProcessCrashedError(UnavailableError):
     """A part of the embedded runtime ended by itself, once or so often that it is given up."""
 
     def __init__(self, *, part: str, why: str) -> None:

@@ -23,7 +23,7 @@ _SIGNS = frozenset(
 _MORE_SIGNS = "#%\u2030"  # which Unicode calls punctuation
 
 
-class Piece(DeferredModel):
+class PromptItem(DeferredModel):
     """Something to be told: one line, as it is quoted, and the words by which it is known again.
 
     `name` names it in the ledger. `tells` are the words of others that it tells as well. A `score` below `min_score`
@@ -50,11 +50,11 @@ class Tier(DeferredModel):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[PromptItem, ...]
     share: float = Field(1.0, gt=0, le=1)
 
 
-class Dropped(DeferredModel):
+class DroppedItem(DeferredModel):
     """A piece that is not told, and why."""
 
     model_config = ConfigDict(frozen=True)
@@ -65,15 +65,15 @@ class Dropped(DeferredModel):
     why: str
 
 
-class Packed(DeferredModel):
+class PackedPrompt(DeferredModel):
     """What is told: the block, its tokens, and which pieces are in it; and the ledger of the others."""
 
     model_config = ConfigDict(frozen=True)
 
     text: str = ""
     tokens: int = 0
-    kept: tuple[Piece, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
+    kept: tuple[PromptItem, ...] = ()
+    dropped: tuple[DroppedItem, ...] = ()
 
 
 Render = Callable[[Sequence[str]], str]
@@ -82,7 +82,7 @@ _Place = tuple[int, int]  # of the tier, and in it
 
 def pack(
     tiers: Iterable[Tier], *, max_tokens: int, count_tokens: Callable[[str], int], render: Render
-) -> Packed:
+) -> PackedPrompt:
     """Takes the pieces that fit, tier by tier, and tells why the others are not taken.
 
     Args:
@@ -107,7 +107,7 @@ class _Packing:
         self, tiers: tuple[Tier, ...], count_tokens: Callable[[str], int], render: Render
     ) -> None:
         self.tiers, self._count, self._render = tiers, count_tokens, render
-        self._kept: dict[_Place, Piece] = {}
+        self._kept: dict[_Place, PromptItem] = {}
         self._why: dict[_Place, str] = {}
         self._told: dict[str, str] = {}
 
@@ -125,7 +125,7 @@ class _Packing:
             else:
                 self._why[place] = why
 
-    def _refusal(self, place: _Place, piece: Piece, up_to: float) -> str | None:
+    def _refusal(self, place: _Place, piece: PromptItem, up_to: float) -> str | None:
         if piece.score is not None and piece.score < piece.min_score:
             return f"below threshold: {piece.score:.2f}, and it takes {piece.min_score:g}"
         by = [self._told.get(key) for key in map(key_of, piece.tells or (piece.words,))]
@@ -135,21 +135,21 @@ class _Packing:
             return f"over budget: it has {self._count(piece.line)} tokens"
         return None
 
-    def packed(self) -> Packed:
+    def packed(self) -> PackedPrompt:
         """What is told, and the ledger of what is not."""
         text = self._block(self._kept) if self._kept else ""
         dropped = tuple(
-            Dropped(tier=tier.name, kind=piece.kind, name=piece.name, why=self._why[place])
+            DroppedItem(tier=tier.name, kind=piece.kind, name=piece.name, why=self._why[place])
             for tier_number, tier in enumerate(self.tiers)
             for number, piece in enumerate(tier.pieces)
             if (place := (tier_number, number)) not in self._kept
         )
         kept = tuple(self._kept[place] for place in sorted(self._kept))
-        return Packed(
+        return PackedPrompt(
             text=text, tokens=self._count(text) if text else 0, kept=kept, dropped=dropped
         )
 
-    def _block(self, pieces: Mapping[_Place, Piece]) -> str:
+    def _block(self, pieces: Mapping[_Place, PromptItem]) -> str:
         return self._render([pieces[place].line for place in sorted(pieces)])
 
 

@@ -32,7 +32,7 @@ from mnestic.starter.memory_wiring import notes_of
 from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints
 from mnestic.stores.postgres.poolers import is_pooled
-from mnestic.stores.postgres.rights import find_amiss, summarise
+from mnestic.stores.postgres.rights import find_rights_problems, summarise
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url
 
 _OLDEST_POSTGRES = 150_000
@@ -183,7 +183,7 @@ def _migrations(connection: psycopg.Connection) -> Finding:
 
 
 def _rights(connection: psycopg.Connection) -> Finding:
-    amiss = [one.what for one in find_amiss(connection)]
+    amiss = [one.what for one in find_rights_problems(connection)]
     return Finding(
         part="rights",
         ok=not amiss,

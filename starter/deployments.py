@@ -167,7 +167,7 @@ class Deployment:
                 return None
         return Move(from_build=build_id, to_build=_current(found))
 
-    async def find_sure_move(self, job_id: str) -> Move | None:
+    async def find_safe_move(self, job_id: str) -> Move | None:
         """As `find_move`, once this version's code has replayed the job, as the other build has to.
 
         That build is taken to be of this version.

@@ -53,7 +53,7 @@ async def find_models(settings: Settings, *, limit: timedelta) -> tuple[str, ...
     """
     async with open_openai(settings) as client:
         chosen = extractor_of(settings, client).model, embedder_of(settings, client).model
-        learning_limits(settings, *chosen)
+        extraction_limits(settings, *chosen)
         if client is None:
             return ()
         from mnestic.activities.clients.openai_compatible import (  # noqa: PLC0415 - half a second
@@ -65,7 +65,7 @@ async def find_models(settings: Settings, *, limit: timedelta) -> tuple[str, ...
         return models
 
 
-def learning_limits(settings: Settings, *models: str | None) -> LearningLimits:
+def extraction_limits(settings: Settings, *models: str | None) -> LearningLimits:
     """What the calls of these models for learning are held to.
 
     Raises:

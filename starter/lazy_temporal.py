@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 from mnestic.starter.settings import Settings
 
 if TYPE_CHECKING:  # a third of a second, which only who needs Temporal pays
-    from mnestic.starter.temporal_connection import TemporalReach
+    from mnestic.starter.temporal_connection import TemporalConnection
 
 
-class Reach:
+class LazyTemporal:
     """Where workflows are started. Connects at the first call, and once."""
 
-    def __init__(self, settings: Settings, *, connected: "TemporalReach | None" = None) -> None:
+    def __init__(
+        self, settings: Settings, *, connected: "TemporalConnection | None" = None
+    ) -> None:
         """Prepares it.
 
         Args:
@@ -26,7 +28,7 @@ class Reach:
         self._settings, self._connected = settings, connected
         self._connecting = asyncio.Lock()
 
-    async def temporal(self) -> "TemporalReach":
+    async def temporal(self) -> "TemporalConnection":
         """Temporal, connected.
 
         Raises:
@@ -40,9 +42,9 @@ class Reach:
             return self._connected
 
 
-def _load() -> "Callable[[Settings], Awaitable[TemporalReach]]":
+def _load() -> "Callable[[Settings], Awaitable[TemporalConnection]]":
     from mnestic.starter.temporal_connection import (  # noqa: PLC0415 - it imports Temporal
-        reach_temporal,
+        connect_temporal_for_starts,
     )
 
-    return reach_temporal
+    return connect_temporal_for_starts

@@ -14,7 +14,7 @@ from mnestic.starter.wiring import connect_temporal, find_endpoints
 
 
 @dataclass(frozen=True, kw_only=True)
-class TemporalReach:
+class TemporalConnection:
     """Where workflows are started: the client, its address for people, and the workers' task queue."""
 
     temporal: Client
@@ -33,7 +33,7 @@ class TemporalReach:
             )
 
 
-async def reach_temporal(settings: Settings) -> TemporalReach:
+async def connect_temporal_for_starts(settings: Settings) -> TemporalConnection:
     """Connects to the Temporal that the settings, or the runtime that is up, say.
 
     Raises:
@@ -41,7 +41,7 @@ async def reach_temporal(settings: Settings) -> TemporalReach:
         TemporalUnavailableError: it does not answer.
     """
     endpoints = find_endpoints(settings)
-    return TemporalReach(
+    return TemporalConnection(
         temporal=await connect_temporal(endpoints),
         address=endpoints.temporal_address,
         task_queue=settings.task_queue,

@@ -104,7 +104,7 @@ async def run_to_the_end(
     )
 
 
-async def run_soon(
+async def run_local_first(
     method: Method[Asked, Result], asked: Asked, *, activity_id: str | None = None
 ) -> Result:
     """Runs an activity inside the workflow task, and as an ordinary one if that takes too long.

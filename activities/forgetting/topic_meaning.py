@@ -7,7 +7,7 @@ what is of the same session or time, helps with a question, and is not about a t
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mnestic.activities.callers import Asker
+from mnestic.activities.callers import Caller
 from mnestic.activities.forgetting.topic_rows import make_topic
 from mnestic.activities.retrieval.reranking import SKIPPED
 from mnestic.activities.retrieval.retrieval import retrieve
@@ -52,7 +52,7 @@ class TopicMeaning:
     uncompared: tuple[LeftOver, ...]
 
 
-async def entries_about(asker: Asker, topic: str, *, embedder: Embedder) -> TopicMeaning:
+async def entries_about(asker: Caller, topic: str, *, embedder: Embedder) -> TopicMeaning:
     """Compares entries with a topic, without those that have its words.
 
     Nor those with words that only begin alike: a model that knows words by their parts takes Parisa for
@@ -105,7 +105,7 @@ async def entries_about(asker: Asker, topic: str, *, embedder: Embedder) -> Topi
     )
 
 
-async def _embed_missing(asker: Asker, embedder: Embedder) -> list[Unembedded]:
+async def _embed_missing(asker: Caller, embedder: Embedder) -> list[Unembedded]:
     """Gives entries that have no vector yet theirs, as ingestion would; returns those that the model refuses.
 
     Raises:
@@ -131,7 +131,7 @@ async def _embed_missing(asker: Asker, embedder: Embedder) -> list[Unembedded]:
 
 
 async def _embed(
-    asker: Asker, embedder: Embedder, batch: Sequence[Unembedded]
+    asker: Caller, embedder: Embedder, batch: Sequence[Unembedded]
 ) -> Sequence[Unembedded]:
     """Embeds entries; a batch that is refused by halves, until those are found that the model refuses."""
     try:

@@ -12,7 +12,7 @@ from mnestic.activities.jobs.contexts import load_context
 from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
 from mnestic.activities.jobs.transcripts import transcript
 from mnestic.activities.knowledge.exchanges import have_learned, receive_said
-from mnestic.activities.knowledge.job_knowledge import find_known
+from mnestic.activities.knowledge.job_knowledge import list_prompt_facts
 from mnestic.activities.models.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
@@ -129,7 +129,7 @@ class ThinkActivities:
                 state = await transaction.working.load(asked.scope.session_id)
                 used = await _used(transaction, asked)
                 values = await self._values(transaction, asked)
-                known = await find_known(transaction, asked.know)
+                known = await list_prompt_facts(transaction, asked.know)
                 context = await self._context(transaction, asked)
             if done is not None:
                 await _learned(asked)

@@ -74,7 +74,7 @@ class KnowledgeActivities:
         return result
 
 
-async def find_known(
+async def list_prompt_facts(
     transaction: Transaction, select: KnowledgeSelection | None
 ) -> tuple[str, ...]:
     """What a prompt is told of what is known, a line each, what matters most first.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias, TypeVar
 
-from mnestic.activities.callers import Asker
+from mnestic.activities.callers import Caller
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.activities.retrieval.retrieval import Begin, retrieve
 from mnestic.memory.canonical import check_text
@@ -70,7 +70,7 @@ class SourceLimits:
 class _Asked:
     """A message for which something is looked for."""
 
-    asker: Asker
+    asker: Caller
     message: str
     select: AutoSelection
     said: Sequence[str]
@@ -115,7 +115,7 @@ class AutoRetriever:
 
     async def find(
         self,
-        asker: Asker,
+        asker: Caller,
         message: str,
         *,
         select: AutoSelection,

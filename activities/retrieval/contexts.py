@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import get_args
 
-from mnestic.activities.callers import Asker
+from mnestic.activities.callers import Caller
 from mnestic.activities.knowledge.subjects import find_subjects
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.activities.retrieval.retrieval import Begin, retrieve
@@ -66,7 +66,7 @@ class ContextBuilder:
 
     async def for_query(
         self,
-        asker: Asker,
+        asker: Caller,
         query: RetrievalQuery,
         *,
         max_tokens: int,
@@ -135,7 +135,9 @@ class ContextBuilder:
             count_tokens=self._count_tokens,
         )
 
-    async def of_learning(self, asker: Asker, topic: RetrievalQuery, *, max_tokens: int) -> Context:
+    async def of_learning(
+        self, asker: Caller, topic: RetrievalQuery, *, max_tokens: int
+    ) -> Context:
         """What was learned of a topic: patterns, lessons and insights, the surest first."""
         only = topic.model_copy(update={"entry_types": LEARNED})
         return await self.for_query(

@@ -12,7 +12,7 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import TypeVar
 
-from mnestic.activities.callers import Asker
+from mnestic.activities.callers import Caller
 from mnestic.activities.models.calls import LearningCalls, LearningLimits
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.activities.retrieval.reranking import Rerankers
@@ -59,7 +59,7 @@ class QueryModels:
         self._keeping: set[asyncio.Task[None]] = set()
 
     def embedder(
-        self, asker: Asker, *, within: timedelta | None = None, is_held: bool = True
+        self, asker: Caller, *, within: timedelta | None = None, is_held: bool = True
     ) -> Embedder:
         """The embedder, on an asker's account.
 
@@ -72,7 +72,7 @@ class QueryModels:
             return self._embedder
         return _MeteredEmbedder(self._embedder, self, asker=asker, within=within, is_held=is_held)
 
-    def rerankers(self, asker: Asker, *, within: timedelta | None = None) -> Rerankers:
+    def rerankers(self, asker: Caller, *, within: timedelta | None = None) -> Rerankers:
         """The rerankers, on an asker's account; nobody waits longer than he would anyway, or `within`."""
         limit = self._reranking if within is None else min(within, self._reranking)
         return {
@@ -84,7 +84,7 @@ class QueryModels:
 
     async def ask(
         self,
-        asker: Asker,
+        asker: Caller,
         work: Callable[[], Awaitable[Answer]],
         *,
         purpose: Purpose,
@@ -140,7 +140,7 @@ class QueryModels:
     def _begin_keeping(
         self,
         calls: LearningCalls,
-        asker: Asker,
+        asker: Caller,
         answer: Embedded | Reranked | ModelRefusedError,
         *,
         permit: AsyncExitStack,
@@ -195,7 +195,7 @@ class _MeteredEmbedder:
         embedder: Embedder,
         models: QueryModels,
         *,
-        asker: Asker,
+        asker: Caller,
         within: timedelta | None,
         is_held: bool,
     ) -> None:
@@ -219,7 +219,7 @@ class _MeteredReranker:
     """A reranker on somebody's account."""
 
     def __init__(
-        self, reranker: Reranker, models: QueryModels, *, asker: Asker, within: timedelta
+        self, reranker: Reranker, models: QueryModels, *, asker: Caller, within: timedelta
     ) -> None:
         self.name, self.model = reranker.name, reranker.model
         self._reranker, self._models = reranker, models

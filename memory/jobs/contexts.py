@@ -14,7 +14,7 @@ from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.recalls import Recalled
 from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.jobs.snapshots import EPISODIC_TAIL
-from mnestic.memory.packing import Packed, Piece, Tier, pack
+from mnestic.memory.packing import PackedPrompt, PromptItem, Tier, pack
 from mnestic.memory.quotations import quoted, quoted_block
 
 OPENING = (
@@ -60,7 +60,7 @@ class JobContext(DeferredModel):
         """What templates find as `${memory.episodes}` and `${memory.records.NAMESPACE.KEY}`."""
         return Recalled(records=tuple(self._live()), episodes=self.episodes).as_variable()
 
-    def packed(self, *, count_tokens: Callable[[str], int], max_tokens: int) -> Packed:
+    def packed(self, *, count_tokens: Callable[[str], int], max_tokens: int) -> PackedPrompt:
         """The block that a model is given, within a budget."""
         records = tuple(map(_record_piece, self._live()[:_MOST_RECORDS]))
         return pack(
@@ -78,12 +78,12 @@ class JobContext(DeferredModel):
         return [each for each in self.records if not each.is_namespace and each.value is not None]
 
 
-def _record_piece(record: ReadRecord) -> Piece:
+def _record_piece(record: ReadRecord) -> PromptItem:
     name = f"{record.namespace}/{record.key}"
     line = quoted({"record": name, "value": record.value})
-    return Piece(kind="record", name=name, line=line, words=name)
+    return PromptItem(kind="record", name=name, line=line, words=name)
 
 
-def _episode_piece(episode: Episode) -> Piece:
+def _episode_piece(episode: Episode) -> PromptItem:
     line = quoted({"episode": episode.summary, "date": f"{episode.created_at:%Y-%m-%d}"})
-    return Piece(kind="episode", name=episode.id, line=line, words=episode.id)
+    return PromptItem(kind="episode", name=episode.id, line=line, words=episode.id)

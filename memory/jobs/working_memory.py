@@ -14,7 +14,7 @@ from pydantic_core import PydanticSerializationError
 from mnestic.memory.canonical import (
     canonical_object,
     check_json,
-    may_hold_nul,
+    may_contain_nul,
     sha256_hex,
     storable_json,
 )
@@ -174,7 +174,7 @@ def _messages_json(messages: tuple[Message, ...]) -> bytes:
     """Messages in canonical form, as pydantic writes them: most of a session, and nothing but text."""
     with suppress(PydanticSerializationError):  # half of a surrogate pair
         content = _MESSAGES.dump_json(messages)
-        if not may_hold_nul(content):
+        if not may_contain_nul(content):
             return content
     check_json(_MESSAGES.dump_python(messages, mode="json"), what="working memory.messages")
     return _MESSAGES.dump_json(messages)

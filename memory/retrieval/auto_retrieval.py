@@ -15,7 +15,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryType
 from mnestic.memory.knowledge.prompt_facts import quote_memory
 from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.language.time_words import time_in_words
-from mnestic.memory.packing import Dropped, Piece, Tier, key_of, pack
+from mnestic.memory.packing import DroppedItem, PromptItem, Tier, key_of, pack
 from mnestic.memory.quotations import quoted, quoted_block
 from mnestic.memory.retrieval.notes import Note
 from mnestic.memory.retrieval.queries import RetrievedEntry
@@ -100,7 +100,7 @@ class AutoRetrieval(Found):
 
     text: str = ""
     tokens: int = 0
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedItem, ...] = ()
 
     @property
     def entry_ids(self) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ def render(lines: Sequence[str]) -> str:
     return quoted_block(OPENING, "memories", lines)
 
 
-def memory_piece(memory: RetrievedMemory) -> Piece:
+def memory_piece(memory: RetrievedMemory) -> PromptItem:
     """A memory as a prompt is told of it."""
     line = quote_memory(
         memory.content,
@@ -180,15 +180,15 @@ def memory_piece(memory: RetrievedMemory) -> Piece:
         at=memory.timestamp,
         when=memory.when,
     )
-    return Piece(
+    return PromptItem(
         kind="memory", name=memory.entry_id, line=line, words=memory.content, score=memory.score
     )
 
 
-def note_piece(note: Note) -> Piece:
+def note_piece(note: Note) -> PromptItem:
     """A note as a prompt is told of it."""
     line = quoted({"note": note.path, "text": note.content})
-    return Piece(kind="note", name=note.path, line=line, words=f"{note.path} {note.content}")
+    return PromptItem(kind="note", name=note.path, line=line, words=f"{note.path} {note.content}")
 
 
 def without(entries: Sequence[RetrievedEntry], said: Sequence[str]) -> tuple[RetrievedEntry, ...]:

@@ -18,7 +18,7 @@ from mnestic.memory.knowledge.world.histories import FactHistory
 from mnestic.memory.knowledge.world.summaries import CategorySummary
 from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.language.time_words import time_in_words
-from mnestic.memory.packing import Dropped, Piece, Tier, pack
+from mnestic.memory.packing import DroppedItem, PromptItem, Tier, pack
 from mnestic.memory.quotations import quoted, quoted_block
 from mnestic.memory.retrieval.auto_retrieval import LONGEST_MEMORY
 from mnestic.memory.retrieval.queries import RetrievedEntry
@@ -54,7 +54,7 @@ class Context(DeferredModel):
     tokens: int
     max_tokens: int
     kept: tuple[KeptPart, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedItem, ...] = ()
     skipped: dict[str, str] = Field(default_factory=dict)
 
 
@@ -116,7 +116,7 @@ def context_of(
 def summary_tier(summaries: Iterable[CategorySummary]) -> Tier:
     """Summaries of categories, which come first; a fact that one tells is not told once more."""
     pieces = (
-        Piece(
+        PromptItem(
             kind="summary",
             name=one.category,
             line=quoted({"category": one.category, "summary": one.text}),
@@ -135,7 +135,7 @@ def fact_tier(facts: Iterable[Fact], *, asked: Collection[str] = ()) -> Tier:
         key=lambda fact: (fact.predicate not in asked, -fact.valid_from.timestamp(), fact.id),
     )
     pieces = tuple(
-        Piece(
+        PromptItem(
             kind="fact",
             name=fact.id,
             line=quote_fact(fact),
@@ -166,7 +166,8 @@ def history_tier(histories: Iterable[FactHistory]) -> Tier:
     facts = [fact for history in histories for fact in history.facts]
     facts.sort(key=lambda fact: (fact.valid_from, fact.predicate, fact.id), reverse=True)
     pieces = tuple(
-        Piece(kind="fact", name=fact.id, line=quote_change(fact), words=fact.id) for fact in facts
+        PromptItem(kind="fact", name=fact.id, line=quote_change(fact), words=fact.id)
+        for fact in facts
     )
     return Tier(name="history", pieces=pieces)
 
@@ -175,7 +176,7 @@ def _said(fact: Fact) -> str:
     return f"{fact.subject} {fact.predicate} {fact.object}"
 
 
-def _piece(entry: Entry, *, now: datetime) -> Piece:
+def _piece(entry: Entry, *, now: datetime) -> PromptItem:
     line = quote_memory(
         cut_text(entry.content, LONGEST_MEMORY, least_chars=LONGEST_MEMORY // 2),
         by=entry.speaker,
@@ -183,4 +184,4 @@ def _piece(entry: Entry, *, now: datetime) -> Piece:
         at=entry.at,
         when=time_in_words(entry.at, now=now),
     )
-    return Piece(kind="memory", name=entry.id, line=line, words=entry.content)
+    return PromptItem(kind="memory", name=entry.id, line=line, words=entry.content)

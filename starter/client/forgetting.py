@@ -7,7 +7,7 @@ from mnestic.memory.forgetting.requests import Purged, TopicForgotten
 from mnestic.memory.forgetting.topics import topic_words
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.contexts import ContextClient
-from mnestic.starter.lazy_temporal import Reach
+from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.started_workflow import StartedWorkflow
 
 if TYPE_CHECKING:  # a third of a second, which only who forgets pays
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # a third of a second, which only who forgets pays
 class ForgettingClient(ContextClient):
     """One agent's memory, which can forget."""
 
-    _reach: Reach | None
+    _reach: LazyTemporal | None
 
     async def preview_forget(self, topic: FreeText) -> TopicForgotten:
         """What forgetting a topic would remove and what it would leave.

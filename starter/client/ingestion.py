@@ -13,7 +13,7 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.importers.turns import Refuse, refuse_or_raise
-from mnestic.starter.temporal_connection import TemporalReach
+from mnestic.starter.temporal_connection import TemporalConnection
 
 _BATCH = 500  # messages kept in one transaction
 
@@ -60,7 +60,7 @@ async def start_ingest(client: MnesticClient, *, agent_id: str) -> WorkflowHandl
     Raises:
         TemporalUnavailableError: Temporal does not answer.
     """
-    reach = TemporalReach(
+    reach = TemporalConnection(
         temporal=client.temporal,
         address=client.endpoints.temporal_address,
         task_queue=client.settings.task_queue,

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import get_args
 
-from mnestic.activities.callers import Asker
+from mnestic.activities.callers import Caller
 from mnestic.activities.knowledge.subjects import find_subjects
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import (
@@ -281,8 +281,8 @@ class KnowledgeClient(ChecksTexts):
                 return trimmed
 
     @property
-    def _asker(self) -> Asker:
-        return Asker(
+    def _asker(self) -> Caller:
+        return Caller(
             memory=self._memory,
             tenant_id=self._tenant_id,
             agent_id=self._agent_id,

@@ -24,7 +24,7 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.forgetting import ForgettingClient
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
-from mnestic.starter.lazy_temporal import Reach
+from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.memory_wiring import local_models, token_counter
 
 
@@ -39,7 +39,7 @@ class MemoryClient(ForgettingClient):
         agent_id: str,
         models: QueryModels | None = None,
         auto: AutoRetriever | None = None,
-        reach: Reach | None = None,
+        reach: LazyTemporal | None = None,
         extraction: ExtractionStarts | None = None,
     ) -> None:
         """Prepares the client.

@@ -18,7 +18,7 @@ from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.predicates import PredicateClient
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
-from mnestic.starter.lazy_temporal import Reach
+from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.memory_wiring import (
     auto_retriever,
     embedder_of,
@@ -44,7 +44,7 @@ class MemoryConnection(ChecksTexts):
         *,
         settings: Settings,
         models: QueryModels | None = None,
-        reach: Reach | None = None,
+        reach: LazyTemporal | None = None,
     ) -> None:
         """Prepares the connection, of what is connected already.
 
@@ -62,7 +62,7 @@ class MemoryConnection(ChecksTexts):
         self._memory = memory
         self._models = models or local_models()
         self._auto = auto_retriever(settings, self._models)
-        self._reach = reach or Reach(settings)
+        self._reach = reach or LazyTemporal(settings)
         self._extraction: ExtractionStarts | None = None  # a worker sees what is added
         self._closing = AsyncExitStack()
         self._closing.push_async_callback(memory.close)

@@ -15,10 +15,10 @@ from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.memory_connection import MemoryConnection, open_models
 from mnestic.starter.jobs.steering import JobSteering
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
-from mnestic.starter.lazy_temporal import Reach
+from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.settings import Settings, load_settings
-from mnestic.starter.temporal_connection import TemporalReach
+from mnestic.starter.temporal_connection import TemporalConnection
 from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints, open_memory
 
 
@@ -40,10 +40,10 @@ class Connection(JobSteering, MemoryConnection):
             InvalidInputError: the tenant of the settings is no id.
         """
         JobSteering.__init__(self, temporal, settings=settings, endpoints=endpoints)
-        reached = TemporalReach(
+        reached = TemporalConnection(
             temporal=temporal, address=endpoints.temporal_address, task_queue=settings.task_queue
         )
-        reach = Reach(settings, connected=reached)
+        reach = LazyTemporal(settings, connected=reached)
         MemoryConnection.__init__(self, memory, settings=settings, models=models, reach=reach)
         self._extraction = ExtractionStarts(reach, tenant_id=settings.tenant_id)
 

@@ -19,7 +19,7 @@ from typing import BinaryIO, Self
 
 import psutil
 
-from mnestic.memory.errors import PartCrashedError
+from mnestic.memory.errors import ProcessCrashedError
 from mnestic.starter.embedded.guardian import DONE
 from mnestic.starter.embedded.process_mark import ProcessMark
 
@@ -69,7 +69,7 @@ class Part:
         """Gives the part a moment to become ready.
 
         Raises:
-            PartCrashedError: it ended instead.
+            ProcessCrashedError: it ended instead.
         """
         if await self.wait(limit_s) is not None:
             raise self.crash()
@@ -87,7 +87,7 @@ class Part:
         self._send(signal.SIGKILL)
         await self.wait()
 
-    def crash(self) -> PartCrashedError:
+    def crash(self) -> ProcessCrashedError:
         """The error that names this part, its exit code and its log."""
         return _crash(self.spec, self.exit_code)
 
@@ -139,7 +139,7 @@ class Crew:
         """Starts a guardian of the parts that run and of those that will.
 
         Raises:
-            PartCrashedError: it could not be started.
+            ProcessCrashedError: it could not be started.
         """
         self._close_pipe()
         read_end, self._pipe = os.pipe()
@@ -160,7 +160,7 @@ class Crew:
         """Starts a part.
 
         Raises:
-            PartCrashedError: it could not be started.
+            ProcessCrashedError: it could not be started.
         """
         part = await _spawn(spec)
         self._parts.append(part)
@@ -176,7 +176,7 @@ class Crew:
         """A part that becomes ready within the block, and is stopped when an error ends the block.
 
         Raises:
-            PartCrashedError: it could not be started.
+            ProcessCrashedError: it could not be started.
         """
         part = await self.start(spec)
         try:
@@ -237,9 +237,9 @@ async def _spawn(spec: PartSpec, stdin: int = asyncio.subprocess.DEVNULL) -> Par
     return Part(spec, process)
 
 
-def _crash(spec: PartSpec, exit_code: int | None) -> PartCrashedError:
+def _crash(spec: PartSpec, exit_code: int | None) -> ProcessCrashedError:
     why = f"ended by itself with exit code {exit_code}; its log is {spec.log}"
-    return PartCrashedError(part=spec.name, why=why)
+    return ProcessCrashedError(part=spec.name, why=why)
 
 
 def _open_log(path: Path) -> BinaryIO:

@@ -64,7 +64,7 @@ async def download(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
     """Downloads into the directory `draft`; given up when nothing more comes for too long.
 
     Raises:
-        PartCrashedError: the download could not be started.
+        ProcessCrashedError: the download could not be started.
     """
     target = draft / "download"
     target.mkdir()
@@ -91,7 +91,7 @@ async def build(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
     """Builds in the directory `draft`, from the module's pins alone.
 
     Raises:
-        PartCrashedError: the build could not be started.
+        ProcessCrashedError: the build could not be started.
     """
     module, program = draft / "module", draft / "temporal"
     shutil.copytree(sources.module_dir, module)

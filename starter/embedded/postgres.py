@@ -73,7 +73,7 @@ async def start_postgres(data_dir: Path, crew: Crew) -> tuple[Part, PostgresAddr
 
     Raises:
         DatabaseUnavailableError: it cannot be made or does not answer in time.
-        PartCrashedError: it ended by itself.
+        ProcessCrashedError: it ended by itself.
     """
     programs = _programs()
     owner = find_owner(data_dir, programs)

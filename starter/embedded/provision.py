@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from mnestic.memory.errors import PartCrashedError, ProvisioningError
+from mnestic.memory.errors import ProcessCrashedError, ProvisioningError
 from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.make_temporal import (
     CLI_VERSION,
@@ -129,7 +129,7 @@ class _Search:
         with tempfile.TemporaryDirectory(prefix="draft-", dir=cached.parent) as draft:
             try:
                 made = await make(Path(draft), self._sources, self._crew)
-            except PartCrashedError as error:
+            except ProcessCrashedError as error:
                 made = NotMade(str(error))
             if isinstance(made, Path) and await _version_of(made) is None:
                 made = NotMade("what came out does not run")

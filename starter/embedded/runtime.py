@@ -99,7 +99,7 @@ class EmbeddedRuntime:
         """Waits until the runtime is stopped.
 
         Raises:
-            PartCrashedError: a part ended by itself again and again.
+            ProcessCrashedError: a part ended by itself again and again.
         """
         await self._supervisor.wait()
 
@@ -111,7 +111,7 @@ class EmbeddedRuntime:
         """Starts a worker and returns its pid, once it polls.
 
         Raises:
-            PartCrashedError: it ended instead.
+            ProcessCrashedError: it ended instead.
             TemporalUnavailableError: it does not poll in time.
         """
         began = time.monotonic()

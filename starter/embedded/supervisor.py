@@ -13,7 +13,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
-from mnestic.memory.errors import MnesticError, PartCrashedError
+from mnestic.memory.errors import MnesticError, ProcessCrashedError
 from mnestic.starter.embedded.crew import Part
 
 Start = Callable[[], Awaitable[Part]]
@@ -92,9 +92,9 @@ class SupervisedPart:
                 self._report(f"{name} runs again (pid {self.part.mark.pid})")
                 return
 
-    def _given_up(self, times: int, why: str) -> PartCrashedError:
+    def _given_up(self, times: int, why: str) -> ProcessCrashedError:
         minutes = self._policy.within.total_seconds() / 60
-        return PartCrashedError(
+        return ProcessCrashedError(
             part=self.part.spec.name,
             why=f"ended or did not start {times} times within {minutes:g} minutes, so it is given up; "
             f"the last time: {why}",
@@ -153,7 +153,7 @@ class Supervisor:
         """Waits until the block is left, or a part is given up.
 
         Raises:
-            PartCrashedError: names the part.
+            ProcessCrashedError: names the part.
         """
         assert self._over is not None, "the supervisor was never entered"
         await asyncio.shield(self._over)

@@ -15,7 +15,7 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, UpdateNa
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from mnestic.memory.errors import PartCrashedError, TemporalUnavailableError
+from mnestic.memory.errors import ProcessCrashedError, TemporalUnavailableError
 from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.starter.embedded.connection import connect, environment_for_embedded
 from mnestic.starter.embedded.crew import Crew, Part, PartSpec
@@ -68,14 +68,14 @@ async def start_temporal(
     Raises:
         InUseError: the port that was asked for is taken.
         TemporalUnavailableError: it does not answer in time.
-        PartCrashedError: it ended by itself.
+        ProcessCrashedError: it ended by itself.
     """
     for _ in range(PORT_TRIES):
         ports = _Ports.choose(port, last)
         try:
             async with crew.starting(_spec(program, data_dir, ports)) as part:
                 await _until_ready(part, ports)
-        except PartCrashedError as error:
+        except ProcessCrashedError as error:
             if ports.are_free():
                 raise  # it did not lose a race for its ports, so another start would end the same way
             crash = error

@@ -53,7 +53,7 @@ async def start_worker_process(crew: Crew, wiring: WorkerWiring) -> Part:
     """Starts a worker; returns once it polls.
 
     Raises:
-        PartCrashedError: it ended instead.
+        ProcessCrashedError: it ended instead.
         TemporalUnavailableError: it does not poll in time.
     """
     client = await connect(wiring.temporal_address, embedded=wiring.embedded)

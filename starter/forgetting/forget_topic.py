@@ -9,7 +9,7 @@ from typing import Any
 
 from temporalio.client import WorkflowHandle
 
-from mnestic.activities.callers import Asker
+from mnestic.activities.callers import Caller
 from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.activities.forgetting.steps import begin_forgetting
 from mnestic.activities.forgetting.topic_meaning import entries_about
@@ -26,13 +26,13 @@ from mnestic.memory.forgetting.requests import (
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
 from mnestic.starter.forgetting.preview import TopicSurvey
 from mnestic.starter.rpc import rpc_errors
-from mnestic.starter.temporal_connection import TemporalReach
+from mnestic.starter.temporal_connection import TemporalConnection
 
 
 class TopicForgetting:
     """Has one agent forget. `ForgettingClient` says what each method does and raises."""
 
-    def __init__(self, asker: Asker, *, models: QueryModels, reach: TemporalReach) -> None:
+    def __init__(self, asker: Caller, *, models: QueryModels, reach: TemporalConnection) -> None:
         self._asker, self._models, self._reach = asker, models, reach
 
     async def preview(self, topic: str) -> TopicForgotten:

@@ -100,7 +100,7 @@ class JobSteering(ChecksTexts):
         deployment = Deployment(
             self.temporal, settings=self.settings, address=address, polls_within=self.polls_within
         )
-        find = deployment.find_move if untried else deployment.find_sure_move
+        find = deployment.find_move if untried else deployment.find_safe_move
         move = await find(job_id)
         await self._signal(job_id, POKE)
         if move is not None:

@@ -14,7 +14,7 @@ from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.knowledge.extraction import Extraction, Turn
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Id
-from mnestic.starter.extraction_wiring import extractor_of, learning_limits
+from mnestic.starter.extraction_wiring import extraction_limits, extractor_of
 from mnestic.starter.memory_wiring import find_database, open_database, open_openai, prices_of
 from mnestic.starter.settings import Settings
 
@@ -45,7 +45,7 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
             return extractor.name, await extractor.extract([turn])
         asker = _Asker(tenant_id=settings.tenant_id, agent_id=agent_id)
         async with _open(settings) as memory:
-            limits = learning_limits(settings, extractor.model)
+            limits = extraction_limits(settings, extractor.model)
             calls = LearningCalls(
                 memory,
                 purpose="extract",

@@ -8,7 +8,7 @@ import asyncio
 import logging
 
 from mnestic.memory.errors import MnesticError
-from mnestic.starter.lazy_temporal import Reach
+from mnestic.starter.lazy_temporal import LazyTemporal
 
 _PAUSE_S = 1.0  # between two starts: each is an event of the workflow's history
 _AT_END_S = 2.0  # for what is to be started still when the connection closes
@@ -18,7 +18,7 @@ log = logging.getLogger("mnestic.extraction")
 class ExtractionStarts:
     """Starts the extraction of agents' messages in the background, and no more than once a second."""
 
-    def __init__(self, reach: Reach, *, tenant_id: str) -> None:
+    def __init__(self, reach: LazyTemporal, *, tenant_id: str) -> None:
         self._reach, self._tenant_id = reach, tenant_id
         self._agents: set[str] = set()
         self._is_closing = asyncio.Event()

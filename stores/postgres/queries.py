@@ -65,7 +65,7 @@ def _text(name: str) -> str:
     return _COMMENT.sub("", included)
 
 
-def held_values(held: Stretch | None) -> dict[str, Any]:
+def validity_parameters(held: Stretch | None) -> dict[str, Any]:
     """The parameters of queries that ask what held at some moments; without moments they ask what holds now."""
     if held is None:
         return {"held_first": None, "held_last": None, "held_asked": []}

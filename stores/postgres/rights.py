@@ -149,7 +149,7 @@ class _Right(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Amiss:
+class RightsProblem:
     """Something that is not as it should be, and the statement by which the owner puts it right."""
 
     what: str
@@ -162,13 +162,13 @@ def make_role(owner: psycopg.Connection[Any]) -> None:
         owner.execute(_MAKE_ROLE)
 
 
-def mend_rights(owner: psycopg.Connection[Any]) -> tuple[str, ...]:
+def repair_rights(owner: psycopg.Connection[Any]) -> tuple[str, ...]:
     """Puts rights and walls right, in the connection's transaction; returns what was amiss.
 
     Raises:
         ConfigurationError: the connection's role does not own the schema.
     """
-    found = find_amiss(owner)
+    found = find_rights_problems(owner)
     if found:
         _require_owner(owner)
     for one in found:
@@ -176,7 +176,7 @@ def mend_rights(owner: psycopg.Connection[Any]) -> tuple[str, ...]:
     return tuple(one.what for one in found)
 
 
-def find_amiss(connection: psycopg.Connection[Any]) -> tuple[Amiss, ...]:
+def find_rights_problems(connection: psycopg.Connection[Any]) -> tuple[RightsProblem, ...]:
     """What is not as it should be of rights and walls in a schema of this code's version; any role may look."""
     return (*_role_amiss(connection), *_rights_amiss(connection), *_walls_amiss(connection))
 
@@ -187,28 +187,28 @@ def summarise(amiss: Sequence[str]) -> str:
     return "; ".join(amiss[:_MOST_NAMED]) + more
 
 
-def _role_amiss(connection: psycopg.Connection[Any]) -> Iterator[Amiss]:
+def _role_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]:
     if connection.execute(_ROLE).fetchone() == (True,):
-        yield Amiss(
+        yield RightsProblem(
             "mnestic_app has rights of an administrator", sql.Composed([sql.SQL(_WEAKEN_ROLE)])
         )
 
 
-def _rights_amiss(connection: psycopg.Connection[Any]) -> Iterator[Amiss]:
+def _rights_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]:
     wanted = set(_wanted())
     ours = {right[:2] for right in wanted}
     found = {_Right(*row) for row in connection.execute(_RIGHTS).fetchall()}
     for right in sorted(wanted - found):
-        yield Amiss(
+        yield RightsProblem(
             f"{right.role} lacks {_described(right)}", _statement("GRANT {} ON {} {} TO {}", right)
         )
     for right in sorted(right for right in found - wanted if right[:2] in ours):
-        yield Amiss(
+        yield RightsProblem(
             f"{right.role} has {_described(right)}", _statement("REVOKE {} ON {} {} FROM {}", right)
         )
 
 
-def _walls_amiss(connection: psycopg.Connection[Any]) -> Iterator[Amiss]:
+def _walls_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]:
     walls = {name: walls for name, *walls in connection.execute(_WALLS).fetchall()}
     mends = (
         ("has no row-level security", "ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY"),
@@ -218,12 +218,14 @@ def _walls_amiss(connection: psycopg.Connection[Any]) -> Iterator[Amiss]:
     for name in sorted(_TABLES.keys() - _WITHOUT_TENANT):
         for is_there, (what, mend) in zip(walls.get(name, ()), mends, strict=False):
             if not is_there:
-                yield Amiss(f"{name} {what}", sql.SQL(mend).format(table=sql.Identifier(name)))
+                yield RightsProblem(
+                    f"{name} {what}", sql.SQL(mend).format(table=sql.Identifier(name))
+                )
     for table, policy in connection.execute(_HOLES).fetchall():
         drop = sql.SQL("DROP POLICY {} ON {}").format(
             sql.Identifier(policy), sql.Identifier("mnestic", table)
         )
-        yield Amiss(f"{table} has a policy {policy}, which lets more through", drop)
+        yield RightsProblem(f"{table} has a policy {policy}, which lets more through", drop)
 
 
 def _wanted() -> Iterator[_Right]:

@@ -13,7 +13,7 @@ from sqlalchemy.pool import NullPool
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError, SchemaVersionError
-from mnestic.stores.postgres.rights import make_role, mend_rights, summarise
+from mnestic.stores.postgres.rights import make_role, repair_rights, summarise
 from mnestic.stores.postgres.sqlstates import (
     Meaning,
     driver_error,
@@ -78,7 +78,7 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
             make_role(driver)  # which older migrations grant rights to
             if found != SCHEMA_VERSION:
                 _upgrade(connection)
-            if amiss := mend_rights(driver):
+            if amiss := repair_rights(driver):
                 log.warning("rights are mended", extra={"amiss": amiss})
                 if report is not None:
                     report(f"Mended: {summarise(amiss)}.")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.memory.packing import Piece, Tier, key_of, pack
+from mnestic.memory.packing import PromptItem, Tier, key_of, pack
 from mnestic.memory.quotations import quoted, quoted_block
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
@@ -29,9 +29,9 @@ TIERS = st.lists(
 )
 
 
-def piece(name: str, text: str, *, score: float | None = None) -> Piece:
+def piece(name: str, text: str, *, score: float | None = None) -> PromptItem:
     line = quoted({"said": text})
-    return Piece(kind="memory", name=name, line=line, words=text, score=score, min_score=0.5)
+    return PromptItem(kind="memory", name=name, line=line, words=text, score=score, min_score=0.5)
 
 
 def render(lines: Sequence[str]) -> str:

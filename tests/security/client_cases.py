@@ -208,7 +208,7 @@ PREDICATE_CASES: Mapping[str, Case] = {
 }
 DEPLOYMENT_CASES: Mapping[str, Case] = {
     "find_move": lambda d, k: d.find_move(k.job),
-    "find_sure_move": lambda d, k: d.find_sure_move(k.job),
+    "find_safe_move": lambda d, k: d.find_safe_move(k.job),
     "move": lambda d, k: d.move(k.job),
 }
 FUNCTION_CASES: Mapping[str, Case] = {

@@ -164,7 +164,7 @@ async def test_a_job_whose_build_has_no_workers_is_moved_and_goes_on(
         at_home = await start()
         await client.resume_job(stranded, {}, by="signal")
 
-        move = await later.find_sure_move(stranded)
+        move = await later.find_safe_move(stranded)
         assert move is not None
         await later.move(stranded)
         async with asyncio.timeout(30):
@@ -227,7 +227,7 @@ async def test_a_job_is_not_moved_to_a_build_that_cannot_replay_it(
     )
 
     with pytest.raises(InvalidInputError) as refused:
-        await later.find_sure_move(stranded)
+        await later.find_safe_move(stranded)
 
     told = str(refused.value)
     assert told.startswith(

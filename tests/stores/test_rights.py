@@ -14,7 +14,7 @@ from sqlalchemy.pool import NullPool
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.migration import upgrade
-from mnestic.stores.postgres.rights import find_amiss
+from mnestic.stores.postgres.rights import find_rights_problems
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url, migrate
 from mnestic.stores.postgres.tables import Table
 
@@ -43,7 +43,7 @@ def spoil(url: str, *statements: str) -> None:
 
 def amiss(url: str) -> list[str]:
     with psycopg.connect(url) as connection:
-        return [one.what for one in find_amiss(connection)]
+        return [one.what for one in find_rights_problems(connection)]
 
 
 async def note(url: str) -> int:

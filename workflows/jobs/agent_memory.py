@@ -48,7 +48,7 @@ from mnestic.workflows.calls import (
     WITH_MODEL,
     keeps_calls_soon,
     run_activity,
-    run_soon,
+    run_local_first,
     run_to_the_end,
 )
 from mnestic.workflows.jobs.agent_knowledge import AgentKnowledge
@@ -206,7 +206,7 @@ class AgentMemory(AgentKnowledge):
             sealed_tail=self._waits.sealed_tail,
         )
         if of_call is not None:
-            return await run_soon(MemoryActivities.remember, asked, activity_id=of_call.key)
+            return await run_local_first(MemoryActivities.remember, asked, activity_id=of_call.key)
         if write.episode is None:
             return await run_activity(MemoryActivities.remember, asked, retry=retry)
         return await run_activity(MemoryActivities.remember, asked, timeout=WITH_MODEL, retry=retry)

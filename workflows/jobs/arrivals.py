@@ -6,12 +6,12 @@ handed what came before and after it at one moment, signals first.
 
 from mnestic.activities.jobs.arrivals import ArrivalActivities, ArrivalInput
 from mnestic.memory.jobs.waits import OpenWait, ResumeRequest
-from mnestic.workflows.calls import run_soon
+from mnestic.workflows.calls import run_local_first
 
 
-async def came_late(request: ResumeRequest, *, wait: OpenWait) -> bool:
+async def arrived_late(request: ResumeRequest, *, wait: OpenWait) -> bool:
     """Whether a signal came after the deadline of its wait, by Temporal's clock."""
     asked = ArrivalInput(request=request, opened_at=wait.snapshot.snapshot_at)
-    arrival = await run_soon(ArrivalActivities.find_arrival, asked)
+    arrival = await run_local_first(ArrivalActivities.find_arrival, asked)
     # An activity of an earlier version looked in one run only, and told None of what came in another.
     return arrival.came_at is None or arrival.came_at >= wait.deadline

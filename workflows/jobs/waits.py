@@ -34,9 +34,9 @@ from mnestic.memory.jobs.waits import (
 )
 from mnestic.memory.names import EXTEND_WAIT, RESUMPTION_CONTEXT, wait_id
 from mnestic.memory.scope import Scope
-from mnestic.workflows.calls import cause_of, is_of_this_version, run_activity, run_soon
+from mnestic.workflows.calls import cause_of, is_of_this_version, run_activity, run_local_first
 from mnestic.workflows.handlers import answer_query, take_update
-from mnestic.workflows.jobs.arrivals import came_late
+from mnestic.workflows.jobs.arrivals import arrived_late
 from mnestic.workflows.jobs.controls import JobControls
 from mnestic.workflows.jobs.delivery_order import after_signals
 from mnestic.workflows.jobs.operation_keys import OperationKeys
@@ -188,7 +188,7 @@ class JobWaits:
         )
         self._inbox.expect(wait)
         try:
-            snapshot = await run_soon(WaitActivities.open_wait, asked)
+            snapshot = await run_local_first(WaitActivities.open_wait, asked)
         except BaseException as error:
             self._inbox.expect(None)
             if isinstance(error, asyncio.CancelledError):
@@ -240,7 +240,7 @@ class JobWaits:
         taken = self._inbox.taken
         if taken is None or not self._inbox.is_doubtful or not workflow.patched(LATE):
             return
-        if await came_late(taken, wait=self._opened):
+        if await arrived_late(taken, wait=self._opened):
             self._inbox.turn_away_late()
 
     async def _restore(
@@ -259,7 +259,7 @@ class JobWaits:
             restored_at=workflow.now(),
         )
         try:
-            restored = await run_soon(WaitActivities.restore, asked)
+            restored = await run_local_first(WaitActivities.restore, asked)
         except ActivityError as error:
             failure = cause_of(error)
             needs_attention = failure.type != "ResumeRefusedError"

@@ -17,7 +17,7 @@ from mnestic.memory.knowledge.predicates import Predicate, default_predicate
 from mnestic.memory.knowledge.resolution import resolve
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor, read_instant
 from mnestic.stores.postgres.knowledge.tables import ClaimRow, FactRow, PredicateRow
-from mnestic.stores.postgres.queries import held_values, read_query
+from mnestic.stores.postgres.queries import read_query, validity_parameters
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit_of_work import Unit, among
 
@@ -53,7 +53,7 @@ class Beliefs:
         """See `mnestic.memory.ports.FactStore.list_held`."""
         values = {
             **self._unit.owner,
-            **held_values(past),
+            **validity_parameters(past),
             "subject": name_key(subject),
             "limit": check_limit(limit),
         }

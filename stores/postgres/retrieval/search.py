@@ -24,7 +24,7 @@ from mnestic.memory.retrieval.search import (
     Vocabulary,
     Winners,
 )
-from mnestic.stores.postgres.queries import Query, held_values, read_query
+from mnestic.stores.postgres.queries import Query, read_query, validity_parameters
 from mnestic.stores.postgres.retrieval.candidates import candidates_of
 from mnestic.stores.postgres.retrieval.suggestions import nearest_terms, suggested
 from mnestic.stores.postgres.retrieval.vector_indexes import INDEXED_FROM
@@ -232,7 +232,7 @@ def _filters(search: Search) -> dict[str, Any]:
 def _superseding(search: Search) -> dict[str, Any]:
     """When what entries claimed has to hold, and whether those of which nothing does are left out."""
     return {
-        **held_values(search.held),
+        **validity_parameters(search.held),
         "respects": sorted(search.respects),
         "is_superseded_out": search.query.statuses == ("active",),
     }

@@ -1,6 +1,6 @@
 """What is about a topic by its meaning, for it to be forgotten."""
 
-from mnestic.activities.callers import Asker
+from mnestic.activities.callers import Caller
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.forgetting.topic_meaning import entries_about
 from mnestic.memory.ports import Memory
@@ -12,7 +12,7 @@ async def test_an_entry_that_has_no_vector_yet_is_not_missed(
     unembedded: Memory, settings: Settings
 ) -> None:
     embedder = TokenVectorEmbedder()
-    asker = Asker(memory=unembedded, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
+    asker = Caller(memory=unembedded, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
     ada = MemoryClient(unembedded, tenant_id=settings.tenant_id, agent_id="ada")
     await ada.add("The physician prescribed rest.")
     await ada.add("The ferry leaves at noon.")

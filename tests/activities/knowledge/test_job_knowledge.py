@@ -6,7 +6,11 @@ from typing import Any
 
 from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.knowledge.job_knowledge import FactsInput, KnowledgeActivities, find_known
+from mnestic.activities.knowledge.job_knowledge import (
+    FactsInput,
+    KnowledgeActivities,
+    list_prompt_facts,
+)
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
 from mnestic.memory.operations import Operation
@@ -33,7 +37,7 @@ async def test_a_job_is_told_what_is_so_now(
     select = KnowledgeSelection(subjects=("Mara", "Jonas"))
 
     async with begin() as transaction:
-        told = await find_known(transaction, select)
+        told = await list_prompt_facts(transaction, select)
     asked = FactsInput(scope=scope, operation=operation(1, "facts"), select=select)
     listed = await ActivityEnvironment().run(KnowledgeActivities(memory).list_facts, asked)
 
@@ -56,7 +60,7 @@ async def test_a_job_is_not_told_what_was_to_end_and_has(begin: Callable[[], Any
             source=ClaimSource(extractor="test"),
         )
         (porto,) = await transaction.facts.claim([said])
-        told = await find_known(transaction, KnowledgeSelection(subjects=("Jonas",)))
+        told = await list_prompt_facts(transaction, KnowledgeSelection(subjects=("Jonas",)))
 
     assert (porto.fact.status, told) == ("active", ())
 
@@ -71,8 +75,8 @@ async def test_a_job_names_a_person_as_they_are_called(
     await ada.add_fact("Samantha", "nickname", "Sam")
 
     async with begin() as transaction:
-        kit = await find_known(transaction, KnowledgeSelection(subjects=("Kit",)))
-        sam = await find_known(transaction, KnowledgeSelection(subjects=("Sam",)))
+        kit = await list_prompt_facts(transaction, KnowledgeSelection(subjects=("Kit",)))
+        sam = await list_prompt_facts(transaction, KnowledgeSelection(subjects=("Sam",)))
 
     assert len(kit) == 2
     assert sam == (), "a name of several is nobody's, and no reason for a job to fail"

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from openai import AsyncOpenAI
 
-from mnestic.activities.callers import Asker
+from mnestic.activities.callers import Caller
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.forgetting.topic_meaning import entries_about
 from mnestic.activities.models.calls import LearningLimits
@@ -60,8 +60,8 @@ def client(memory: Memory, settings: Settings) -> Callable[[QueryModels], Memory
 
 
 @pytest.fixture
-def asker(memory: Memory, settings: Settings) -> Asker:
-    return Asker(memory=memory, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
+def asker(memory: Memory, settings: Settings) -> Caller:
+    return Caller(memory=memory, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def full_books(admin_url: str) -> Callable[[], AbstractContextManager[None]]:
     return lock
 
 
-async def give_up(models: QueryModels, asker: Asker, *, admin_url: str) -> None:
+async def give_up(models: QueryModels, asker: Caller, *, admin_url: str) -> None:
     """Asks, and gives up while what was paid waits to be written down."""
     asking = asyncio.create_task(models.embedder(asker).embed([QUESTION]))
     await until_held_up(admin_url)
@@ -173,7 +173,7 @@ async def give_up(models: QueryModels, asker: Asker, *, admin_url: str) -> None:
 
 async def test_what_was_paid_is_written_down_before_models_close_though_who_asked_has_given_up(
     models: Callable[..., QueryModels],
-    asker: Asker,
+    asker: Caller,
     usage: Callable[[], list[Call]],
     full_books: Callable[[], AbstractContextManager[None]],
     admin_url: str,
@@ -192,7 +192,7 @@ async def test_what_was_paid_is_written_down_before_models_close_though_who_aske
 
 async def test_a_process_that_ends_has_written_down_what_was_paid(
     openai: AsyncOpenAI,
-    asker: Asker,
+    asker: Caller,
     settings: Settings,
     usage: Callable[[], list[Call]],
     full_books: Callable[[], AbstractContextManager[None]],
@@ -210,7 +210,7 @@ async def test_a_process_that_ends_has_written_down_what_was_paid(
 
 async def test_a_refusal_that_was_paid_is_written_down_though_who_asked_has_given_up(
     models: Callable[..., QueryModels],
-    asker: Asker,
+    asker: Caller,
     usage: Callable[[], list[Call]],
     full_books: Callable[[], AbstractContextManager[None]],
     admin_url: str,
@@ -231,7 +231,7 @@ async def test_a_refusal_that_was_paid_is_written_down_though_who_asked_has_give
 )
 async def test_a_call_has_its_room_until_it_is_written_down(
     models: Callable[..., QueryModels],
-    asker: Asker,
+    asker: Caller,
     full_books: Callable[[], AbstractContextManager[None]],
     admin_url: str,
     chat_server: Any,
@@ -252,7 +252,7 @@ async def test_a_call_has_its_room_until_it_is_written_down(
 
 async def test_what_cannot_be_written_down_in_time_is_given_up_and_logged(
     models: Callable[..., QueryModels],
-    asker: Asker,
+    asker: Caller,
     full_books: Callable[[], AbstractContextManager[None]],
     admin_url: str,
     caplog: pytest.LogCaptureFixture,
@@ -304,7 +304,7 @@ async def test_a_model_that_is_down_is_named_and_costs_nothing(
 
 
 async def test_what_is_to_be_forgotten_is_looked_for_whatever_the_budget(
-    models: Callable[..., QueryModels], asker: Asker, ada: MemoryClient, usage: Any
+    models: Callable[..., QueryModels], asker: Caller, ada: MemoryClient, usage: Any
 ) -> None:
     await ada.add(ANSWER)
     used_up = models(daily=Budget(tokens=7))
@@ -377,7 +377,7 @@ def refusing(words: str) -> Callable[[str, Any], Answer]:
 async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_being_forgotten(
     models: Callable[..., QueryModels],
     client: Callable[[QueryModels], MemoryClient],
-    asker: Asker,
+    asker: Caller,
     chat_server: Any,
 ) -> None:
     asked = models()
@@ -399,7 +399,7 @@ async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_be
 async def test_what_ingestion_could_not_embed_is_named_too(
     models: Callable[..., QueryModels],
     client: Callable[[QueryModels], MemoryClient],
-    asker: Asker,
+    asker: Caller,
 ) -> None:
     asked = models()
     (entry_id,) = [(await client(asked).add("forbidden")).id]
@@ -417,7 +417,7 @@ async def test_what_ingestion_could_not_embed_is_named_too(
 async def test_nothing_is_forgotten_by_meaning_while_no_entry_can_be_embedded(
     models: Callable[..., QueryModels],
     client: Callable[[QueryModels], MemoryClient],
-    asker: Asker,
+    asker: Caller,
     chat_server: Any,
     status: int,
 ) -> None:

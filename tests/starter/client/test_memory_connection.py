@@ -19,7 +19,7 @@ from mnestic.memory.errors import (
     UnavailableError,
 )
 from mnestic.starter.client.memory_connection import MemoryConnection
-from mnestic.starter.lazy_temporal import Reach
+from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.settings import Settings
 
 # Each takes from a tenth of a second to a whole one to import.
@@ -132,7 +132,7 @@ async def test_a_preview_names_what_it_could_not_compare(
 
 
 async def test_temporal_is_connected_once_however_many_ask_for_it(settings: Settings) -> None:
-    reach = Reach(settings)
+    reach = LazyTemporal(settings)
 
     first, second = await asyncio.gather(reach.temporal(), reach.temporal())
 
@@ -145,7 +145,7 @@ async def test_messages_are_learned_from_through_what_it_reaches(
     settings: Settings, connection: MemoryConnection
 ) -> None:
     await connection.memory("ada").add("The invoice is due on Friday.", speaker="Mara")
-    reached = await Reach(settings).temporal()
+    reached = await LazyTemporal(settings).temporal()
 
     handle = await reached.start_ingest(tenant_id=settings.tenant_id, agent_id="ada")
 
@@ -156,7 +156,7 @@ async def test_a_temporal_that_does_not_answer_is_asked_again_by_the_next_call(
     settings: Settings, unused_tcp_port: int
 ) -> None:
     nowhere = settings.model_copy(update={"temporal_address": f"127.0.0.1:{unused_tcp_port}"})
-    reach = Reach(nowhere)
+    reach = LazyTemporal(nowhere)
 
     for _ in range(2):
         with pytest.raises(TemporalUnavailableError, match=str(unused_tcp_port)):

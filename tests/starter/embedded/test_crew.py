@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from mnestic.memory.errors import PartCrashedError, TemporalUnavailableError
+from mnestic.memory.errors import ProcessCrashedError, TemporalUnavailableError
 from mnestic.starter.embedded.crew import Crew, PartSpec
 
 IDLE = (sys.executable, "-c", "input()")  # has no input, so it ends at once
@@ -75,14 +75,14 @@ async def test_a_start_that_is_given_up_leaves_no_part(tmp_path: Path) -> None:
 
 async def test_a_part_that_ends_before_it_is_ready_is_reported(tmp_path: Path) -> None:
     async with Crew(tmp_path / "guardian.log") as crew:
-        with pytest.raises(PartCrashedError, match="brief ended by itself with exit code 1"):
+        with pytest.raises(ProcessCrashedError, match="brief ended by itself with exit code 1"):
             async with crew.starting(spec("brief", tmp_path, command=IDLE)) as part:
                 await part.pause_unless_ended(LIMIT_S)
 
 
 async def test_a_program_that_does_not_exist_is_reported_with_its_log(tmp_path: Path) -> None:
     async with Crew(tmp_path / "guardian.log") as crew:
-        with pytest.raises(PartCrashedError, match="ghost"):
+        with pytest.raises(ProcessCrashedError, match="ghost"):
             await crew.start(spec("ghost", tmp_path, command=("/nonexistent/ghost",)))
 
     assert "No such file" in (tmp_path / "ghost.log").read_text(encoding="utf-8")

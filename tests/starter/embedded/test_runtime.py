@@ -25,7 +25,7 @@ from temporalio.service import RPCError
 from mnestic.memory.errors import (
     ConfigurationError,
     InUseError,
-    PartCrashedError,
+    ProcessCrashedError,
     TemporalUnavailableError,
 )
 from mnestic.starter.embedded.ports import LOOPBACK
@@ -342,7 +342,7 @@ async def test_a_server_that_cannot_come_back_is_given_up_by_name(settings: Sett
         (settings.data_dir / "postgres" / "PG_VERSION").write_text("16\n", encoding="ascii")
         psutil.Process(pid_of(state, "Postgres")).kill()
 
-        with pytest.raises(PartCrashedError, match="Postgres ended or did not start 3 times"):
+        with pytest.raises(ProcessCrashedError, match="Postgres ended or did not start 3 times"):
             await runtime.wait()
         assert pid_of(runtime.state, "Temporal") == pid_of(state, "Temporal")
 

@@ -11,7 +11,7 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from mnestic.memory.errors import InUseError, PartCrashedError
+from mnestic.memory.errors import InUseError, ProcessCrashedError
 from mnestic.starter.embedded.crew import Crew, Part, PartSpec
 from mnestic.starter.embedded.supervisor import RestartPolicy, Supervisor
 
@@ -100,7 +100,7 @@ async def test_a_part_that_ends_each_time_is_given_up_by_name(start: Start) -> N
 
     async with Supervisor(lines.append, policy) as supervisor:
         supervisor.supervise(await start(GONE), lambda: start(GONE))
-        with pytest.raises(PartCrashedError) as caught:
+        with pytest.raises(ProcessCrashedError) as caught:
             async with asyncio.timeout(LIMIT_S):
                 await supervisor.wait()
 
@@ -130,7 +130,7 @@ async def test_a_start_that_is_refused_counts_as_an_end(
     async with Supervisor(lambda _: None, RestartPolicy(tries=2, first_pause=SOON)) as supervisor:
         supervisor.supervise(part := await start(), refuse)
         await end(part)
-        with pytest.raises(PartCrashedError, match=f"oven .* the last time: {why}"):
+        with pytest.raises(ProcessCrashedError, match=f"oven .* the last time: {why}"):
             async with asyncio.timeout(LIMIT_S):
                 await supervisor.wait()
 

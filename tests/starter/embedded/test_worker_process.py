@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from mnestic.memory.errors import PartCrashedError
+from mnestic.memory.errors import ProcessCrashedError
 from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.temporal_server import start_temporal
@@ -79,7 +79,7 @@ async def test_a_worker_polls_is_killed_and_another_takes_over(
 async def test_a_worker_that_ends_before_it_polls_is_reported(
     tmp_path: Path, crew: Crew, target: str
 ) -> None:
-    with pytest.raises(PartCrashedError, match="worker ended by itself with exit code 3"):
+    with pytest.raises(ProcessCrashedError, match="worker ended by itself with exit code 3"):
         await start_worker_process(crew, wiring(target, tmp_path, code="raise SystemExit(3)"))
 
 

@@ -17,7 +17,7 @@ from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
-from mnestic.starter.lazy_temporal import Reach
+from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 
@@ -83,7 +83,7 @@ async def test_to_add_neither_fails_nor_waits_where_temporal_does_not_answer(
     memory: PostgresMemory, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     away = settings.model_copy(update={"temporal_address": "127.0.0.1:9"})
-    starts = ExtractionStarts(Reach(away), tenant_id=settings.tenant_id)
+    starts = ExtractionStarts(LazyTemporal(away), tenant_id=settings.tenant_id)
     ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", extraction=starts)
 
     entry = await ada.add("I live in Ghent.")
