@@ -11,7 +11,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── NotFoundError             nothing is stored under that name
     │   ├── AlreadyExistsError        something is stored under that name
     │   ├── StaleVersionError         the stored version has moved on
-    │   ├── SignalsTrimmedError       signals after a number are no longer kept
+    │   ├── EventsTrimmedError        signals after a number are no longer kept
     │   ├── IdempotencyConflictError  an operation key came back with another request
     │   ├── ResumeRefusedError        no wait takes this resume
     │   ├── MemoryDriftedError        a strict wait found that memory has changed
@@ -138,7 +138,7 @@ class ForeignTenantError(RefusedError):
         )
 
 
-class SignalsTrimmedError(RefusedError):
+class EventsTrimmedError(RefusedError):
     """Signals that a subscriber has not seen are no longer kept; it has to read memory itself."""
 
     def __init__(self, *, after: int, first: int) -> None:

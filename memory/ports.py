@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         AccessStore,
         EntryStore,
         FactStore,
-        LearningStore,
+        IngestStateStore,
         SignalStore,
     )
     from mnestic.memory.models.messages import ChatMessage, ChatReply, Embedded, Reranked, Summary
@@ -55,7 +55,7 @@ class Transaction(Protocol):
     @property
     def accesses(self) -> AccessStore: ...  # noqa: D102
     @property
-    def learning(self) -> LearningStore: ...  # noqa: D102
+    def learning(self) -> IngestStateStore: ...  # noqa: D102
     @property
     def signals(self) -> SignalStore: ...  # noqa: D102
     @property

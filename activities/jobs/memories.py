@@ -11,7 +11,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
 from mnestic.activities.jobs.tools import load_results
 from mnestic.activities.jobs.transcripts import transcript
-from mnestic.activities.knowledge.exchanges import have_learned, receive_said
+from mnestic.activities.knowledge.exchanges import receive_message, start_extraction
 from mnestic.activities.models.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
@@ -291,7 +291,7 @@ class MemoryActivities:
 
 async def _learned(asked: RememberInput) -> None:
     if asked.learn:
-        await have_learned(asked)
+        await start_extraction(asked)
 
 
 async def _receive(transaction: Transaction, asked: RememberInput, write: MemoryWrite) -> None:
@@ -299,7 +299,7 @@ async def _receive(transaction: Transaction, asked: RememberInput, write: Memory
     now = await transaction.now()
     said, call = write.message, asked.tool_call
     if said is not None and said.role != "system":
-        await receive_said(
+        await receive_message(
             transaction,
             asked,
             said.content,
@@ -310,7 +310,7 @@ async def _receive(transaction: Transaction, asked: RememberInput, write: Memory
         )
     if call is not None and call.result is not None:
         result = (await load_results(transaction, {call.id: call.result}))[call.id]
-        await receive_said(
+        await receive_message(
             transaction,
             asked,
             as_text(result),

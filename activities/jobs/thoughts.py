@@ -11,7 +11,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.jobs.contexts import load_context
 from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
 from mnestic.activities.jobs.transcripts import transcript
-from mnestic.activities.knowledge.exchanges import have_learned, receive_said
+from mnestic.activities.knowledge.exchanges import receive_message, start_extraction
 from mnestic.activities.knowledge.job_knowledge import list_prompt_facts
 from mnestic.activities.models.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
@@ -316,7 +316,7 @@ def _quotation(lines: Sequence[str]) -> ChatMessage:
 
 async def _learned(asked: ThinkInput) -> None:
     if asked.learn:
-        await have_learned(asked)
+        await start_extraction(asked)
 
 
 async def _keep(
@@ -333,10 +333,10 @@ async def _keep(
     await transaction.working.save(asked.scope.session_id, state)
     if asked.learn:
         prompt, agent = fitted.messages[-1], asked.scope.agent_id
-        await receive_said(
+        await receive_message(
             transaction, asked, prompt.content, speaker="user", at=message.at, part="#prompt"
         )
-        await receive_said(transaction, asked, reply.text, speaker=agent, at=message.at)
+        await receive_message(transaction, asked, reply.text, speaker=agent, at=message.at)
     return ThinkResult(
         message_id=message.id,
         model=reply.model,

@@ -14,7 +14,7 @@ from mnestic.activities.operations import OperationInput
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.extraction import TurnKind
-from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource, check_message
 from mnestic.memory.ports import Transaction
 
@@ -23,7 +23,7 @@ _LARGEST_BYTES = 262_144  # with any words in it, it can be indexed
 _LOOK_BACK = 50  # entries
 
 
-async def receive_said(
+async def receive_message(
     transaction: Transaction,
     asked: OperationInput,
     content: str,
@@ -62,7 +62,7 @@ async def receive_said(
     except InvalidInputError as error:
         transaction.note("learning.skip", said.name, reason=str(error))
         return
-    came = Incoming(
+    came = IncomingMessage(
         resource=said,
         kind=kind,
         job_id=job_id,
@@ -72,7 +72,7 @@ async def receive_said(
     await receive(transaction, [came], owner=f"{asked.scope.tenant_id}/{asked.scope.agent_id}")
 
 
-async def have_learned(asked: OperationInput) -> None:
+async def start_extraction(asked: OperationInput) -> None:
     """Has what was received learned from, once it is committed."""
     await start_ingest_here(tenant_id=asked.scope.tenant_id, agent_id=asked.scope.agent_id)
 

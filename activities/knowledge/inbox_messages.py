@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mnestic.activities.knowledge.receiving import receive
 from mnestic.memory.knowledge.inbox import Signal, read_signal
-from mnestic.memory.knowledge.ingestion import Lesson, entry_id_at
+from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
 from mnestic.memory.ports import Transaction
 
 
@@ -24,7 +24,9 @@ async def keep_signals(transaction: Transaction, signals: Sequence[Signal], *, o
     return await receive(transaction, messages, owner=owner)
 
 
-async def retry_parked(transaction: Transaction, lessons: Sequence[Lesson], *, owner: str) -> int:
+async def retry_parked(
+    transaction: Transaction, lessons: Sequence[PendingMessage], *, owner: str
+) -> int:
     """Lets parked messages be learned from and embedded again; returns how many."""
     retried = await transaction.learning.retry(lessons)
     places = (entry_id_at(lesson.place, owner=owner) for lesson in lessons)
@@ -33,7 +35,7 @@ async def retry_parked(transaction: Transaction, lessons: Sequence[Lesson], *, o
 
 
 async def read_again(
-    transaction: Transaction, lesson: Lesson, signal: Signal, *, owner: str
+    transaction: Transaction, lesson: PendingMessage, signal: Signal, *, owner: str
 ) -> int:
     """Keeps a signal that was refused before; returns 1 if that is not done yet, else 0.
 

@@ -12,14 +12,14 @@ from mnestic.activities.knowledge.inbox_messages import keep_signals
 from mnestic.activities.knowledge.ingest_starts import start_ingest_here
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.inbox import Signal, refused_resource
-from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
 
 log = logging.getLogger("mnestic.inbox")
 
 
-class KeepInput(BaseModel):
+class StoreSignalsInput(BaseModel):
     """Signals as they came, in their order."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -45,7 +45,7 @@ class InboxActivities:
         self._memory = memory
 
     @activity.defn(name="mnestic.keep_signals")
-    async def keep(self, asked: KeepInput) -> Kept:
+    async def keep(self, asked: StoreSignalsInput) -> Kept:
         """Keeps what signals say, each an entry at once, and has it learned from.
 
         A signal that cannot be kept is parked with its reason, and the others are kept all the same.
@@ -66,7 +66,7 @@ class InboxActivities:
             await start_ingest_here(tenant_id=asked.tenant_id, agent_id=asked.agent_id)
         return Kept(new=new, refused=tuple(refused))
 
-    async def _keep(self, asked: KeepInput, signals: Sequence[Signal]) -> int:
+    async def _keep(self, asked: StoreSignalsInput, signals: Sequence[Signal]) -> int:
         """Keeps signals, all or none; returns how many messages were new.
 
         Raises:
@@ -76,18 +76,18 @@ class InboxActivities:
             owner = f"{asked.tenant_id}/{asked.agent_id}"
             return await keep_signals(transaction, signals, owner=owner)
 
-    async def _park(self, asked: KeepInput, signal: Signal, reason: str) -> str:
+    async def _park(self, asked: StoreSignalsInput, signal: Signal, reason: str) -> str:
         """Sets a signal aside, for a person to look at; returns why."""
         log.warning("parked", extra={"signal": signal.name[:64], "why": reason})
         async with self._transaction(asked) as transaction:
             begun = await transaction.learning.receive(
-                [Incoming(resource=refused_resource(signal))]
+                [IncomingMessage(resource=refused_resource(signal))]
             )
             for lesson in begun.lessons:
                 await transaction.learning.park(lesson, reason=reason)
         return reason
 
-    def _transaction(self, asked: KeepInput) -> AbstractAsyncContextManager[Transaction]:
+    def _transaction(self, asked: StoreSignalsInput) -> AbstractAsyncContextManager[Transaction]:
         return self._memory.transaction(
             tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor="inbox", write=True
         )

@@ -20,11 +20,11 @@ from mnestic.activities.knowledge.model_batches import ModelRound
 from mnestic.activities.models.calls import LearningCalls, LearningLimits, begin_learning
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.errors import InvalidInputError, ModelMisconfiguredError, ModelRefusedError
-from mnestic.memory.knowledge.enrichment import learned_entry
+from mnestic.memory.knowledge.enrichment import enriched_entry
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
 from mnestic.memory.knowledge.extraction import Extraction, Turn, sound_claims
-from mnestic.memory.knowledge.ingestion import Lesson, entry_id_at
-from mnestic.memory.knowledge.relations import related_places
+from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
+from mnestic.memory.knowledge.relations import related_messages
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
@@ -37,7 +37,7 @@ _LONGEST = timedelta(minutes=5)
 log = logging.getLogger("mnestic.learning")
 
 
-class LearnInput(BaseModel):
+class IngestInput(BaseModel):
     """Whose messages to learn from, and how many at a time."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -95,19 +95,19 @@ class LearningActivities:
         )
 
     @activity.defn(name="mnestic.extract")
-    async def extract(self, asked: LearnInput) -> Learned:
+    async def extract(self, asked: IngestInput) -> Learned:
         """Finds out what the next messages claim; one that cannot be read is parked with its reason.
 
         Idempotent: what was extracted is not taken again, and each batch is kept as soon as it is read.
         """
         learned = refused = 0
 
-        async def read(lessons: Sequence[Lesson]) -> None:
+        async def read(lessons: Sequence[PendingMessage]) -> None:
             nonlocal learned, refused
             silent, faults = await self._read(asked, lessons)
             learned, refused = learned + silent, refused + faults
 
-        async def park(lesson: Lesson, why: str) -> None:
+        async def park(lesson: PendingMessage, why: str) -> None:
             await self._park(asked, lesson, why)
 
         async with _step():
@@ -119,7 +119,7 @@ class LearningActivities:
         return Learned(taken=moved, parked=reading.given_up, learned=learned, refused=refused)
 
     @activity.defn(name="mnestic.learn")
-    async def learn(self, asked: LearnInput) -> Learned:
+    async def learn(self, asked: IngestInput) -> Learned:
         """Makes facts of what the next messages claim, and tells their entries, in one transaction.
 
         If that cannot be stored, fewer are taken, until one is left, which is parked with the reason.
@@ -129,7 +129,7 @@ class LearningActivities:
         async with _step():
             limit = asked.limit
             while True:
-                lessons: tuple[Lesson, ...] = ()
+                lessons: tuple[PendingMessage, ...] = ()
                 try:
                     async with begin_learning(self._memory, asked) as transaction:
                         lessons = await transaction.learning.take("extracted", limit=limit)
@@ -143,7 +143,7 @@ class LearningActivities:
                     return Learned(taken=len(lessons), learned=len(lessons))
 
     @activity.defn(name="mnestic.embed")
-    async def embed(self, asked: LearnInput) -> Learned:
+    async def embed(self, asked: IngestInput) -> Learned:
         """Gives vectors to entries that have none of the model.
 
         What the model refuses gets the vector 0, so that it is not asked again, and is parked.
@@ -176,12 +176,12 @@ class LearningActivities:
         moved = embedding.answered + embedding.given_up
         return Learned(taken=moved, parked=embedding.given_up)
 
-    async def _park(self, asked: LearnInput, lesson: Lesson, why: str) -> None:
+    async def _park(self, asked: IngestInput, lesson: PendingMessage, why: str) -> None:
         log.warning("parked", extra={"said": lesson.name, "why": why})
         async with begin_learning(self._memory, asked) as transaction:
             await transaction.learning.park(lesson, reason=why)
 
-    async def _read(self, asked: LearnInput, lessons: Sequence[Lesson]) -> tuple[int, int]:
+    async def _read(self, asked: IngestInput, lessons: Sequence[PendingMessage]) -> tuple[int, int]:
         """Keeps what messages claim, in their own words.
 
         Returns how many claim nothing, and how much had to be refused.
@@ -201,7 +201,7 @@ class LearningActivities:
             await self._extracting.keep(transaction, told, session_id=session_id)
         return sum(not lesson.extracted for lesson in read), refused
 
-    async def _told(self, asked: LearnInput, turns: Sequence[Turn]) -> Extraction:
+    async def _told(self, asked: IngestInput, turns: Sequence[Turn]) -> Extraction:
         """What turns claim; where that is refused, it may be for what was said before them."""
         alone = [turn.model_copy(update={"before": ()}) for turn in turns]
         try:  # no model is asked inside a transaction
@@ -213,7 +213,7 @@ class LearningActivities:
                 raise
         return await self._extracting.answer(asked, lambda: self._extractor.extract(alone))
 
-    async def _turns(self, asked: LearnInput, lessons: Sequence[Lesson]) -> list[Turn]:
+    async def _turns(self, asked: IngestInput, lessons: Sequence[PendingMessage]) -> list[Turn]:
         """Messages as they are read: for a model with what was said in their sessions before them."""
         if self._extractor.model is None:
             return [lesson.turn for lesson in lessons]
@@ -223,7 +223,7 @@ class LearningActivities:
         async with begin_learning(self._memory, asked, write=False) as transaction:
             before = {
                 session: tuple(
-                    Lesson(resource=said).turn
+                    PendingMessage(resource=said).turn
                     for said in await transaction.resources.list_before(earliest, limit=_HEARD)
                 )
                 for session, earliest in first.items()
@@ -233,7 +233,7 @@ class LearningActivities:
             for lesson in lessons
         ]
 
-    async def _embed(self, asked: LearnInput, entries: Sequence[Unembedded]) -> None:
+    async def _embed(self, asked: IngestInput, entries: Sequence[Unembedded]) -> None:
         texts = [entry.content for entry in entries]
         made = await self._embedding.answer(asked, lambda: self._embedder.embed(texts))
         embeddings = [
@@ -261,7 +261,7 @@ class LearningActivities:
         )
 
 
-async def _lock_message(transaction: Transaction, entry: Unembedded) -> Lesson | None:
+async def _lock_message(transaction: Transaction, entry: Unembedded) -> PendingMessage | None:
     """An entry's message, locked before the entry: who learns locks them in this order too."""
     if entry.session_id is None or entry.source_id is None:
         return None
@@ -285,7 +285,9 @@ async def _step() -> AsyncIterator[None]:
             yield
 
 
-async def _learn(transaction: Transaction, lessons: Sequence[Lesson], asked: LearnInput) -> None:
+async def _learn(
+    transaction: Transaction, lessons: Sequence[PendingMessage], asked: IngestInput
+) -> None:
     if not lessons:
         return
     run = activity.info().workflow_run_id
@@ -297,7 +299,7 @@ async def _learn(transaction: Transaction, lessons: Sequence[Lesson], asked: Lea
     mentions = await transaction.facts.list_mentions(
         {(claim.subject, claim.predicate) for claim in said}
     )
-    related = related_places(mentions, predicates=predicates, learned=learned)
+    related = related_messages(mentions, predicates=predicates, learned=learned)
     owner = f"{asked.tenant_id}/{asked.agent_id}"
     places = {entry_id_at(place, owner=owner): place for place in learned | related.keys()}
     entries = await transaction.entries.select(sorted(places), lock=True)
@@ -313,7 +315,7 @@ async def _learn(transaction: Transaction, lessons: Sequence[Lesson], asked: Lea
     now = await transaction.now()
     await transaction.entries.change(
         [
-            learned_entry(
+            enriched_entry(
                 entry,
                 claims.get(places[entry.id], ()),
                 predicates=predicates,

@@ -6,12 +6,12 @@ from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
-from mnestic.activities.knowledge.exchanges import have_learned
+from mnestic.activities.knowledge.exchanges import start_extraction
 from mnestic.activities.knowledge.receiving import receive
 from mnestic.activities.knowledge.subjects import find_subjects
 from mnestic.activities.operations import OperationInput, run_once
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.knowledge.inbox import Interaction, learnable
+from mnestic.memory.knowledge.inbox import Interaction, extractable
 from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_fact
 from mnestic.memory.ports import Memory, Transaction
 
@@ -30,13 +30,13 @@ class FactsResult(BaseModel):
     facts: tuple[Fact, ...] = ()
 
 
-class LearnExchangeInput(OperationInput):
+class IngestExchangeInput(OperationInput):
     """What is to be learned from."""
 
     exchange: Interaction
 
 
-class LearnExchangeResult(BaseModel):
+class IngestExchangeResult(BaseModel):
     """How many messages were new, those of tools among them."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -61,16 +61,16 @@ class KnowledgeActivities:
                 return FactsResult(facts=await _find(transaction, asked.select))
 
     @activity.defn(name="mnestic.learn_exchange")
-    async def learn_exchange(self, asked: LearnExchangeInput) -> LearnExchangeResult:
+    async def learn_exchange(self, asked: IngestExchangeInput) -> IngestExchangeResult:
         """Receives an exchange, each message an entry at once, and has it learned from.
 
         Idempotent: by the operation's key, in the transaction of the writes.
         """
         with failures():
             result = await run_once(
-                self._memory, asked, LearnExchangeResult, work=lambda tx: _receive(tx, asked)
+                self._memory, asked, IngestExchangeResult, work=lambda tx: _receive(tx, asked)
             )
-            await have_learned(asked)
+            await start_extraction(asked)
         return result
 
 
@@ -104,12 +104,12 @@ async def _find(transaction: Transaction, select: KnowledgeSelection) -> tuple[F
     return tuple(found.values())[: select.limit]
 
 
-async def _receive(transaction: Transaction, asked: LearnExchangeInput) -> LearnExchangeResult:
-    told = learnable(asked.exchange, came_at=await transaction.now())
+async def _receive(transaction: Transaction, asked: IngestExchangeInput) -> IngestExchangeResult:
+    told = extractable(asked.exchange, came_at=await transaction.now())
     of_job = {
         "job_id": asked.operation.job_id,
         "workflow_run": activity.info().workflow_run_id,
     }
     messages = [came.model_copy(update=of_job) for came in told.messages]
     owner = f"{asked.scope.tenant_id}/{asked.scope.agent_id}"
-    return LearnExchangeResult(new=await receive(transaction, messages, owner=owner))
+    return IngestExchangeResult(new=await receive(transaction, messages, owner=owner))

@@ -10,17 +10,17 @@ from datetime import UTC, datetime
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.claims import make_id, name_key
-from mnestic.memory.knowledge.enrichment import drafted_entry, entry_of, weighed
+from mnestic.memory.knowledge.enrichment import entry_of, entry_of_draft, weighed
 from mnestic.memory.knowledge.entries import Entry, EntryDraft, EntryType
 from mnestic.memory.knowledge.extraction import TurnKind
-from mnestic.memory.knowledge.ingestion import Incoming, entry_id_of
+from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_of
 from mnestic.memory.knowledge.resources import Resource, check_message
 from mnestic.memory.ports import Transaction
 
 
 async def receive(
     transaction: Transaction,
-    messages: Sequence[Resource | Incoming],
+    messages: Sequence[Resource | IncomingMessage],
     *,
     owner: str,
     entry_type: EntryType = "interaction",
@@ -42,8 +42,8 @@ async def receive(
     """
     incoming = [
         one
-        if isinstance(one, Incoming)
-        else Incoming(resource=one, entry_type=entry_type, kind=kind)
+        if isinstance(one, IncomingMessage)
+        else IncomingMessage(resource=one, entry_type=entry_type, kind=kind)
         for one in messages
     ]
     for came in incoming:
@@ -53,7 +53,7 @@ async def receive(
     lessons, now = await transaction.learning.receive(ordered)
     if now is not None:
         first = {came.place: came for came in reversed(ordered)}
-        kept = [first[one.place].as_kept(one) for one in lessons]
+        kept = [first[one.place].as_stored(one) for one in lessons]
         children = Counter((came.resource.session_id, came.came_with) for came in kept)
         await transaction.entries.add(
             [entry_of(came, owner=owner, now=now, children=children[came.place]) for came in kept]
@@ -91,9 +91,9 @@ async def add_entry(
         entry_id = entry_id_of(came.resource, owner=owner)
         if begun.now is not None:
             (lesson,) = begun.lessons
-            drafted = drafted_entry(lesson, draft, owner=owner, now=begun.now)
+            drafted = entry_of_draft(lesson, draft, owner=owner, now=begun.now)
             (entry,) = await transaction.entries.add([drafted])
-            await weigh_again(transaction, above)
+            await recompute_importance(transaction, above)
             return entry
         kept = await transaction.entries.select([entry_id])
         if kept and (
@@ -106,7 +106,7 @@ async def add_entry(
         source_id = make_id("again", source_id)
 
 
-def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> Incoming:
+def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> IncomingMessage:
     """The message that an entry is kept as.
 
     Raises:
@@ -121,7 +121,7 @@ def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> Incoming:
         at=draft.at or datetime.now(UTC),
     )
     check_message(said)
-    return Incoming(resource=said, entry_type=draft.entry_type, is_now=draft.at is None)
+    return IncomingMessage(resource=said, entry_type=draft.entry_type, is_now=draft.at is None)
 
 
 async def _has_lost(transaction: Transaction, said: Resource) -> bool:
@@ -130,7 +130,7 @@ async def _has_lost(transaction: Transaction, said: Resource) -> bool:
     return lesson is not None and lesson.resource.content != said.content
 
 
-async def weigh_again(transaction: Transaction, parent_ids: Collection[str]) -> None:
+async def recompute_importance(transaction: Transaction, parent_ids: Collection[str]) -> None:
     """Gives entries, if they are there, the importance that they have with the children of now."""
     if not parent_ids:
         return

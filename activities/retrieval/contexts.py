@@ -12,7 +12,7 @@ from mnestic.activities.knowledge.subjects import find_subjects
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.activities.retrieval.retrieval import Begin, retrieve
 from mnestic.memory.knowledge.entries import EntryQuery, EntryType
-from mnestic.memory.knowledge.facts import Fact, FactStatus, Stretch
+from mnestic.memory.knowledge.facts import Fact, FactStatus, Interval
 from mnestic.memory.knowledge.world.summaries import summaries_of
 from mnestic.memory.knowledge.world.world_model import world_of
 from mnestic.memory.ports import TokenCounter, Transaction
@@ -169,7 +169,7 @@ def _asked_predicates(
 
 
 async def _facts_about(
-    transaction: Transaction, names: Sequence[str], *, moment: datetime, past: Stretch | None
+    transaction: Transaction, names: Sequence[str], *, moment: datetime, past: Interval | None
 ) -> tuple[Fact, ...]:
     """What is so at a moment of those whom a question names, or was in the past that it asks about."""
     facts: dict[str, Fact] = {}

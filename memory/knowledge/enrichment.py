@@ -12,7 +12,7 @@ from typing import Any
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.entries import Entry, EntryChange, EntryDraft
 from mnestic.memory.knowledge.importance import ImportancePolicy, importance
-from mnestic.memory.knowledge.ingestion import Incoming, Lesson, entry_id_of
+from mnestic.memory.knowledge.ingestion import IncomingMessage, PendingMessage, entry_id_of
 from mnestic.memory.knowledge.predicates import NAMING, Predicate
 from mnestic.memory.knowledge.relations import MOST_RELATED
 from mnestic.memory.knowledge.time_mentions import times_of
@@ -25,7 +25,7 @@ _LONGEST_KEYWORD = 64  # characters; what is longer is no word that anybody look
 
 
 def entry_of(
-    came: Incoming,
+    came: IncomingMessage,
     *,
     owner: str,
     now: datetime,
@@ -61,8 +61,8 @@ def entry_of(
     return weighed(entry, now=now, children=children, policy=policy)
 
 
-def drafted_entry(
-    lesson: Lesson,
+def entry_of_draft(
+    lesson: PendingMessage,
     draft: EntryDraft,
     *,
     owner: str,
@@ -80,7 +80,7 @@ def drafted_entry(
     """
     said = draft.model_dump(include={"tags", "aliases", "critical", "parent", "expires_at"})
     subjects = draft.subjects or ((draft.speaker,) if draft.speaker else ())
-    came = Incoming(resource=lesson.resource, entry_type=lesson.entry_type)
+    came = IncomingMessage(resource=lesson.resource, entry_type=lesson.entry_type)
     entry = entry_of(came, owner=owner, now=now, policy=policy)
     entry = entry.model_copy(update=said | {"subjects": subjects})
     return weighed(entry, now=now, policy=policy)
@@ -101,7 +101,7 @@ def changed_entry(
     return weighed(changed, now=now, children=children, policy=policy)
 
 
-def learned_entry(
+def enriched_entry(
     entry: Entry,
     claims: Sequence[Claim],
     *,

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from enum import IntFlag
 
 from mnestic.memory.knowledge.entries import TimeMention
-from mnestic.memory.knowledge.time_mentions import tells_when
+from mnestic.memory.knowledge.time_mentions import names_time
 from mnestic.memory.language.change_words import is_revision
 
 _QUESTION_MARKS = ("?", "\uff1f")
@@ -36,6 +36,6 @@ def marks_of(content: str, times: Collection[TimeMention]) -> EntryMarks:
         marks |= EntryMarks.ASKS
     if is_revision(content):
         marks |= EntryMarks.REVISES
-    if times or tells_when(content):
+    if times or names_time(content):
         marks |= EntryMarks.NAMES_TIME
     return marks

@@ -37,7 +37,7 @@ def latest(moment: datetime) -> datetime:
 
 
 @dataclass(kw_only=True, eq=False)
-class Draft:
+class FactDraft:
     """A fact that is being worked out; `key` is what spellings of its object have in common.
 
     `ends` is an end of its own, whatever comes after it, and `is_ended` says that it was told as an
@@ -55,16 +55,16 @@ class Draft:
     is_deleted: bool = False
     is_last: bool = False
     off: Literal["past", "corrected", "undone"] | None = None
-    instead: "Draft | None" = None
+    instead: "FactDraft | None" = None
     until: datetime | None = None
-    before: "Draft | None" = None
-    after: "Draft | None" = None
+    before: "FactDraft | None" = None
+    after: "FactDraft | None" = None
     doubt: float = 1.0
     claims: list[str] = field(default_factory=list)
     places: set[Place] = field(default_factory=set)
 
     @property
-    def is_believed(self) -> bool:
+    def is_active(self) -> bool:
         """Whether it is believed to be so, or to have been so."""
         return self.off in {None, "past"} and not self.is_deleted
 
@@ -122,24 +122,24 @@ class Draft:
         return ("archived", "ended") if self.is_ended else ("active", None)
 
 
-class Line:
+class FactTimeline:
     """What cannot be so at the same time."""
 
     def __init__(self) -> None:
-        self.drafts: list[Draft] = []
+        self.drafts: list[FactDraft] = []
 
     @property
-    def active(self) -> Draft | None:
+    def active(self) -> FactDraft | None:
         """The last, unless it has ended."""
         last = self.drafts[-1] if self.drafts else None
         return None if last is None or last.is_ended or last.is_deleted else last
 
-    def holding(self, moment: datetime, *, key: str | None) -> Draft | None:
+    def holding(self, moment: datetime, *, key: str | None) -> FactDraft | None:
         """What was so at a moment: of an object's key, or whichever."""
         for draft, bound in self.bounded():
             until = draft.lasts(bound)
             holds = draft.begins <= moment and (until is None or moment < until)
-            if holds and draft.is_believed and key in {None, draft.key}:
+            if holds and draft.is_active and key in {None, draft.key}:
                 return draft
         return None
 
@@ -153,55 +153,55 @@ class Line:
         else:
             begin = latest(claim.valid_from)
             later = [draft for draft in self.drafts if draft.begins >= begin]
-        later = [draft for draft in later if draft.is_believed]
+        later = [draft for draft in later if draft.is_active]
         if not any(draft.is_dated for draft in later):
             return len(self.drafts)
         return self.drafts.index(min(later, key=lambda draft: draft.begins))
 
-    def same(self, claim: Claim, *, position: int) -> Draft | None:
+    def same(self, claim: Claim, *, position: int) -> FactDraft | None:
         """What stands there already and says the same as a claim."""
         key = name_key(claim.object or "")
         before = self.drafts[position - 1] if position else None
         for draft in (self.active, before):
-            if draft and draft.key == key and draft.is_believed and not draft.is_over(claim):
+            if draft and draft.key == key and draft.is_active and not draft.is_over(claim):
                 return draft
         after = self.drafts[position] if position < len(self.drafts) else None
-        return after if after and after.key == key and after.is_believed else None
+        return after if after and after.key == key and after.is_active else None
 
-    def remove(self, draft: Draft) -> None:
+    def remove(self, draft: FactDraft) -> None:
         """Takes a draft off the line, if it is there."""
         self.drafts = [one for one in self.drafts if one is not draft]
 
-    def bounded(self) -> Iterator[tuple[Draft, datetime | None]]:
+    def bounded(self) -> Iterator[tuple[FactDraft, datetime | None]]:
         """The drafts, the last first, and when anything behind each begins."""
         bound: datetime | None = None
         for draft in reversed(self.drafts):
             yield draft, bound
             bound = draft.begins if bound is None else min(bound, draft.begins)
 
-    def part(self, past: Iterable[Draft]) -> None:
+    def part(self, past: Iterable[FactDraft]) -> None:
         """Ends each draft where the next begins, and lets what is past be so where a time is free."""
-        behind: Draft | None = None
+        behind: FactDraft | None = None
         for draft, bound in self.bounded():
             draft.until = draft.lasts(None if draft.is_last else bound)
             has_ended = draft.is_ended and (bound is None or (draft.ends or bound) < bound)
             if behind is not None and not (has_ended or draft.is_last):
                 link(draft, behind)
             behind = draft
-        taken = [draft for draft in self.drafts if draft.is_believed]
+        taken = [draft for draft in self.drafts if draft.is_active]
         for draft in past:
             _fit(draft, taken)
             taken.append(draft)
 
 
-def link(before: Draft, after: Draft) -> None:
+def link(before: FactDraft, after: FactDraft) -> None:
     """One draft takes the place of another; what was wrong and corrected stands between them."""
     while after.before is not None:
         after = after.before
     before.after, after.before = after, before
 
 
-def _fit(draft: Draft, taken: Iterable[Draft]) -> None:
+def _fit(draft: FactDraft, taken: Iterable[FactDraft]) -> None:
     """Cuts what is past down to the first time in it that is free; if none is, it is told as never so."""
     begins, ends = draft.begins, draft.ends or draft.begins
     held = [other for other in taken if other.until is None or begins < other.until]

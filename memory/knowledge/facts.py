@@ -16,7 +16,7 @@ FactStatus = Literal["active", "archived", "deleted"]
 FactEnd = Literal["superseded", "corrected", "ended", "past", "undone", "deleted"]
 
 
-class Stretch(NamedTuple):
+class Interval(NamedTuple):
     """A time in which facts are to hold, at some moment from its first to its last.
 
     Of predicates that are `asked` for, where nothing is known to have been so then, what is known first after it holds
@@ -52,7 +52,7 @@ class Fact(DeferredModel):
     superseded_by: str | None = None
     claims: tuple[str, ...]
 
-    def holds_at(self, moment: datetime) -> bool:
+    def is_valid_at(self, moment: datetime) -> bool:
         """Whether it was so at a moment, as far as is believed."""
         if self.status == "deleted" or moment < self.valid_from:
             return False
@@ -92,7 +92,7 @@ class FactQuery(DeferredModel):
         """Whether a fact is of these statuses, and was so at that moment."""
         held = (
             self.as_of is None
-            or fact.holds_at(self.as_of)
+            or fact.is_valid_at(self.as_of)
             or (self.ahead and fact.begins_after(self.as_of))
         )
         return held and fact.status in self.of_statuses

@@ -23,7 +23,7 @@ from mnestic.memory.canonical import (
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import PERSON, Claim, ClaimSource, make_id
-from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource, check_date, check_message
 from mnestic.memory.names import CORRECTION, INSIGHT, INTERACTION
 
@@ -57,7 +57,7 @@ class ToolOutput(DeferredModel):
     content: str
 
 
-class Said(DeferredModel):
+class MessageSignal(DeferredModel):
     """A message, and the results of tools that came with it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -81,10 +81,10 @@ class Told(DeferredModel):
     at: AwareDatetime | None = None
 
 
-class Interaction(Told, Said):
+class Interaction(Told, MessageSignal):
     """An exchange: a message with the results of tools, and `replies` that followed it."""
 
-    replies: tuple[Said, ...] = ()
+    replies: tuple[MessageSignal, ...] = ()
 
 
 class Insight(Told):
@@ -192,12 +192,12 @@ def _cannot_travel(body: Any) -> str | None:
     return None
 
 
-class Learnable(DeferredModel):
+class ExtractableSignal(DeferredModel):
     """What a signal is once it was read: messages, and a claim that somebody made outright."""
 
     model_config = ConfigDict(frozen=True)
 
-    messages: tuple[Incoming, ...]
+    messages: tuple[IncomingMessage, ...]
     claim: Claim | None = None
 
 
@@ -208,7 +208,7 @@ _SHAPES: dict[str, type[Interaction | Insight | Correction]] = {
 }
 
 
-def read_signal(signal: Signal) -> Learnable:
+def read_signal(signal: Signal) -> ExtractableSignal:
     """What a signal says.
 
     Raises:
@@ -225,10 +225,12 @@ def read_signal(signal: Signal) -> Learnable:
         told = shape.model_validate(signal.body)
     except Malformed as error:
         raise InvalidInputError(what=what, why=first_problem(error)) from None
-    return learnable(told, came_at=signal.at)
+    return extractable(told, came_at=signal.at)
 
 
-def learnable(told: Interaction | Insight | Correction, *, came_at: AwareDatetime) -> Learnable:
+def extractable(
+    told: Interaction | Insight | Correction, *, came_at: AwareDatetime
+) -> ExtractableSignal:
     """The messages that are learned from, checked, and the claim.
 
     Raises:
@@ -243,13 +245,13 @@ def learnable(told: Interaction | Insight | Correction, *, came_at: AwareDatetim
     elif isinstance(told, Insight):
         about = () if told.subject is None else (told.subject,)
         said = _resource(told, speaker=told.speaker, content=told.content)
-        messages = (Incoming(resource=said, entry_type="insight", subjects=about),)
+        messages = (IncomingMessage(resource=said, entry_type="insight", subjects=about),)
     else:
         messages = (_correction(told),)
     for came in messages:
         check_message(came.resource)
     claim = _claim(told) if isinstance(told, Correction) and told.statement else None
-    return Learnable(messages=messages, claim=claim)
+    return ExtractableSignal(messages=messages, claim=claim)
 
 
 def refused_resource(signal: Signal) -> Resource:
@@ -284,13 +286,13 @@ def first_problem(error: Malformed) -> str:
     return f"{place}: {message}" if place else message
 
 
-def _exchange(told: Interaction) -> Iterator[Incoming]:
+def _exchange(told: Interaction) -> Iterator[IncomingMessage]:
     """The messages in their order, each with its results of tools behind it, a tick apart."""
-    said: Sequence[Said] = (told, *told.replies)
+    said: Sequence[MessageSignal] = (told, *told.replies)
     number = 0
     for place, message in enumerate(said):
         source_id = told.source_id if place == 0 else f"{told.source_id}{_PART}{place}"
-        yield Incoming(
+        yield IncomingMessage(
             resource=_resource(
                 told,
                 speaker=message.speaker,
@@ -301,7 +303,7 @@ def _exchange(told: Interaction) -> Iterator[Incoming]:
         )
         for nth, result in enumerate(message.tool_results, start=1):
             number += 1
-            yield Incoming(
+            yield IncomingMessage(
                 resource=_resource(
                     told,
                     speaker=result.tool,
@@ -315,12 +317,12 @@ def _exchange(told: Interaction) -> Iterator[Incoming]:
         number += 1
 
 
-def _correction(told: Correction) -> Incoming:
+def _correction(told: Correction) -> IncomingMessage:
     stated = told.statement
     content = told.content
     if is_blank(content) and stated is not None:
         content = f"{stated.subject} {stated.predicate} {stated.object or 'nothing'}"
-    return Incoming(
+    return IncomingMessage(
         resource=_resource(told, speaker=told.speaker, content=content),
         entry_type="correction",
         corrects=told.corrects,

@@ -16,10 +16,10 @@ from mnestic.memory.knowledge.extraction import Extracted, Turn, TurnKind, claim
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
 
-LearningState = Literal["received", "extracted", "learned", "parked", "dropped"]
+IngestState = Literal["received", "extracted", "learned", "parked", "dropped"]
 
 
-class Lesson(DeferredModel):
+class PendingMessage(DeferredModel):
     """A resource that is to be learned from, and how far that is.
 
     `extracted` is what its extractor found, from the state `extracted` on; `reason` says why it is
@@ -32,7 +32,7 @@ class Lesson(DeferredModel):
     number: int | None = None
     kind: TurnKind = "message"
     entry_type: EntryType = "interaction"
-    state: LearningState = "received"
+    state: IngestState = "received"
     job_id: str | None = None
     workflow_run: str | None = None
     corrects: str | None = None
@@ -81,7 +81,7 @@ class Lesson(DeferredModel):
         return self.resource.name
 
 
-class Incoming(DeferredModel):
+class IncomingMessage(DeferredModel):
     """A raw message on its way in: what it is, and what it came with.
 
     `came_with` is the message that a tool's result came with, `corrects` the one that a correction is
@@ -106,7 +106,7 @@ class Incoming(DeferredModel):
         """Session and source id, which no other message has."""
         return self.resource.place
 
-    def as_kept(self, lesson: Lesson) -> "Incoming":
+    def as_stored(self, lesson: PendingMessage) -> "IncomingMessage":
         """With what was kept of the message, which is what came first."""
         kept = {"resource": lesson.resource, "kind": lesson.kind, "entry_type": lesson.entry_type}
         return self.model_copy(update=kept)
@@ -117,10 +117,10 @@ class Incoming(DeferredModel):
         return entry_id_of(there, owner=owner)
 
 
-class Begun(NamedTuple):
+class ReceivedMessages(NamedTuple):
     """Messages that are new, as they are kept, and the time of the transaction; None where none is new."""
 
-    lessons: tuple[Lesson, ...] = ()
+    lessons: tuple[PendingMessage, ...] = ()
     now: datetime | None = None
 
 
@@ -142,7 +142,7 @@ class Ingested(DeferredModel):
     learned: int
 
 
-class LearningCount(DeferredModel):
+class IngestCounts(DeferredModel):
     """How many resources of an agent are how far."""
 
     model_config = ConfigDict(frozen=True)

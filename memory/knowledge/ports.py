@@ -19,17 +19,17 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         EntryStatistics,
         Unembedded,
     )
-    from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus, Stretch
+    from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus, Interval
     from mnestic.memory.knowledge.ingestion import (
-        Begun,
-        Incoming,
-        LearningCount,
-        LearningState,
-        Lesson,
+        IncomingMessage,
+        IngestCounts,
+        IngestState,
+        PendingMessage,
+        ReceivedMessages,
     )
     from mnestic.memory.knowledge.predicates import Predicate
     from mnestic.memory.knowledge.relations import Mention, Place
-    from mnestic.memory.knowledge.signals import KeptSignal, SignalKind
+    from mnestic.memory.knowledge.signals import SignalKind, StoredEvent
     from mnestic.memory.knowledge.subjects import NamedSubject
 
 
@@ -93,7 +93,9 @@ class FactStore(Protocol):
         """
         ...
 
-    async def list_held(self, subject: str, past: Stretch, *, limit: int = 100) -> tuple[Fact, ...]:
+    async def list_held(
+        self, subject: str, past: Interval, *, limit: int = 100
+    ) -> tuple[Fact, ...]:
         """Facts about a subject that hold at some moment of a time that is past, what began last first."""
         ...
 
@@ -246,10 +248,10 @@ class AccessStore(Protocol):
         ...
 
 
-class LearningStore(Protocol):
+class IngestStateStore(Protocol):
     """How far it is with learning from each resource."""
 
-    async def receive(self, messages: Sequence[Incoming]) -> Begun:
+    async def receive(self, messages: Sequence[IncomingMessage]) -> ReceivedMessages:
         """Keeps messages as resources that are to be learned from; returns those that are new, as they are kept.
 
         One whose resource is kept already is learned from as that says; one that was received before changes nothing.
@@ -259,31 +261,33 @@ class LearningStore(Protocol):
         """
         ...
 
-    async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:
+    async def take(self, state: IngestState, *, limit: int) -> tuple[PendingMessage, ...]:
         """The oldest in a state, locked; what another transaction has locked is left to it."""
         ...
 
-    async def keep_extracted(self, lessons: Sequence[Lesson], *, extractor: str) -> None:
+    async def keep_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:
         """Keeps what was extracted of each, and by which extractor; one that claims nothing is learned then."""
         ...
 
-    async def learned(self, lessons: Sequence[Lesson]) -> None:
+    async def learned(self, lessons: Sequence[PendingMessage]) -> None:
         """Says that entries and facts are kept."""
         ...
 
-    async def park(self, lesson: Lesson, *, reason: str) -> None:
+    async def park(self, lesson: PendingMessage, *, reason: str) -> None:
         """Sets one aside that cannot be learned from, or not be embedded, with the reason; the others go on."""
         ...
 
-    async def retry(self, lessons: Sequence[Lesson]) -> int:
+    async def retry(self, lessons: Sequence[PendingMessage]) -> int:
         """Lets parked ones be learned from again, from where they were; returns how many were parked."""
         ...
 
-    async def drop(self, lessons: Sequence[Lesson]) -> int:
+    async def drop(self, lessons: Sequence[PendingMessage]) -> int:
         """Gives up those that are not learned from; returns how many were not. The resources stay."""
         ...
 
-    async def find(self, session_id: str, source_id: str, *, lock: bool = False) -> Lesson | None:
+    async def find(
+        self, session_id: str, source_id: str, *, lock: bool = False
+    ) -> PendingMessage | None:
         """How far it is with a resource, None for one that is not to be learned from.
 
         With `lock`, nobody else moves it on until the transaction ends.
@@ -291,12 +295,12 @@ class LearningStore(Protocol):
         ...
 
     async def list_by_state(
-        self, state: LearningState, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[Lesson, ...], str | None]:
+        self, state: IngestState, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[PendingMessage, ...], str | None]:
         """Lessons in a state, the oldest first, and the cursor of the next page."""
         ...
 
-    async def count(self) -> LearningCount:
+    async def count(self) -> IngestCounts:
         """How many there are in each state."""
         ...
 
@@ -309,11 +313,11 @@ class SignalStore(Protocol):
 
     async def list_signals(
         self, *, after: int | None = None, kinds: Sequence[SignalKind] = (), limit: int = 100
-    ) -> tuple[KeptSignal, ...]:
+    ) -> tuple[StoredEvent, ...]:
         """Signals after a number, or from the first that is kept, the oldest first.
 
         Raises:
-            SignalsTrimmedError: some after that number are no longer kept.
+            EventsTrimmedError: some after that number are no longer kept.
             InvalidInputError: there has been no signal of that number yet.
         """
         ...

@@ -32,7 +32,7 @@ class Related(NamedTuple):
     place: Place
 
 
-def related_places(
+def related_messages(
     mentions: Iterable[Mention],
     *,
     predicates: Mapping[str, Predicate],

@@ -16,7 +16,14 @@ from datetime import datetime
 from typing import Literal
 
 from mnestic.memory.knowledge.claims import Claim, make_id, name_key
-from mnestic.memory.knowledge.fact_timelines import Draft, Line, Place, latest, link, place_of
+from mnestic.memory.knowledge.fact_timelines import (
+    FactDraft,
+    FactTimeline,
+    Place,
+    latest,
+    link,
+    place_of,
+)
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import Predicate
 
@@ -59,8 +66,8 @@ class _Topic:
     def __init__(self, *, owner: str, predicate: Predicate, said: Iterable[Claim]) -> None:
         self._owner, self._predicate = owner, predicate
         self._is_single = predicate.cardinality == "single"
-        self._drafts: list[Draft] = []
-        self._lines: dict[str, Line] = defaultdict(Line)
+        self._drafts: list[FactDraft] = []
+        self._lines: dict[str, FactTimeline] = defaultdict(FactTimeline)
         self._restated: dict[Place, set[str]] = defaultdict(set)
         for claim in said:
             if claim.source.corrects and claim.object:
@@ -105,7 +112,7 @@ class _Topic:
             draft.back(claim)
         self._take_back(claim, draft)
 
-    def _wrong(self, line: Line, claim: Claim) -> Draft | None:
+    def _wrong(self, line: FactTimeline, claim: Claim) -> FactDraft | None:
         """Of one object at a time, what a correction takes the place of, if that is another object.
 
         It is what the corrected message said, if that stands, and else what is believed.
@@ -113,11 +120,11 @@ class _Topic:
         if not self._is_single or claim.kind != "corrected":
             return None
         corrected = (claim.source.session_id, claim.source.corrects)
-        told = [draft for draft in line.drafts if draft.is_believed and corrected in draft.places]
+        told = [draft for draft in line.drafts if draft.is_active and corrected in draft.places]
         wrong = told[-1] if claim.source.corrects and told else line.active
         return None if wrong is None or wrong.key == name_key(claim.object or "") else wrong
 
-    def _correct(self, wrong: Draft, claim: Claim) -> Draft:
+    def _correct(self, wrong: FactDraft, claim: Claim) -> FactDraft:
         """What is so instead, since its own day or since what was wrong."""
         draft = self._draft(claim)
         if claim.valid_from is None and (draft.ends or wrong.begins) >= wrong.begins:
@@ -126,7 +133,7 @@ class _Topic:
         wrong.off, draft.instead = "corrected", wrong
         return draft
 
-    def _take_back(self, claim: Claim, draft: Draft) -> None:
+    def _take_back(self, claim: Claim, draft: FactDraft) -> None:
         """Of many objects, those that the corrected message named and the correction does not."""
         if self._is_single or claim.source.corrects is None:
             return
@@ -145,7 +152,7 @@ class _Topic:
         began = claim.valid_from or over
         past = ((draft, None) for draft in self._past())
         for draft, bound in (*self._line(key).bounded(), *past):
-            if draft.key != key or not draft.is_believed:
+            if draft.key != key or not draft.is_active:
                 continue
             until = draft.lasts(bound)
             is_then = draft.begins < over and (until is None or began < until or over == until)
@@ -181,7 +188,7 @@ class _Topic:
         key = None if claim.object is None else name_key(claim.object)
         for line in self._named(key):
             told = [line.active] if key is None else [*self._past(), *line.drafts]
-            wrong = [one for one in told if one and one.is_believed and key in {None, one.key}]
+            wrong = [one for one in told if one and one.is_active and key in {None, one.key}]
             if wrong:
                 wrong[-1].claims.append(claim.id)
                 self._leave(wrong[-1], "corrected")
@@ -219,25 +226,25 @@ class _Topic:
             if draft.begins > claim.said_at:
                 line.remove(draft)
 
-    def _draft(self, claim: Claim) -> Draft:
+    def _draft(self, claim: Claim) -> FactDraft:
         key = name_key(claim.object or "")
         times = sum(draft.key == key for draft in self._drafts)
         parts = (self._owner, name_key(claim.subject), claim.predicate, key, times)
-        draft = Draft(id=make_id(*parts), key=key, first=claim, begins=_began(claim))
+        draft = FactDraft(id=make_id(*parts), key=key, first=claim, begins=_began(claim))
         draft.back(claim)
         self._drafts.append(draft)
         return draft
 
-    def _leave(self, draft: Draft, off: Literal["corrected", "undone"]) -> None:
+    def _leave(self, draft: FactDraft, off: Literal["corrected", "undone"]) -> None:
         self._line(draft.key).remove(draft)
         draft.off = off
 
-    def _line(self, key: str) -> Line:
+    def _line(self, key: str) -> FactTimeline:
         return self._lines["" if self._is_single else key]
 
-    def _named(self, key: str | None) -> list[Line]:
+    def _named(self, key: str | None) -> list[FactTimeline]:
         """The lines that a claim about an object is about, or about whatever there is."""
         return list(self._lines.values()) if key is None else [self._line(key)]
 
-    def _past(self) -> list[Draft]:
+    def _past(self) -> list[FactDraft]:
         return [draft for draft in self._drafts if draft.off == "past"]

@@ -41,14 +41,14 @@ class Signal(DeferredModel):
     details: dict[str, Any] = Field(default_factory=dict)
 
 
-class KeptSignal(Signal):
+class StoredEvent(Signal):
     """A signal in the outbox. Numbers of an agent have no gaps, and come to be seen in their order."""
 
     number: int
     at: AwareDatetime
 
 
-def entry_signal(kind: SignalKind, entry_ids: Sequence[str]) -> Signal:
+def entry_event(kind: SignalKind, entry_ids: Sequence[str]) -> Signal:
     """What there is to tell about entries of one transaction."""
     return Signal(kind=kind, target="entry", ids=tuple(entry_ids))
 
@@ -67,7 +67,7 @@ def signals_of(changes: Sequence[FactChange], *, nameless: bool = False) -> tupl
     )
 
 
-def pattern_signals(before: Sequence[Pattern], after: Sequence[Pattern]) -> tuple[Signal, ...]:
+def pattern_events(before: Sequence[Pattern], after: Sequence[Pattern]) -> tuple[Signal, ...]:
     """That there are patterns which there were not before."""
     known = {pattern.id for pattern in before}
     return tuple(

@@ -5,7 +5,7 @@ from pydantic import ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.entries import EntryStatistics
 from mnestic.memory.knowledge.facts import FactStatus
-from mnestic.memory.knowledge.ingestion import LearningCount
+from mnestic.memory.knowledge.ingestion import IngestCounts
 
 
 class MemoryStatistics(DeferredModel):
@@ -14,5 +14,5 @@ class MemoryStatistics(DeferredModel):
     model_config = ConfigDict(frozen=True)
 
     entries: EntryStatistics
-    learning: LearningCount
+    learning: IngestCounts
     facts: dict[FactStatus, int]

@@ -74,7 +74,7 @@ def times_of(text: str, *, at: datetime) -> tuple[TimeMention, ...]:
     return tuple(found)
 
 
-def tells_when(text: str) -> bool:
+def names_time(text: str) -> bool:
     """Whether a text tells when something is, again and again or by the clock: "on Tuesdays", "at 9:30"."""
     return _AGAIN.search(text[:_READ_CHARS].lower()) is not None
 

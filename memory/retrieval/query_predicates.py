@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from types import MappingProxyType
 
-from mnestic.memory.knowledge.facts import Stretch
+from mnestic.memory.knowledge.facts import Interval
 from mnestic.memory.knowledge.predicates import DEFAULTS, STATES
 from mnestic.memory.language.terms import terms_of
 
@@ -115,7 +115,7 @@ def asked_predicates(
 
 def asked_stretch(
     period: tuple[datetime, datetime] | None, predicates: Collection[str], *, now: datetime
-) -> Stretch | None:
+) -> Interval | None:
     """A time that is past, where a question asks for what is one after the other.
 
     Such as where somebody works; of what happened on a day, the day itself tells.
@@ -127,7 +127,7 @@ def asked_stretch(
     """
     if period is None or period[1] > now or STATES.isdisjoint(predicates):
         return None
-    return Stretch(period[0], period[1] - timedelta(microseconds=1), frozenset(predicates))
+    return Interval(period[0], period[1] - timedelta(microseconds=1), frozenset(predicates))
 
 
 _TYPES = {

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.memory.knowledge.facts import Stretch
+from mnestic.memory.knowledge.facts import Interval
 from mnestic.memory.language.dates import Period
 from mnestic.memory.retrieval.candidates import Candidates, Edges, Succession
 from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
@@ -147,11 +147,11 @@ class Search:
     is_strict: bool = False
 
     @property
-    def held(self) -> Stretch | None:
+    def held(self) -> Interval | None:
         """When what is believed has to hold, if not now: as of the question, or at some moment of a time that is past."""
         query, period = self.query, self.period
         if query.as_of is not None:
-            return Stretch(query.as_of, query.as_of)
+            return Interval(query.as_of, query.as_of)
         bounds = None if period is None else (period.start, period.end)
         return asked_stretch(bounds, self.predicates, now=query.asked_at or self.now)
 

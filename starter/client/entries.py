@@ -10,7 +10,7 @@ from typing import Unpack
 
 from pydantic import ValidationError
 
-from mnestic.activities.knowledge.receiving import add_entry, weigh_again
+from mnestic.activities.knowledge.receiving import add_entry, recompute_importance
 from mnestic.activities.knowledge.removal import remove_entries
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.claims import PERSON, Claim, ClaimSource
@@ -23,14 +23,14 @@ from mnestic.memory.knowledge.entries import (
     EntryType,
 )
 from mnestic.memory.knowledge.facts import Fact, FactChange
-from mnestic.memory.knowledge.ingestion import Lesson
+from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.knowledge.statistics import MemoryStatistics
 from mnestic.memory.ports import Transaction
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.keyword_arguments import EntryArguments, EntryChanges
 from mnestic.starter.client.knowledge import KnowledgeClient
-from mnestic.starter.knowledge.decisions import decided_at
+from mnestic.starter.knowledge.decisions import decision_time
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 
 
@@ -114,7 +114,7 @@ class EntryClient(KnowledgeClient):
         async with self._transaction(write=False) as transaction:
             return await transaction.entries.list_entries(query, limit=limit, cursor=cursor)
 
-    async def find_lesson(self, entry: Entry) -> Lesson | None:
+    async def find_lesson(self, entry: Entry) -> PendingMessage | None:
         """How far it is with learning from an entry's message, None if there is none."""
         if entry.session_id is None or entry.source_id is None:
             return None
@@ -161,7 +161,7 @@ class EntryClient(KnowledgeClient):
             await transaction.entries.change([changed])
             if changed.parent != before.parent:
                 parents = {name for name in (before.parent, changed.parent) if name}
-                await weigh_again(transaction, parents)
+                await recompute_importance(transaction, parents)
             return await transaction.entries.get(entry_id)
 
     async def remove_entry(self, entry_id: str, *, facts: bool = False) -> tuple[FactChange, ...]:
@@ -203,7 +203,7 @@ class EntryClient(KnowledgeClient):
     def _extract_soon(self) -> None:
         """Has what was added learned from, where Temporal is at hand; else a worker sees it (`extraction_poll.py`)."""
         if self._extraction is not None:
-            self._extraction.start_soon(self._agent_id)
+            self._extraction.start_in_background(self._agent_id)
 
     @property
     def _owner(self) -> str:
@@ -242,7 +242,7 @@ async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactCha
                 subject=fact.subject,
                 predicate=fact.predicate,
                 object=fact.object,
-                said_at=await decided_at(transaction, fact.subject, fact.predicate),
+                said_at=await decision_time(transaction, fact.subject, fact.predicate),
                 source=ClaimSource(extractor=PERSON),
             )
             for fact in decided

@@ -27,11 +27,11 @@ from mnestic.memory.knowledge.inbox import (
     InboxStatus,
     Insight,
     Interaction,
-    Said,
+    MessageSignal,
     Statement,
     ToolOutput,
+    extractable,
     first_problem,
-    learnable,
 )
 from mnestic.memory.names import CORRECTION, INSIGHT, INTERACTION, STATUS, inbox_workflow_id
 from mnestic.memory.ports import Memory
@@ -72,7 +72,7 @@ class InboxClient(ChecksTexts):
         speaker: str,
         source_id: str | None = None,
         tool_results: Sequence[ToolOutput] = (),
-        replies: Sequence[Said] = (),
+        replies: Sequence[MessageSignal] = (),
         session_id: str = INBOX,
         channel: str = INBOX,
         at: datetime | None = None,
@@ -203,7 +203,7 @@ class InboxClient(ChecksTexts):
             told = shape(source_id=source_id or uuid.uuid4().hex, **fields)
         except ValidationError as error:
             raise InvalidInputError(what=shape.__name__.lower(), why=first_problem(error)) from None
-        learnable(told, came_at=datetime.now(UTC))
+        extractable(told, came_at=datetime.now(UTC))
         document = told.model_dump(mode="json")
         check_size(document, what=shape.__name__.lower(), limit_bytes=LARGEST_SIGNAL_BYTES)
         return told

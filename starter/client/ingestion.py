@@ -8,7 +8,7 @@ from temporalio.client import WorkflowHandle
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.conversations import Conversation
-from mnestic.memory.knowledge.ingestion import Incoming, Ingested
+from mnestic.memory.knowledge.ingestion import IncomingMessage, Ingested
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -69,7 +69,7 @@ async def start_ingest(client: MnesticClient, *, agent_id: str) -> WorkflowHandl
 
 
 async def _keep(
-    memory: MemoryClient, batch: Sequence[tuple[str, Incoming]], refuse: Refuse | None
+    memory: MemoryClient, batch: Sequence[tuple[str, IncomingMessage]], refuse: Refuse | None
 ) -> int:
     """Keeps what can be kept of a batch, by halves where something cannot; returns how many are new."""
     try:
@@ -83,7 +83,7 @@ async def _keep(
     return first + await _keep(memory, batch[middle:], refuse)
 
 
-def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str, Incoming]]:
+def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str, IncomingMessage]]:
     """The messages, each with how it is named to a person."""
     for session in conversation.sessions:
         for turn in session.turns:
@@ -95,7 +95,7 @@ def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str
                 content=turn.text,
                 at=turn.at,
             )
-            message = Incoming(
+            message = IncomingMessage(
                 resource=said,
                 kind=turn.kind,
                 entry_type=turn.entry_type,

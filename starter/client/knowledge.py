@@ -21,14 +21,14 @@ from mnestic.memory.knowledge.claims import (
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
 from mnestic.memory.knowledge.predicates import check_predicate
-from mnestic.memory.knowledge.signals import KeptSignal, SignalKind
+from mnestic.memory.knowledge.signals import SignalKind, StoredEvent
 from mnestic.memory.knowledge.subjects import spelt
 from mnestic.memory.knowledge.world.histories import FactHistory, history_of
 from mnestic.memory.knowledge.world.world_model import World, world_of
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts
-from mnestic.starter.knowledge.decisions import decided_at, decided_now
+from mnestic.starter.knowledge.decisions import decision_time, decision_time_now
 from mnestic.starter.pagination import every
 
 _ACTOR = "client"
@@ -179,7 +179,7 @@ class KnowledgeClient(ChecksTexts):
         if not 0 <= confidence <= 1:
             raise InvalidInputError(what="confidence", why=f"is {confidence}; it is from 0 to 1")
         async with self._transaction(write=True) as transaction:
-            now, said_at = await decided_now(transaction, subject, predicate)
+            now, said_at = await decision_time_now(transaction, subject, predicate)
             said = Claim(
                 id=uuid.uuid4().hex,
                 subject=subject,
@@ -248,7 +248,7 @@ class KnowledgeClient(ChecksTexts):
                 subject=fact.subject,
                 predicate=fact.predicate,
                 object=fact.object,
-                said_at=await decided_at(transaction, fact.subject, fact.predicate),
+                said_at=await decision_time(transaction, fact.subject, fact.predicate),
                 source=ClaimSource(extractor=PERSON),
             )
             changes = await transaction.facts.claim([said])
@@ -258,13 +258,13 @@ class KnowledgeClient(ChecksTexts):
 
     async def list_signals(
         self, *, after: int | None = None, kinds: Sequence[SignalKind] = (), limit: int = 100
-    ) -> tuple[KeptSignal, ...]:
+    ) -> tuple[StoredEvent, ...]:
         """What subscribers are told, after a signal's number, or from the first that is kept.
 
         Whoever goes on after the last number misses none.
 
         Raises:
-            SignalsTrimmedError: some after that number are no longer kept.
+            EventsTrimmedError: some after that number are no longer kept.
             InvalidInputError: there has been no signal of that number yet.
         """
         async with self._transaction(write=False) as transaction:

@@ -18,7 +18,7 @@ from mnestic.memory.jobs.records import LongTermRecord, RecordRef
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.inbox import find_refused
-from mnestic.memory.knowledge.ingestion import Incoming, LearningCount, Lesson
+from mnestic.memory.knowledge.ingestion import IncomingMessage, IngestCounts, PendingMessage
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
@@ -152,11 +152,14 @@ class MemoryClient(ForgettingClient):
             return await transaction.resources.append(messages)
 
     async def learn(
-        self, messages: Sequence[Resource | Incoming], *, entry_type: EntryType = "interaction"
+        self,
+        messages: Sequence[Resource | IncomingMessage],
+        *,
+        entry_type: EntryType = "interaction",
     ) -> int:
         """Keeps raw messages, each an entry at once, to be learned from; returns how many were new.
 
-        What a tool returned comes as `Incoming` of kind `tool_result`, with its name as the speaker.
+        What a tool returned comes as `IncomingMessage` of kind `tool_result`, with its name as the speaker.
 
         Raises:
             InvalidInputError: a message cannot be stored; names it. None was kept.
@@ -166,19 +169,19 @@ class MemoryClient(ForgettingClient):
         self._extract_soon()
         return new
 
-    async def count_learning(self) -> LearningCount:
+    async def count_learning(self) -> IngestCounts:
         """How many messages are how far."""
         async with self._transaction(write=False) as transaction:
             return await transaction.learning.count()
 
     async def list_parked(
         self, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[Lesson, ...], str | None]:
+    ) -> tuple[tuple[PendingMessage, ...], str | None]:
         """Messages that could not be learned from, with the reasons, and the next page's cursor."""
         async with self._transaction(write=False) as transaction:
             return await transaction.learning.list_by_state("parked", limit=limit, cursor=cursor)
 
-    async def retry_parked(self, lessons: Sequence[Lesson]) -> int:
+    async def retry_parked(self, lessons: Sequence[PendingMessage]) -> int:
         """Lets parked messages be learned from again, by the next `IngestMessages`; returns how many.
 
         A signal that an inbox refused is read again, and stays parked if it cannot be kept now either.
@@ -195,7 +198,7 @@ class MemoryClient(ForgettingClient):
                     retried += await read_again(transaction, lesson, signal, owner=self._owner)
         return retried
 
-    async def drop_parked(self, lessons: Sequence[Lesson]) -> int:
+    async def drop_parked(self, lessons: Sequence[PendingMessage]) -> int:
         """Gives parked messages up; the raw messages stay."""
         async with self._transaction(write=True) as transaction:
             return await transaction.learning.drop(lessons)

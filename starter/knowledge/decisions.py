@@ -11,16 +11,16 @@ from mnestic.memory.ports import Transaction
 _TICK = timedelta(microseconds=1)
 
 
-async def decided_at(transaction: Transaction, subject: str, predicate: str) -> datetime:
+async def decision_time(transaction: Transaction, subject: str, predicate: str) -> datetime:
     """Now, or after the last that was said of a subject and a predicate, if that is dated ahead."""
-    _, said_at = await decided_now(transaction, subject, predicate)
+    _, said_at = await decision_time_now(transaction, subject, predicate)
     return said_at
 
 
-async def decided_now(
+async def decision_time_now(
     transaction: Transaction, subject: str, predicate: str
 ) -> tuple[datetime, datetime]:
-    """The time now, and as `decided_at`.
+    """The time now, and as `decision_time`.
 
     It is not when the transaction began: others may have decided since then, and what follows theirs is so after it.
     """

@@ -24,7 +24,7 @@ class ExtractionStarts:
         self._is_closing = asyncio.Event()
         self._starting: asyncio.Task[None] | None = None
 
-    def start_soon(self, agent_id: str) -> None:
+    def start_in_background(self, agent_id: str) -> None:
         """Has the extraction of an agent's messages started; it neither waits nor fails."""
         self._agents.add(agent_id)
         if self._starting is None or self._starting.done():

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary
 from mnestic.memory.forgetting.ports import ForgettingStore
-from mnestic.memory.knowledge.ports import EntryStore, FactStore, LearningStore, SignalStore
+from mnestic.memory.knowledge.ports import EntryStore, FactStore, IngestStateStore, SignalStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
@@ -100,7 +100,7 @@ class PostgresTransaction:
         return self._stores.entries
 
     @property
-    def learning(self) -> LearningStore:
+    def learning(self) -> IngestStateStore:
         """See the port."""
         return self._stores.learning
 

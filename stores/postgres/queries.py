@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from mnestic.memory.knowledge.facts import Stretch
+from mnestic.memory.knowledge.facts import Interval
 
 Query = tuple[str, Sequence[Any]]  # as Postgres takes it, with $1 and so on, and their values
 
@@ -65,7 +65,7 @@ def _text(name: str) -> str:
     return _COMMENT.sub("", included)
 
 
-def validity_parameters(held: Stretch | None) -> dict[str, Any]:
+def validity_parameters(held: Interval | None) -> dict[str, Any]:
     """The parameters of queries that ask what held at some moments; without moments they ask what holds now."""
     if held is None:
         return {"held_first": None, "held_last": None, "held_asked": []}

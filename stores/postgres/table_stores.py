@@ -15,7 +15,7 @@ from mnestic.stores.postgres.jobs.waits import PostgresWaitStore
 from mnestic.stores.postgres.jobs.working_memory import PostgresWorkingMemoryStore
 from mnestic.stores.postgres.knowledge.entries import PostgresEntryStore
 from mnestic.stores.postgres.knowledge.facts import PostgresFactStore
-from mnestic.stores.postgres.knowledge.ingest_states import PostgresLearningStore
+from mnestic.stores.postgres.knowledge.ingest_states import PostgresIngestStateStore
 from mnestic.stores.postgres.knowledge.resources import PostgresResourceStore
 from mnestic.stores.postgres.knowledge.signals import PostgresSignalStore
 from mnestic.stores.postgres.ledger import PostgresLedger
@@ -34,7 +34,7 @@ class TableStores:
         self.records = PostgresRecordStore(unit)
         self.facts = PostgresFactStore(unit)
         self.entries = PostgresEntryStore(unit, embedder)
-        self.learning = PostgresLearningStore(unit)
+        self.learning = PostgresIngestStateStore(unit)
         self.signals = PostgresSignalStore(unit)
         self.episodes = PostgresEpisodeStore(unit)
         self.snapshots = PostgresSnapshotStore(unit)

@@ -18,7 +18,7 @@ from temporalio.api.enums.v1 import EventType, TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 
-from mnestic.memory.knowledge.ingestion import LearningCount
+from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -262,7 +262,7 @@ async def test_a_worker_learns_from_what_was_added_without_temporal(
         await memory.add("I live in Ghent.", speaker="Mara")
         worker = processes.start(sys.executable, root / "worker.py", env=environment)
         async with asyncio.timeout(LIMIT_S):
-            while await memory.count_learning() != LearningCount(learned=1):
+            while await memory.count_learning() != IngestCounts(learned=1):
                 assert worker.process.poll() is None, worker.err
                 await asyncio.sleep(0.05)
         facts, _ = await memory.list_facts()

@@ -10,10 +10,10 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.knowledge.ingestion import Learned, LearningActivities, LearnInput
+from mnestic.activities.knowledge.ingestion import IngestInput, Learned, LearningActivities
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
-from mnestic.memory.knowledge.ingestion import Lesson
+from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.starter.client.memory_client import MemoryClient
@@ -88,7 +88,7 @@ class Steps:
 
     def __init__(self, activities: LearningActivities, settings: Settings) -> None:
         self._activities = activities
-        self._asked = LearnInput(tenant_id=settings.tenant_id, agent_id="ada")
+        self._asked = IngestInput(tenant_id=settings.tenant_id, agent_id="ada")
 
     async def extract(self) -> Learned:
         return await self._run(self._activities.extract)
@@ -99,7 +99,7 @@ class Steps:
     async def embed(self) -> Learned:
         return await self._run(self._activities.embed)
 
-    async def _run(self, step: Callable[[LearnInput], Awaitable[Learned]]) -> Learned:
+    async def _run(self, step: Callable[[IngestInput], Awaitable[Learned]]) -> Learned:
         environment = ActivityEnvironment()
         limit = timedelta(minutes=5)
         environment.info = replace(environment.info, start_to_close_timeout=limit)
@@ -118,7 +118,7 @@ async def parked(ada: MemoryClient) -> dict[str, str | None]:
 
 async def extracted(begin: Callable[[], Any]) -> dict[str, tuple[str, ...]]:
     async with begin() as transaction:
-        found: Sequence[Lesson]
+        found: Sequence[PendingMessage]
         found, _ = await transaction.learning.list_by_state("extracted")
         silent, _ = await transaction.learning.list_by_state("learned")
     return {

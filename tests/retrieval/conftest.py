@@ -10,7 +10,7 @@ import yaml
 
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.extraction import TurnKind
-from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
@@ -100,7 +100,7 @@ def world_of(
     return find
 
 
-def _message(item: Item) -> Incoming:
+def _message(item: Item) -> IncomingMessage:
     kind: TurnKind = "tool_result" if "tool" in item else "message"
     said = Resource(
         session_id=item["session"],
@@ -110,7 +110,7 @@ def _message(item: Item) -> Incoming:
         content=item["text"],
         at=item["at"],
     )
-    return Incoming(resource=said, kind=kind, entry_type="interaction")
+    return IncomingMessage(resource=said, kind=kind, entry_type="interaction")
 
 
 async def _add(memory: MemoryClient, item: Item) -> None:

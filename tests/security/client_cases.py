@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.knowledge.conversations import Conversation, ConversationSession, Turn
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.ingest_status import find_delay
 from mnestic.starter.client.ingestion import receive_conversation, start_ingest
@@ -141,7 +141,9 @@ MEMORY_CASES: Mapping[str, Case] = {
     "list_episodes of a session": lambda m, k: m.list_episodes(session_id=SESSION),  # noqa: ARG005
     "working_memory": lambda m, k: m.working_memory(SESSION),  # noqa: ARG005
     "receive": lambda m, k: m.receive([message()]),  # noqa: ARG005
-    "learn": lambda m, k: m.learn([Incoming(resource=message(), corrects=k.entry.source_id)]),
+    "learn": lambda m, k: m.learn(
+        [IncomingMessage(resource=message(), corrects=k.entry.source_id)]
+    ),
     "count_learning": lambda m, k: m.count_learning(),  # noqa: ARG005
     "list_parked": lambda m, k: m.list_parked(),  # noqa: ARG005
     "retry_parked": lambda m, k: m.retry_parked(k.lessons),

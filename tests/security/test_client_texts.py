@@ -17,7 +17,7 @@ from mnestic.memory.errors import InvalidInputError, RefusedError
 from mnestic.memory.forgetting.requests import Purged
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
-from mnestic.memory.knowledge.inbox import Said, Statement, ToolOutput
+from mnestic.memory.knowledge.inbox import MessageSignal, Statement, ToolOutput
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.memory_client import MemoryClient
@@ -134,7 +134,7 @@ MADE: Mapping[type, BaseModel] = {
     Resource: MESSAGE,
     Claim: CLAIM,
     Statement: Statement(subject="Mara", predicate="likes", object="tea"),
-    Said: Said(content="Hi.", speaker="Mara"),
+    MessageSignal: MessageSignal(content="Hi.", speaker="Mara"),
     ToolOutput: ToolOutput(tool="t", content="1"),
 }
 ENUMERATED = [(of, name) for of, calls in CALLS.items() for name in calls]

@@ -15,7 +15,7 @@ from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.jobs.snapshots import MemorySnapshot
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt
 from mnestic.memory.jobs.working_memory import WorkingMemory
-from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.models.usage import ModelCall
 from mnestic.memory.operations import Operation
@@ -292,7 +292,7 @@ async def test_messages_that_were_kept_before_are_learned_from_as_they_were_kept
     async with begin() as transaction:
         await transaction.resources.append([spoken(1, "first"), spoken(3, "third")])
 
-    incoming = [Incoming(resource=spoken(number, "later")) for number in (1, 2, 3)]
+    incoming = [IncomingMessage(resource=spoken(number, "later")) for number in (1, 2, 3)]
     async with begin() as transaction:
         begun = await transaction.learning.receive(incoming)
 

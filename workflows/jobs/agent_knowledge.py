@@ -11,12 +11,12 @@ from temporalio import workflow
 
 from mnestic.activities.knowledge.job_knowledge import (
     FactsInput,
+    IngestExchangeInput,
+    IngestExchangeResult,
     KnowledgeActivities,
-    LearnExchangeInput,
-    LearnExchangeResult,
 )
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.knowledge.inbox import Interaction, Said, ToolOutput
+from mnestic.memory.knowledge.inbox import Interaction, MessageSignal, ToolOutput
 from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
 from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import run_activity
@@ -66,9 +66,9 @@ class AgentKnowledge:
         *,
         speaker: str,
         tool_results: Sequence[ToolOutput] = (),
-        replies: Sequence[Said] = (),
+        replies: Sequence[MessageSignal] = (),
         at: datetime | None = None,
-    ) -> LearnExchangeResult:
+    ) -> IngestExchangeResult:
         """Has an exchange learned from, once; it does not join working memory.
 
         Args:
@@ -93,5 +93,5 @@ class AgentKnowledge:
             tool_results=tuple(tool_results),
             replies=tuple(replies),
         )
-        asked = LearnExchangeInput(scope=self._scope, operation=operation, exchange=exchange)
+        asked = IngestExchangeInput(scope=self._scope, operation=operation, exchange=exchange)
         return await run_activity(KnowledgeActivities.learn_exchange, asked)

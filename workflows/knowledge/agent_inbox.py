@@ -15,7 +15,7 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError
 from temporalio.workflow import ContinueAsNewVersioningBehavior
 
-from mnestic.activities.knowledge.inboxes import InboxActivities, KeepInput
+from mnestic.activities.knowledge.inboxes import InboxActivities, StoreSignalsInput
 from mnestic.memory.knowledge.inbox import InboxStatus, Signal, signal_of
 from mnestic.memory.names import AGENT_INBOX, POKE, STATUS
 from mnestic.memory.scope import Id
@@ -134,7 +134,7 @@ class AgentInbox:
         keeping.result()
 
     async def _try_to_keep(self, batch: Sequence[Signal]) -> None:
-        asked = KeepInput(
+        asked = StoreSignalsInput(
             tenant_id=self._asked.tenant_id, agent_id=self._asked.agent_id, signals=tuple(batch)
         )
         try:

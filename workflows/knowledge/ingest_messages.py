@@ -11,7 +11,7 @@ from typing import Any
 
 from temporalio import workflow
 
-from mnestic.activities.knowledge.ingestion import Learned, LearningActivities, LearnInput
+from mnestic.activities.knowledge.ingestion import IngestInput, Learned, LearningActivities
 from mnestic.memory.knowledge.ingestion import Ingested, IngestRequest
 from mnestic.memory.names import INGEST_MESSAGES, LEARNED, MORE
 from mnestic.workflows.calls import run_activity
@@ -36,7 +36,7 @@ class IngestMessages:
 
     @workflow.init
     def __init__(self, asked: IngestRequest) -> None:
-        self._asked = LearnInput(tenant_id=asked.tenant_id, agent_id=asked.agent_id)
+        self._asked = IngestInput(tenant_id=asked.tenant_id, agent_id=asked.agent_id)
         self._learned = asked.so_far
         self._told = 0  # how often there was said to be more
         self._idle: dict[str, int] = {}  # by work that found nothing: what it had been told before
@@ -94,6 +94,6 @@ class IngestMessages:
 
 
 async def _step(
-    step: Callable[[Any, LearnInput], Awaitable[Learned]], asked: LearnInput
+    step: Callable[[Any, IngestInput], Awaitable[Learned]], asked: IngestInput
 ) -> Learned:
     return await run_activity(step, asked, timeout=_STEP, heartbeat=_LOST)

@@ -66,7 +66,7 @@ def world_of(
     return World(
         subject=spelt(name_key(subject), told, otherwise=subject),
         at=now,
-        facts=tuple(fact for fact in told if fact.holds_at(now)),
+        facts=tuple(fact for fact in told if fact.is_valid_at(now)),
         changes=tuple(
             _history(topic, by_id.values())
             for topic in topics.values()

@@ -8,7 +8,7 @@ import typer
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.knowledge.ingestion import Lesson
+from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.knowledge.statistics import MemoryStatistics
 from mnestic.memory.timestamps import Moment
 from mnestic.starter.cli.connection import connect_client
@@ -260,7 +260,10 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def _lines(
-    entry: Entry, children: tuple[Entry, ...], lesson: Lesson | None, facts: tuple[Fact, ...]
+    entry: Entry,
+    children: tuple[Entry, ...],
+    lesson: PendingMessage | None,
+    facts: tuple[Fact, ...],
 ) -> Iterator[tuple[str, Any]]:
     """The fields of an entry that hold something."""
     values = entry.model_dump(exclude={"times"})

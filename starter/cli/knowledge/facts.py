@@ -234,9 +234,11 @@ def _state(fact: Fact, *, now: datetime) -> str:
     """Why it is no longer believed; of what is, whether it is yet to begin or known to end."""
     if fact.begins_after(now):
         return "pending"
-    if fact.status == "archived" and fact.holds_at(now):
+    if fact.status == "archived" and fact.is_valid_at(now):
         return "ending"
-    return "over" if fact.status == "active" and not fact.holds_at(now) else fact.end or fact.status
+    return (
+        "over" if fact.status == "active" and not fact.is_valid_at(now) else fact.end or fact.status
+    )
 
 
 def _told_row(fact: ToldFact) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnestic.memory.errors import NotFoundError
-from mnestic.memory.knowledge.ingestion import Lesson
+from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import the_one
 from mnestic.starter.cli.known_agents import known_memory, warned
@@ -92,7 +92,9 @@ def drop(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
     run(work())
 
 
-async def _parked(memory: "MemoryClient", names: Sequence[str] | None) -> tuple[Lesson, ...]:
+async def _parked(
+    memory: "MemoryClient", names: Sequence[str] | None
+) -> tuple[PendingMessage, ...]:
     """The parked messages of these names, or all.
 
     Raises:

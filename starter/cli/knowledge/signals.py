@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mnestic.memory.knowledge.signals import KeptSignal, SignalKind
+from mnestic.memory.knowledge.signals import SignalKind, StoredEvent
 from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, parse_as, print_json, print_table, run
 
@@ -37,7 +37,7 @@ def list_signals(
     run(work())
 
 
-def _row(signal: KeptSignal) -> tuple[str, ...]:
+def _row(signal: StoredEvent) -> tuple[str, ...]:
     about = f"{signal.subject} {signal.predicate}" if signal.subject else signal.target
     first, *others = signal.ids
     more = f"+{len(others)}" if others else ""

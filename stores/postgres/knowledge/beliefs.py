@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Row, and_, select, tuple_
 
 from mnestic.memory.knowledge.claims import Claim, name_key
-from mnestic.memory.knowledge.facts import Fact, FactQuery, Stretch
+from mnestic.memory.knowledge.facts import Fact, FactQuery, Interval
 from mnestic.memory.knowledge.predicates import Predicate, default_predicate
 from mnestic.memory.knowledge.resolution import resolve
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor, read_instant
@@ -28,7 +28,7 @@ _TOPICS = 100  # are worked out at a time
 _HELD = read_query("facts_held")
 
 
-class Beliefs:
+class FactReader:
     """Facts as they are read."""
 
     def __init__(self, unit: Unit) -> None:
@@ -49,7 +49,7 @@ class Beliefs:
         following = encode_cursor(key, predicate, began.isoformat(), fact_id)
         return tuple(fact for _, fact in page), following
 
-    async def list_held(self, subject: str, past: Stretch, *, limit: int) -> tuple[Fact, ...]:
+    async def list_held(self, subject: str, past: Interval, *, limit: int) -> tuple[Fact, ...]:
         """See `mnestic.memory.ports.FactStore.list_held`."""
         values = {
             **self._unit.owner,

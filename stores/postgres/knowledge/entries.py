@@ -20,7 +20,7 @@ from mnestic.memory.knowledge.entries import (
 )
 from mnestic.memory.knowledge.entry_features import marks_of
 from mnestic.memory.knowledge.predicates import NAMING
-from mnestic.memory.knowledge.signals import entry_signal
+from mnestic.memory.knowledge.signals import entry_event
 from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.language.terms import first_terms
 from mnestic.memory.ports import Embedder, WordEmbedder
@@ -99,7 +99,7 @@ class PostgresEntryStore:
         for entry in added:
             self._unit.wrote("entry.add", entry.id)
         if added:
-            self._unit.tell(entry_signal("memory.stored", sorted(entry.id for entry in added)))
+            self._unit.tell(entry_event("memory.stored", sorted(entry.id for entry in added)))
         return tuple(added)
 
     async def get(self, entry_id: str) -> Entry:
@@ -200,7 +200,7 @@ class PostgresEntryStore:
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
         self._unit.changed()
-        self._unit.tell(entry_signal("memory.changed", sorted(numbers)))
+        self._unit.tell(entry_event("memory.changed", sorted(numbers)))
 
     async def remove(self, entry_ids: Sequence[str]) -> int:
         """See the port."""
@@ -217,7 +217,7 @@ class PostgresEntryStore:
         for row in rows:
             self._unit.wrote("entry.remove", row.id)
         self._unit.changed()
-        self._unit.tell(entry_signal("memory.deleted", [row.id for row in rows]))
+        self._unit.tell(entry_event("memory.deleted", [row.id for row in rows]))
         return len(numbers)
 
     async def count(self) -> EntryStatistics:

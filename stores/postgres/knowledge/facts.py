@@ -11,10 +11,10 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.knowledge.claims import Claim, check_name, check_time, name_key
-from mnestic.memory.knowledge.facts import Fact, FactChange, FactQuery, FactStatus, Stretch
+from mnestic.memory.knowledge.facts import Fact, FactChange, FactQuery, FactStatus, Interval
 from mnestic.memory.knowledge.predicates import Predicate, check_predicate
 from mnestic.memory.knowledge.relations import Mention, Place
-from mnestic.memory.knowledge.signals import pattern_signals, signals_of
+from mnestic.memory.knowledge.signals import pattern_events, signals_of
 from mnestic.memory.knowledge.subjects import NamedSubject
 from mnestic.memory.knowledge.world.patterns import FEWEST_CLAIMS, patterns_of
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
@@ -23,7 +23,7 @@ from mnestic.stores.postgres.knowledge.beliefs import (
     CLAIM,
     FACT,
     PREDICATE,
-    Beliefs,
+    FactReader,
     Topic,
     by_topic,
     claim_of,
@@ -58,7 +58,7 @@ class PostgresFactStore:
     """Implements `mnestic.memory.ports.FactStore`."""
 
     def __init__(self, unit: Unit) -> None:
-        self._unit, self._beliefs = unit, Beliefs(unit)
+        self._unit, self._beliefs = unit, FactReader(unit)
 
     async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
         """See the port."""
@@ -144,7 +144,9 @@ class PostgresFactStore:
         )
         return await self._beliefs.list_facts(query, limit=limit, cursor=cursor)
 
-    async def list_held(self, subject: str, past: Stretch, *, limit: int = 100) -> tuple[Fact, ...]:
+    async def list_held(
+        self, subject: str, past: Interval, *, limit: int = 100
+    ) -> tuple[Fact, ...]:
         """See the port."""
         return await self._beliefs.list_held(subject, past, limit=limit)
 
@@ -271,7 +273,7 @@ class PostgresFactStore:
             if len(said) >= FEWEST_CLAIMS:
                 known = {claim.id: claim for claim in said}
                 found = (patterns_of(facts[topic], known) for facts in (was, now))
-                self._unit.tell(*pattern_signals(*found))
+                self._unit.tell(*pattern_events(*found))
 
     async def _write(self, changes: Sequence[FactChange], *, nameless: bool) -> None:
         """Writes changes; what is no longer active makes room first, for the unique indexes."""

@@ -6,7 +6,13 @@ from typing import Any
 
 from sqlalchemy import CTE, Select, case, func, select, true, update
 
-from mnestic.memory.knowledge.ingestion import Begun, Incoming, LearningCount, LearningState, Lesson
+from mnestic.memory.knowledge.ingestion import (
+    IncomingMessage,
+    IngestCounts,
+    IngestState,
+    PendingMessage,
+    ReceivedMessages,
+)
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.stores.postgres.bulk import packed, update_rows
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
@@ -30,16 +36,16 @@ _EXTRACTED = update_rows(
 )
 
 
-class PostgresLearningStore:
-    """Implements `mnestic.memory.ports.LearningStore`."""
+class PostgresIngestStateStore:
+    """Implements `mnestic.memory.ports.IngestStateStore`."""
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
 
-    async def receive(self, messages: Sequence[Incoming]) -> Begun:
+    async def receive(self, messages: Sequence[IncomingMessage]) -> ReceivedMessages:
         """See the port."""
         if not messages:
-            return Begun()
+            return ReceivedMessages()
         rows = [
             {
                 "place": place,
@@ -52,7 +58,7 @@ class PostgresLearningStore:
         asked = packed(self._unit.owner, rows, what="messages", name="messages")
         (begun,) = await self._unit.rows_of(_RECEIVE.bind(asked))
         if not begun:
-            return Begun()
+            return ReceivedMessages()
         new = [row for row in begun if row.content is not None]
         if new:
             self._unit.wrote("resource.append", new[0].session_id)
@@ -60,7 +66,7 @@ class PostgresLearningStore:
         rest = [(row.session_id, row.source_id) for row in begun if row.content is None]
         kept_before = await self._select(rest) if rest else ()
         in_order = sorted((*new, *kept_before), key=attrgetter("number"))
-        return Begun(tuple(map(_lesson, in_order)), begun[0].updated_at)
+        return ReceivedMessages(tuple(map(_lesson, in_order)), begun[0].updated_at)
 
     async def _select(self, places: Sequence[tuple[str, str]]) -> Sequence[Any]:
         """Rows of messages by session and source id, with their resources."""
@@ -69,12 +75,12 @@ class PostgresLearningStore:
         )
         return await self._unit.rows(_with_resources(found))
 
-    async def take(self, state: LearningState, *, limit: int) -> tuple[Lesson, ...]:
+    async def take(self, state: IngestState, *, limit: int) -> tuple[PendingMessage, ...]:
         """See the port."""
         oldest = self._in_state(state).limit(check_limit(limit)).with_for_update(skip_locked=True)
         return tuple(map(_lesson, await self._unit.rows(_with_resources(oldest))))
 
-    async def keep_extracted(self, lessons: Sequence[Lesson], *, extractor: str) -> None:
+    async def keep_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:
         """See the port."""
         if not lessons:
             return
@@ -91,18 +97,18 @@ class PostgresLearningStore:
         ]
         await self._unit.run(_EXTRACTED, packed(self._unit.owner, rows, what="claims"))
 
-    async def learned(self, lessons: Sequence[Lesson]) -> None:
+    async def learned(self, lessons: Sequence[PendingMessage]) -> None:
         """See the port."""
         await self._set(lessons, of=("extracted",), state="learned")
         self._unit.wrote("learning.learned", f"{len(lessons)} messages")
 
-    async def park(self, lesson: Lesson, *, reason: str) -> None:
+    async def park(self, lesson: PendingMessage, *, reason: str) -> None:
         """See the port."""
-        open_ones: tuple[LearningState, ...] = ("received", "extracted", "learned")
+        open_ones: tuple[IngestState, ...] = ("received", "extracted", "learned")
         await self._set([lesson], of=open_ones, state="parked", reason=reason)
         self._unit.wrote("learning.park", lesson.name, reason=reason)
 
-    async def retry(self, lessons: Sequence[Lesson]) -> int:
+    async def retry(self, lessons: Sequence[PendingMessage]) -> int:
         """See the port."""
         was_read = LEARNING.c.extractor.is_not(None)
         state = case((was_read, "extracted"), else_="received")
@@ -110,14 +116,16 @@ class PostgresLearningStore:
         self._unit.wrote("learning.retry", f"{again} messages")
         return again
 
-    async def drop(self, lessons: Sequence[Lesson]) -> int:
+    async def drop(self, lessons: Sequence[PendingMessage]) -> int:
         """See the port."""
-        unlearned: tuple[LearningState, ...] = ("received", "extracted", "parked")
+        unlearned: tuple[IngestState, ...] = ("received", "extracted", "parked")
         dropped = await self._set(lessons, of=unlearned, state="dropped", reason=None)
         self._unit.wrote("learning.drop", f"{dropped} messages")
         return dropped
 
-    async def find(self, session_id: str, source_id: str, *, lock: bool = False) -> Lesson | None:
+    async def find(
+        self, session_id: str, source_id: str, *, lock: bool = False
+    ) -> PendingMessage | None:
         """See the port."""
         found = select(*LEARNING.c).where(
             self._unit.owned(LEARNING),
@@ -128,8 +136,8 @@ class PostgresLearningStore:
         return None if row is None else _lesson(row)
 
     async def list_by_state(
-        self, state: LearningState, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[Lesson, ...], str | None]:
+        self, state: IngestState, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[PendingMessage, ...], str | None]:
         """See the port."""
         found = self._in_state(state).limit(check_limit(limit) + 1)
         if cursor is not None:
@@ -141,16 +149,16 @@ class PostgresLearningStore:
         more = len(rows) > limit
         return lessons, encode_cursor(str(rows[limit - 1].number)) if more else None
 
-    async def count(self) -> LearningCount:
+    async def count(self) -> IngestCounts:
         """See the port."""
         rows = await self._unit.rows(
             select(LEARNING.c.state, func.count().label("number"))
             .where(self._unit.owned(LEARNING))
             .group_by(LEARNING.c.state)
         )
-        return LearningCount(**{row.state: row.number for row in rows})
+        return IngestCounts(**{row.state: row.number for row in rows})
 
-    def _in_state(self, state: LearningState) -> Select[Any]:
+    def _in_state(self, state: IngestState) -> Select[Any]:
         """In their order; the collation is that of the index which is to be used."""
         found = select(*LEARNING.c).where(
             LEARNING.c.tenant_id == self._unit.tenant_id,
@@ -160,7 +168,7 @@ class PostgresLearningStore:
         return found.order_by(LEARNING.c.number)
 
     async def _set(
-        self, lessons: Sequence[Lesson], *, of: Sequence[LearningState], **values: Any
+        self, lessons: Sequence[PendingMessage], *, of: Sequence[IngestState], **values: Any
     ) -> int:
         """Writes columns of lessons that are in one of these states."""
         places = [(one.resource.session_id, one.resource.source_id) for one in lessons]
@@ -185,7 +193,7 @@ def _with_resources(found: Select[Any]) -> Select[Any]:
     return select(*columns).join_from(step, resource, true()).order_by(step.c.number)
 
 
-def _lesson(row: Any) -> Lesson:
+def _lesson(row: Any) -> PendingMessage:
     resource = Resource.model_validate(row, from_attributes=True)
     columns = {**row._asdict(), "resource": resource, "extracted": row.extracted or ()}
-    return read_stored(Lesson, columns, what=f"learning {row.session_id}/{row.source_id}")
+    return read_stored(PendingMessage, columns, what=f"learning {row.session_id}/{row.source_id}")

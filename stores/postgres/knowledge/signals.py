@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import Row, func, select, text
 
-from mnestic.memory.errors import InvalidInputError, SignalsTrimmedError
-from mnestic.memory.knowledge.signals import KeptSignal, SignalKind
+from mnestic.memory.errors import EventsTrimmedError, InvalidInputError
+from mnestic.memory.knowledge.signals import SignalKind, StoredEvent
 from mnestic.stores.postgres.cursors import check_limit
 from mnestic.stores.postgres.knowledge.tables import SignalRow
 from mnestic.stores.postgres.stored import read_stored
@@ -37,7 +37,7 @@ class PostgresSignalStore:
 
     async def list_signals(
         self, *, after: int | None = None, kinds: Sequence[SignalKind] = (), limit: int = 100
-    ) -> tuple[KeptSignal, ...]:
+    ) -> tuple[StoredEvent, ...]:
         """See the port."""
         found = select(*SIGNAL.c).where(self._unit.owned(SIGNAL))
         if after is not None:
@@ -69,8 +69,8 @@ class PostgresSignalStore:
         if not 0 <= after <= last:
             raise InvalidInputError(what="after", why=f"is {after}; the last signal is {last}")
         if after + 1 < first_kept:
-            raise SignalsTrimmedError(after=after, first=first_kept)
+            raise EventsTrimmedError(after=after, first=first_kept)
 
 
-def _signal(row: Row[Any]) -> KeptSignal:
-    return read_stored(KeptSignal, dict(row._mapping), what=f"signal {row.number}")  # noqa: SLF001
+def _signal(row: Row[Any]) -> StoredEvent:
+    return read_stored(StoredEvent, dict(row._mapping), what=f"signal {row.number}")  # noqa: SLF001

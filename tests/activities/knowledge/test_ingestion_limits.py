@@ -10,7 +10,7 @@ from openai import AsyncOpenAI
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.models.calls import LearningLimits
-from mnestic.memory.knowledge.ingestion import LearningCount
+from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
@@ -59,7 +59,7 @@ async def test_a_wrong_setting_parks_nothing_and_learning_goes_on_once_it_is_men
     assert held.next_retry_delay == timedelta(seconds=30)
     assert why in str(held)
     assert asked < 30
-    assert waiting == LearningCount(received=40)
+    assert waiting == IngestCounts(received=40)
     assert (done.taken, done.parked) == (40, 0)
 
 
@@ -80,7 +80,7 @@ async def test_a_model_that_does_not_answer_now_is_asked_again_when_it_said(
 
     assert (failed.type, failed.non_retryable) == ("ModelUnavailableError", False)
     assert failed.next_retry_delay == delay
-    assert await ada.count_learning() == LearningCount(received=1)
+    assert await ada.count_learning() == IngestCounts(received=1)
 
 
 async def test_what_was_answered_before_the_model_went_down_is_kept(
@@ -98,7 +98,7 @@ async def test_what_was_answered_before_the_model_went_down_is_kept(
     failed = await steps(limits=LearningLimits(concurrency=1)).held()
 
     assert failed.type == "ModelUnavailableError"
-    assert await ada.count_learning() == LearningCount(received=32, learned=16)
+    assert await ada.count_learning() == IngestCounts(received=32, learned=16)
     assert len(chat_server.requests) == 2
     assert len(usage()) == 1
 
@@ -144,7 +144,7 @@ async def test_when_the_days_budget_is_used_up_messages_wait_until_there_is_more
     assert held.type == "LearningHeldError"
     assert told in str(held)
     assert "learning on 2" in str(held)
-    assert (waiting, asked) == (LearningCount(received=32, learned=32), 2)
+    assert (waiting, asked) == (IngestCounts(received=32, learned=32), 2)
     assert (more.taken, len(chat_server.requests)) == (32, 4)
 
 

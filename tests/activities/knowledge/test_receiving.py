@@ -10,7 +10,7 @@ import pytest
 from mnestic.activities.knowledge.receiving import receive
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
-from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
 from tests.activities.locks import until_held_up
 
@@ -119,7 +119,9 @@ async def test_what_a_tool_returned_belongs_to_the_message_it_came_with(begin: B
     record = '{"name": "Mara Oosting", "email": "mara@example.org"}'
     result = said(2, record).model_copy(update={"speaker": "crm.lookup"})
 
-    new = await keep(begin, said(1), Incoming(resource=result, kind="tool_result", came_with="m1"))
+    new = await keep(
+        begin, said(1), IncomingMessage(resource=result, kind="tool_result", came_with="m1")
+    )
 
     came, message = await entries(begin)
     assert new == 2

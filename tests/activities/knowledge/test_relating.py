@@ -9,7 +9,7 @@ from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.knowledge.ingestion import LearningActivities, LearnInput
+from mnestic.activities.knowledge.ingestion import IngestInput, LearningActivities
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
@@ -52,7 +52,7 @@ def learn(memory: Memory, settings: Settings, ada: MemoryClient) -> Learn:
 
     async def run(messages: Sequence[Resource], *, limit: int = 200) -> None:
         await ada.learn(messages)
-        asked = LearnInput(tenant_id=settings.tenant_id, agent_id="ada", limit=limit)
+        asked = IngestInput(tenant_id=settings.tenant_id, agent_id="ada", limit=limit)
         for step in (steps.extract, steps.learn):
             while (await ActivityEnvironment().run(step, asked)).taken:
                 pass

@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.memory.knowledge.predicates import default_predicate
-from mnestic.memory.knowledge.relations import MOST_RELATED, Mention, Place, Related, related_places
+from mnestic.memory.knowledge.relations import (
+    MOST_RELATED,
+    Mention,
+    Place,
+    Related,
+    related_messages,
+)
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 PREDICATES = {name: default_predicate(name) for name in ("lives_in", "likes")}
@@ -18,7 +24,7 @@ def mention(number: int, value: str | None, predicate: str = "lives_in") -> Ment
 
 def related(*mentions: Mention, learned: set[Place] | None = None) -> dict[str, list[str]]:
     places = {one.place for one in mentions} if learned is None else learned
-    found = related_places(mentions, predicates=PREDICATES, learned=places)
+    found = related_messages(mentions, predicates=PREDICATES, learned=places)
     return {
         source_id: [one.place[1] for one in sorted(latest)]
         for (_, source_id), latest in sorted(found.items())
@@ -90,12 +96,12 @@ def test_neither_order_nor_batches_change_what_is_related(
     for start in range(0, len(places), size):
         batch = places[start : start + size]
         known += [one for place in batch for one in by_place[place]]
-        told = related_places(known, predicates=PREDICATES, learned=set(batch))
+        told = related_messages(known, predicates=PREDICATES, learned=set(batch))
         for place, found in told.items():
             latest = sorted(kept.get(place, set()) | found, reverse=True)
             kept[place] = set(latest[:MOST_RELATED])
 
-    wanted = related_places(mentions, predicates=PREDICATES, learned=set(places))
+    wanted = related_messages(mentions, predicates=PREDICATES, learned=set(places))
     assert kept == {
         place: set(sorted(found, reverse=True)[:MOST_RELATED]) for place, found in wanted.items()
     }

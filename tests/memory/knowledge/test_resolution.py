@@ -358,7 +358,7 @@ def test_what_was_so_at_a_moment(at: float, places: list[str]) -> None:
         [claim(1, "Utrecht"), claim(5, "Ghent")], owner="o", predicate=PREDICATES["single"]
     )
 
-    assert [fact.object for fact in facts if fact.holds_at(day(at))] == places
+    assert [fact.object for fact in facts if fact.is_valid_at(day(at))] == places
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnestic.memory.knowledge.time_mentions import tells_when, times_of
+from mnestic.memory.knowledge.time_mentions import names_time, times_of
 
 SAID = datetime(2026, 1, 2, 9, 30, tzinfo=UTC)  # a Friday
 
@@ -68,7 +68,7 @@ def test_a_long_text_is_read_from_its_beginning() -> None:
     ],
 )
 def test_what_recurs_and_what_the_clock_says_tells_when(text: str) -> None:
-    assert tells_when(text)
+    assert names_time(text)
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_what_recurs_and_what_the_clock_says_tells_when(text: str) -> None:
     ["We got to two hundred.", "In one go.", "", "1.5 km", "4.50 euros", "up to 12", "Python 3.11"],
 )
 def test_other_numbers_tell_no_time(text: str) -> None:
-    assert not tells_when(text)
+    assert not names_time(text)

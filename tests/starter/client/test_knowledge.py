@@ -9,7 +9,7 @@ from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.knowledge.decisions import decided_now
+from mnestic.starter.knowledge.decisions import decision_time_now
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ async def test_who_began_before_somebody_else_decided_decides_after_them(
     async with memory.transaction(**asked, write=True) as slow:
         began = await slow.now()
         await ada.add_fact("Mara", "lives_in", "Ghent")
-        now, said_at = await decided_now(slow, "Mara", "lives_in")
+        now, said_at = await decision_time_now(slow, "Mara", "lives_in")
 
     (fact,), _ = await ada.list_facts()
     assert began < fact.valid_from < now == said_at
@@ -81,7 +81,7 @@ async def test_history_list_and_why_tell_the_same_of_any_moment(ada: MemoryClien
     for days in (-3000, -1000, -500, -100, 0.5, 39, 41, 4000):
         at = now + timedelta(days=days)
         listed, _ = await ada.list_facts(subject="Mara", as_of=at)
-        assert [fact.id for fact in listed] == [one.id for one in history if one.holds_at(at)]
+        assert [fact.id for fact in listed] == [one.id for one in history if one.is_valid_at(at)]
         assert [(await ada.why_fact(fact.id))[0] for fact in listed] == list(listed)
         assert len(listed) <= 1
     assert ghent.object == "Ghent"

@@ -10,7 +10,7 @@ import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.service import RPCError
 
-from mnestic.memory.knowledge.ingestion import LearningCount
+from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.memory_connection import MemoryConnection
@@ -34,7 +34,7 @@ async def alone(settings: Settings) -> AsyncIterator[MemoryConnection]:
 
 async def until_learned(memory: MemoryClient, number: int) -> None:
     async with asyncio.timeout(30):
-        while await memory.count_learning() != LearningCount(learned=number):  # noqa: ASYNC110 - Postgres sets no event
+        while await memory.count_learning() != IngestCounts(learned=number):  # noqa: ASYNC110 - Postgres sets no event
             await asyncio.sleep(0.05)
 
 
@@ -95,7 +95,7 @@ async def test_to_add_neither_fails_nor_waits_where_temporal_does_not_answer(
     await starts.close()
 
     assert stored == entry
-    assert is_learned == LearningCount(received=1)
+    assert is_learned == IngestCounts(received=1)
     assert [one.levelno for one in caplog.records] == [logging.WARNING]
     assert caplog.messages == ["extraction is left to a worker"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import Claim, ClaimKind, ClaimSource
-from mnestic.memory.knowledge.facts import Fact, FactStatus, Stretch
+from mnestic.memory.knowledge.facts import Fact, FactStatus, Interval
 from mnestic.memory.knowledge.world.world_model import World, world_of
 from mnestic.memory.ports import Transaction
 
@@ -112,11 +112,11 @@ async def test_what_was_so_at_a_moment_is_what_held_then_by_what_is_known(
 
     for days in (*range(-610, 0, 20), *range(-1, 92, 3)):
         at = NOON + timedelta(days=days, hours=1)
-        assert await pages(begin, as_of=at) == [fact for fact in now if fact.holds_at(at)]
+        assert await pages(begin, as_of=at) == [fact for fact in now if fact.is_valid_at(at)]
         by_then = await pages(begin, as_of=at, believed_at=early)
-        assert by_then == [fact for fact in then if fact.holds_at(at)]
+        assert by_then == [fact for fact in then if fact.is_valid_at(at)]
         assert await pages(begin, as_of=at, ahead=True) == [
-            fact for fact in now if fact.holds_at(at) or fact.begins_after(at)
+            fact for fact in now if fact.is_valid_at(at) or fact.begins_after(at)
         ]
         for subject in ("Mara", "Jonas"):
             so = await pages(begin, subject=subject, predicate="lives_in", as_of=at)
@@ -125,7 +125,7 @@ async def test_what_was_so_at_a_moment_is_what_held_then_by_what_is_known(
 
 async def held(begin: Begin, first: float, last: float, *asked: str) -> tuple[Fact, ...]:
     """What held of Mara at some time from one day to another."""
-    past = Stretch(NOON + timedelta(days=first), NOON + timedelta(days=last), frozenset(asked))
+    past = Interval(NOON + timedelta(days=first), NOON + timedelta(days=last), frozenset(asked))
     async with begin(write=False) as transaction:
         return await transaction.facts.list_held("Mara", past)
 
@@ -141,7 +141,7 @@ async def test_what_was_so_in_a_time_is_what_held_at_any_moment_of_it(
         last = first + 40
         moments = [NOON + timedelta(days=day) for day in (first, last)]
         begins = [one.valid_from for one in ever if moments[0] < one.valid_from <= moments[1]]
-        expected = [one for one in ever if any(map(one.holds_at, [*moments, *begins]))]
+        expected = [one for one in ever if any(map(one.is_valid_at, [*moments, *begins]))]
         expected.sort(key=lambda one: (-one.valid_from.timestamp(), one.id))
         assert list(await held(begin, first, last)) == expected
 

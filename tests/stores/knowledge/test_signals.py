@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from mnestic.memory.errors import InvalidInputError, SignalsTrimmedError
+from mnestic.memory.errors import EventsTrimmedError, InvalidInputError
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.memory.knowledge.signals import KeptSignal
+from mnestic.memory.knowledge.signals import StoredEvent
 from mnestic.memory.ports import Transaction
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
@@ -42,7 +42,7 @@ async def say(begin: Begin, *claims: Claim, **scope: Any) -> None:
         await transaction.facts.claim(claims)
 
 
-async def signals(begin: Begin, **asked: Any) -> tuple[KeptSignal, ...]:
+async def signals(begin: Begin, **asked: Any) -> tuple[StoredEvent, ...]:
     async with begin(write=False) as transaction:
         return await transaction.signals.list_signals(**asked)
 
@@ -200,7 +200,7 @@ async def test_who_comes_after_the_trimming_is_told_so(begin: Begin) -> None:
         assert await transaction.signals.trim(NOON) == 0
         assert await transaction.signals.trim(LATER, limit=4) == 4
 
-    with pytest.raises(SignalsTrimmedError, match=r"signals 3 to 4 are trimmed.*go on after 4"):
+    with pytest.raises(EventsTrimmedError, match=r"signals 3 to 4 are trimmed.*go on after 4"):
         await signals(begin, after=2)
     assert [told.number for told in await signals(begin)] == [5, 6]
     assert [told.number for told in await signals(begin, after=4)] == [5, 6]
@@ -214,7 +214,7 @@ async def test_numbers_go_on_after_everything_is_trimmed(begin: Begin) -> None:
     await say(begin, claim(1, "tea", predicate="likes"))
 
     assert [told.number for told in await signals(begin, after=1)] == [2]
-    with pytest.raises(SignalsTrimmedError):
+    with pytest.raises(EventsTrimmedError):
         await signals(begin, after=0)
 
 

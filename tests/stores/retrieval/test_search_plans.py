@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from benchmarks.retrieval.crowd import crowd
-from mnestic.memory.knowledge.facts import Stretch
+from mnestic.memory.knowledge.facts import Interval
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -140,7 +140,7 @@ async def test_what_held_of_somebody_is_found_by_an_index(
         async with memory.transaction(
             tenant_id=crowded["tenant"], agent_id=AGENT, actor="test", write=False
         ) as transaction:
-            await transaction.facts.list_held("Jonas", Stretch(then, then), limit=100)
+            await transaction.facts.list_held("Jonas", Interval(then, then), limit=100)
 
     plans = await plans_of(url, await statements_while(monkeypatch, list_held()), "ANALYZE,")
 

@@ -14,8 +14,8 @@ from temporalio.common import RawValue
 
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
 from mnestic.memory.knowledge.claims import PERSON
-from mnestic.memory.knowledge.inbox import InboxReport, Said, Statement, ToolOutput
-from mnestic.memory.knowledge.ingestion import Incoming
+from mnestic.memory.knowledge.inbox import InboxReport, MessageSignal, Statement, ToolOutput
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -86,7 +86,7 @@ async def test_what_tools_returned_in_an_exchange_comes_with_its_message(
         speaker="Mara",
         source_id="m1",
         tool_results=[ToolOutput(tool="crm.lookup", content=record)],
-        replies=[Said(speaker="ada", content="You are Mara Oosting.")],
+        replies=[MessageSignal(speaker="ada", content="You are Mara Oosting.")],
     )
     await settled(3)
 
@@ -211,7 +211,7 @@ async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be
         kept = refused[0].resource.model_copy(
             update={"source_id": "refused#1", "content": json.dumps(mended)}
         )
-        begun = await transaction.learning.receive([Incoming(resource=kept)])
+        begun = await transaction.learning.receive([IncomingMessage(resource=kept)])
         await transaction.learning.park(begun.lessons[0], reason="is of a later version")
     second = await told.retry_parked((await told.list_parked())[0])
 

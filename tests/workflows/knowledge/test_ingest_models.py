@@ -14,7 +14,7 @@ from temporalio.client import WorkflowExecutionStatus
 
 from mnestic.memory.errors import LearningHeldError
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.ingestion import LearningCount
+from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.ingest_status import find_delay, wait_for_learning
@@ -194,10 +194,10 @@ async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
         chat_server.answers = api
         done = await wait_for_learning(client, handle, tell=lambda _: None)
 
-    assert waiting == LearningCount(received=3)
+    assert waiting == IngestCounts(received=3)
     assert done.learned == 3
     assert await find_delay(client, agent_id="ada") is None
-    assert await client.memory("ada").count_learning() == LearningCount(learned=3)
+    assert await client.memory("ada").count_learning() == IngestCounts(learned=3)
 
 
 async def until_learned(client: MnesticClient, number: int) -> None:
@@ -253,7 +253,7 @@ async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
         await handle.result()
 
     assert (await first.describe()).status == WorkflowExecutionStatus.CONTINUED_AS_NEW
-    assert await client.memory("ada").count_learning() == LearningCount(learned=sent)
+    assert await client.memory("ada").count_learning() == IngestCounts(learned=sent)
     assert (await client.memory("ada").stats()).entries.embedded == {"vectors-2": sent}
 
 
@@ -272,6 +272,6 @@ async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_i
     async with serve(learning_tokens_per_day=100_000):
         await (await start_ingest(client, agent_id="ada")).result()
 
-    assert held == LearningCount(received=1, learned=3)
-    assert await client.memory("ada").count_learning() == LearningCount(learned=4)
+    assert held == IngestCounts(received=1, learned=3)
+    assert await client.memory("ada").count_learning() == IngestCounts(learned=4)
     assert api.failures == []
