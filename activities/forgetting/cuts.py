@@ -6,9 +6,9 @@ It stands apart from the purge because what is shown before must come to the sam
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from mnestic.memory.forgetting.cuts import Cut
+from mnestic.memory.forgetting.cuts import SentenceCut
 from mnestic.memory.forgetting.ports import Place
-from mnestic.memory.forgetting.redaction import remedy_of
+from mnestic.memory.forgetting.redaction import redaction_of
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.knowledge.enrichment import changed_entry
 from mnestic.memory.knowledge.entries import Entry, EntryChange
@@ -19,7 +19,7 @@ from mnestic.memory.ports import Transaction
 class MessageCuts:
     """What goes out of messages, by their places, and the claims that nothing is left of."""
 
-    cuts: Mapping[Place, Cut]
+    cuts: Mapping[Place, SentenceCut]
     claims: tuple[str, ...]
 
 
@@ -72,7 +72,7 @@ async def cut_entries(
 
 
 def _change(entry: Entry, topic: Topic) -> EntryChange | None:
-    remedy = remedy_of("entry", entry.model_dump(), topic)
+    remedy = redaction_of("entry", entry.model_dump(), topic)
     if remedy is None or "content" not in remedy.values:
         return None
     left = remedy.values

@@ -15,17 +15,17 @@ from mnestic.activities.failures import failures
 from mnestic.activities.forgetting.cuts import cut_entries, cut_messages
 from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.activities.forgetting.topic_rows import (
-    SpokenRow,
+    MatchedRow,
+    changed_tables,
     each_page,
     find_reader,
     make_topic,
-    touched,
 )
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.knowledge.removal import remove_entries
 from mnestic.memory.errors import NotFoundError
-from mnestic.memory.forgetting.ports import HeldRow, Place
-from mnestic.memory.forgetting.redaction import Remedy
+from mnestic.memory.forgetting.ports import Place, ScannedRow
+from mnestic.memory.forgetting.redaction import RowRedaction
 from mnestic.memory.forgetting.requests import ForgetRequest, Forgetting, Purged
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.ports import Memory, Transaction
@@ -86,7 +86,7 @@ class ForgettingActivities:
                 found = await self._find(asked)
                 stale = [
                     table
-                    for table in touched(found.purged)
+                    for table in changed_tables(found.purged)
                     if not await self._renewed(asked, table)
                 ]
         return Purged(forgetting_id=found.id, purged=found.purged, stale=tuple(stale))
@@ -161,7 +161,7 @@ class _Purge:
             async with begin_forgetting(self._memory, self._asked, write=True) as transaction:
                 await self._count(transaction, await self._remove(transaction, batch))
 
-    async def _deal(self, transaction: Transaction, spoken: Sequence[SpokenRow]) -> None:
+    async def _deal(self, transaction: Transaction, spoken: Sequence[MatchedRow]) -> None:
         dealt = [one for one in spoken if one.left is None]
         table = self._asked.table
         gone = [one for one in dealt if one.takes_others]
@@ -185,7 +185,7 @@ class _Purge:
             return await self._empty(transaction, {(key[0], key[1]) for key in keys})
         return await self._withdraw(transaction, [key[0] for key in keys])
 
-    async def _cut(self, transaction: Transaction, cut: Sequence[SpokenRow]) -> dict[str, int]:
+    async def _cut(self, transaction: Transaction, cut: Sequence[MatchedRow]) -> dict[str, int]:
         """Sentences out of entries and messages, with the claims that stand in them."""
         keys = [one.row.key for one in cut]
         is_message = self._asked.table == "resource"
@@ -204,19 +204,19 @@ class _Purge:
         return {**learned, **await cut_entries(transaction, self._topic, entries)}
 
     async def _rename_channel(
-        self, transaction: Transaction, one: SpokenRow, place: Place | None
+        self, transaction: Transaction, one: MatchedRow, place: Place | None
     ) -> None:
         """Takes the topic out of the channel of a row that was cut; `place` is that of an entry's message."""
         if one.remedy.values["channel"] == one.row.columns["channel"]:
             return
         rows = [one.row]
         if place is not None:
-            rows.append(HeldRow(table="resource", key=place, columns={}))
-        remedy = Remedy(values={"channel": one.remedy.values["channel"]})
+            rows.append(ScannedRow(table="resource", key=place, columns={}))
+        remedy = RowRedaction(values={"channel": one.remedy.values["channel"]})
         for row in rows:
             await transaction.forgetting.remedy(self._asked.forgetting_id, row, remedy)
 
-    async def _write(self, transaction: Transaction, one: SpokenRow) -> None:
+    async def _write(self, transaction: Transaction, one: MatchedRow) -> None:
         name_stays = False
         if one.row.table == "long_term_record" and one.remedy.remove:
             reader = await find_reader(transaction, one.row, self._running)

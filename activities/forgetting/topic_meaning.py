@@ -52,7 +52,7 @@ class TopicMeaning:
     uncompared: tuple[LeftOver, ...]
 
 
-async def entries_about(asker: Caller, topic: str, *, embedder: Embedder) -> TopicMeaning:
+async def find_entries_by_meaning(asker: Caller, topic: str, *, embedder: Embedder) -> TopicMeaning:
     """Compares entries with a topic, without those that have its words.
 
     Nor those with words that only begin alike: a model that knows words by their parts takes Parisa for

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from mnestic.activities.forgetting.running_jobs import RunningJobs
-from mnestic.memory.forgetting.ports import HeldRow
-from mnestic.memory.forgetting.redaction import CUT, Remedy, remedy_of
+from mnestic.memory.forgetting.ports import ScannedRow
+from mnestic.memory.forgetting.redaction import CUT, RowRedaction, redaction_of
 from mnestic.memory.forgetting.requests import LeftOver
-from mnestic.memory.forgetting.topics import Topic, telling_topic_words, topic_words
+from mnestic.memory.forgetting.topics import Topic, topic_content_words, topic_words
 from mnestic.memory.ports import Transaction
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
@@ -36,11 +36,11 @@ SHARED = ("setting", "predicate")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpokenRow:
+class MatchedRow:
     """A row that speaks of a topic: what is to be done with it, or why it is left."""
 
-    row: HeldRow
-    remedy: Remedy
+    row: ScannedRow
+    remedy: RowRedaction
     left: LeftOver | None = None
 
     @property
@@ -54,7 +54,7 @@ class SpokenRow:
         return self.row.table in CUT and "content" in self.remedy.values
 
 
-def touched(purged: Iterable[str]) -> tuple[str, ...]:
+def changed_tables(purged: Iterable[str]) -> tuple[str, ...]:
     """The tables that a forgetting has changed, by what it counted; that of forgettings is one."""
     counted = set(purged) - {"edge"}  # which is in no table of its own
     more = {name for table in counted for name in _ALSO.get(table, ())}
@@ -72,7 +72,7 @@ async def make_topic(
     words = topic_words(topic)
     stems = await transaction.forgetting.stems(words)
     copied = (await transaction.entries.select(sorted(entries))).values() if entries else ()
-    words = telling_topic_words(words, stems)
+    words = topic_content_words(words, stems)
     return Topic(words, stems, copied=[entry.content for entry in copied])
 
 
@@ -83,7 +83,7 @@ async def each_page(
     *,
     running: RunningJobs,
     lock: bool,
-    deal: Callable[[Transaction, Sequence[SpokenRow]], Awaitable[None]],
+    deal: Callable[[Transaction, Sequence[MatchedRow]], Awaitable[None]],
 ) -> None:
     """Hands over the rows of a table that speak of a topic, by pages, in the transaction of each.
 
@@ -96,16 +96,16 @@ async def each_page(
             page = await transaction.forgetting.page(table, topic, after=after, lock=lock)
             spoken = []
             for row in page.rows:
-                remedy = remedy_of(table, row.columns, topic)
+                remedy = redaction_of(table, row.columns, topic)
                 if remedy is not None:
                     left = await _left(transaction, row, running)
-                    spoken.append(SpokenRow(row=row, remedy=remedy, left=left))
+                    spoken.append(MatchedRow(row=row, remedy=remedy, left=left))
             if spoken:
                 await deal(transaction, spoken)
         after, more = page.after, page.after is not None
 
 
-async def _left(transaction: Transaction, row: HeldRow, running: RunningJobs) -> LeftOver | None:
+async def _left(transaction: Transaction, row: ScannedRow, running: RunningJobs) -> LeftOver | None:
     """Why a row is left as it is, if it is."""
     name = row.key[0]
     if row.table == "setting":
@@ -120,7 +120,7 @@ async def _left(transaction: Transaction, row: HeldRow, running: RunningJobs) ->
     return LeftOver(kind="job", name=job_id, why="is running") if job_id else None
 
 
-async def _holder(transaction: Transaction, row: HeldRow, running: RunningJobs) -> str | None:
+async def _holder(transaction: Transaction, row: ScannedRow, running: RunningJobs) -> str | None:
     """A job that runs and has the row in mind."""
     if row.table == "long_term_record" and row.columns["value"] is None:
         return await find_reader(transaction, row, running)
@@ -129,7 +129,9 @@ async def _holder(transaction: Transaction, row: HeldRow, running: RunningJobs) 
     return None
 
 
-async def find_reader(transaction: Transaction, row: HeldRow, running: RunningJobs) -> str | None:
+async def find_reader(
+    transaction: Transaction, row: ScannedRow, running: RunningJobs
+) -> str | None:
     """A job that has read a record and runs: it has to see that the record is gone."""
     for job_id in await transaction.forgetting.readers_of(row):
         if await running.has_job(transaction, job_id):

@@ -17,7 +17,7 @@ _JOINING = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cut:
+class SentenceCut:
     """A text, and the places of the sentences that go, in their order."""
 
     text: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
-    from mnestic.memory.forgetting.redaction import Remedy
+    from mnestic.memory.forgetting.redaction import RowRedaction
     from mnestic.memory.forgetting.requests import Forgetting
     from mnestic.memory.forgetting.topics import Topic
     from mnestic.memory.knowledge.claims import Span
@@ -17,7 +17,7 @@ Place = tuple[str, str]  # session and source id of a message
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldRow:
+class ScannedRow:
     """A row in which words of a topic may stand: its key, what it says, and whose job or session it is of."""
 
     table: str
@@ -28,10 +28,10 @@ class HeldRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldPage:
+class ScannedPage:
     """Rows of a table in the order of their keys; `after` is where the next page begins, if there is one."""
 
-    rows: tuple[HeldRow, ...] = ()
+    rows: tuple[ScannedRow, ...] = ()
     after: tuple[Any, ...] | None = field(default=None)
 
 
@@ -80,7 +80,7 @@ class ForgettingStore(Protocol):
 
     async def page(
         self, table: str, topic: Topic, *, after: tuple[Any, ...] | None, lock: bool
-    ) -> HeldPage:
+    ) -> ScannedPage:
         """The next rows of a table that may speak of a topic.
 
         With `lock`, nobody else writes those that may be written, until the transaction ends.
@@ -88,7 +88,7 @@ class ForgettingStore(Protocol):
         ...
 
     async def remedy(
-        self, forgetting_id: str, row: HeldRow, remedy: Remedy, *, name_stays: bool = False
+        self, forgetting_id: str, row: ScannedRow, remedy: RowRedaction, *, name_stays: bool = False
     ) -> None:
         """Does to a row what is to be done with it.
 
@@ -96,7 +96,7 @@ class ForgettingStore(Protocol):
         """
         ...
 
-    async def readers_of(self, row: HeldRow) -> tuple[str, ...]:
+    async def readers_of(self, row: ScannedRow) -> tuple[str, ...]:
         """The jobs that have a record in their read sets."""
         ...
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
-from mnestic.memory.forgetting.cuts import Cut
+from mnestic.memory.forgetting.cuts import SentenceCut
 from mnestic.memory.forgetting.topics import FORGOTTEN, Topic
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.language.sentences import cut_text, split_sentences
@@ -28,28 +28,28 @@ _FREE = frozenset({"value", "payload", "payload_results", "inputs"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remedy:
+class RowRedaction:
     """What is to be done with a row: it goes, or gets these values in place of its own."""
 
     remove: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def remedy_of(table: str, row: Row, topic: Topic) -> Remedy | None:
+def redaction_of(table: str, row: Row, topic: Topic) -> RowRedaction | None:
     """What is to be done with a row of a table; None if it does not speak of the topic."""
     if table in _WHOLE and topic.is_in(*_said(table, row)):
         left = _left_of(table, row, topic) if table in CUT else None
-        return Remedy(remove=True) if left is None else Remedy(values=left)
+        return RowRedaction(remove=True) if left is None else RowRedaction(values=left)
     if table in _DOCUMENTS:
         document = row[_DOCUMENTS[table]]
-        return Remedy(remove=True) if _free(document, topic) != document else None
+        return RowRedaction(remove=True) if _free(document, topic) != document else None
     if table in _NAMED and topic.is_in(*(row[name] for name in _NAMED[table])):
-        return Remedy(remove=True)
+        return RowRedaction(remove=True)
     redacted = _REDACTED.get(table, {})
     values = {name: value for name, value in row.items() if name in redacted}
     after = {name: redacted[name](value, topic) for name, value in values.items()}
     changed = {name: value for name, value in after.items() if value != values[name]}
-    return Remedy(values=changed) if changed else None
+    return RowRedaction(values=changed) if changed else None
 
 
 def _said(table: str, row: Row) -> list[str]:
@@ -68,7 +68,7 @@ def _left_of(table: str, row: Row, topic: Topic) -> Row | None:
     return None if is_whole else left
 
 
-def _goes_with(name: str, cut: Cut, topic: Topic) -> bool:
+def _goes_with(name: str, cut: SentenceCut, topic: Topic) -> bool:
     """Whether a name goes: it has words of the topic, or only the sentences that go have it."""
     key = name_key(name)
     is_left = key in name_key(cut.left)
@@ -86,7 +86,7 @@ def texts_of(value: Any) -> list[str]:
     return []
 
 
-def sentences_gone(row: Row, remedy: Remedy, topic: Topic) -> tuple[str, ...]:
+def removed_sentences(row: Row, remedy: RowRedaction, topic: Topic) -> tuple[str, ...]:
     """The sentences of a row that go; of one that goes as a whole, those that have words of the topic."""
     if "content" in remedy.values:
         return topic.cut(row["content"]).sentences

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.forgetting.cuts import Cut, refers_back
+from mnestic.memory.forgetting.cuts import SentenceCut, refers_back
 from mnestic.memory.language.languages import ReadWord, tells
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.terms import STOP_WORDS, fold, is_unspaced, words_of
@@ -40,7 +40,7 @@ def topic_words(topic: str) -> tuple[str, ...]:
     return _some(words, tuple(word for word in words if word not in STOP_WORDS))
 
 
-def telling_topic_words(
+def topic_content_words(
     words: Sequence[str], stems: Mapping[str, Sequence[str]]
 ) -> tuple[str, ...]:
     """The words of a topic without those that say nothing in its language.
@@ -163,7 +163,7 @@ class Topic:
         left = "".join((*struck, text[place:]))
         return FORGOTTEN if self.is_in(left) else left
 
-    def cut(self, text: str) -> Cut:
+    def cut(self, text: str) -> SentenceCut:
         """Which sentences go out of a text that speaks of it.
 
         Those that have any of its words, and those after them that begin by standing for it (*It starts …*).
@@ -179,7 +179,7 @@ class Topic:
                 goes = goes and refers_back(sentence, to_subject=is_subject)
             if goes:
                 gone.append((start, place))
-        return Cut(text=text, gone=tuple(gone))
+        return SentenceCut(text=text, gone=tuple(gone))
 
     def _is_said(self, word: str, said: set[str], folded: str) -> bool:
         if word in said or (is_unspaced(word) and word in folded):

@@ -12,7 +12,7 @@ from temporalio.client import WorkflowHandle
 from mnestic.activities.callers import Caller
 from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.activities.forgetting.steps import begin_forgetting
-from mnestic.activities.forgetting.topic_meaning import entries_about
+from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import MnesticError
 from mnestic.memory.forgetting.confirmation_tokens import check_token, token_of
@@ -24,7 +24,7 @@ from mnestic.memory.forgetting.requests import (
     TopicForgotten,
 )
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
-from mnestic.starter.forgetting.preview import TopicSurvey
+from mnestic.starter.forgetting.preview import TopicPreview
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.temporal_connection import TemporalConnection
 
@@ -39,7 +39,7 @@ class TopicForgetting:
         """See `ForgettingClient.preview_forget`."""
         # What is to be forgotten is found whatever the day's budget.
         embedder = self._models.embedder(self._asker, is_held=False)
-        meaning = await entries_about(self._asker, topic, embedder=embedder)
+        meaning = await find_entries_by_meaning(self._asker, topic, embedder=embedder)
         survey = await self._survey(topic, meaning.close)
         return TopicForgotten(
             dry_run=True,
@@ -95,11 +95,11 @@ class TopicForgetting:
         items = () if shown is None else shown.items
         return TopicForgotten(**done.model_dump(), items=items, left=(*survey.left, *stale))
 
-    async def _survey(self, topic: str, close: Sequence[ForgottenItem]) -> TopicSurvey:
+    async def _survey(self, topic: str, close: Sequence[ForgottenItem]) -> TopicPreview:
         running = RunningJobs(
             self._reach.temporal, tenant_id=self._asker.tenant_id, agent_id=self._asker.agent_id
         )
-        survey = TopicSurvey(lambda: self._asker(write=False), running=running)
+        survey = TopicPreview(lambda: self._asker(write=False), running=running)
         await survey.run(topic, close=close)
         return survey
 

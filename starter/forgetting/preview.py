@@ -14,12 +14,12 @@ from mnestic.activities.forgetting.topic_rows import (
     SHARED,
     TRACES,
     Begin,
-    SpokenRow,
+    MatchedRow,
     each_page,
     make_topic,
 )
 from mnestic.memory.forgetting.ports import Place
-from mnestic.memory.forgetting.redaction import CUT, sentences_gone
+from mnestic.memory.forgetting.redaction import CUT, removed_sentences
 from mnestic.memory.forgetting.requests import ITEM_KINDS, ForgottenItem, LeftOver
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.knowledge.entries import Entry
@@ -30,7 +30,7 @@ _BATCH = 500  # entries
 _NOT_SHOWN = frozenset({*TRACES, "learning", "claim"})  # but counted
 
 
-class TopicSurvey:
+class TopicPreview:
     """Goes through all tables once."""
 
     def __init__(self, begin: Begin, *, running: RunningJobs) -> None:
@@ -88,7 +88,7 @@ class TopicSurvey:
             await self._follow(transaction, topic, close)
 
     async def _look(self, table: str, topic: Topic) -> None:
-        async def keep(_: Transaction, spoken: Sequence[SpokenRow]) -> None:
+        async def keep(_: Transaction, spoken: Sequence[MatchedRow]) -> None:
             for one in spoken:
                 if one.left is not None:
                     self._left[one.left.kind, one.left.name] = one.left
@@ -104,11 +104,11 @@ class TopicSurvey:
 
         await each_page(self._begin, table, topic, running=self._running, lock=False, deal=keep)
 
-    def _show(self, one: SpokenRow, topic: Topic) -> None:
+    def _show(self, one: MatchedRow, topic: Topic) -> None:
         """The sentences that go out of a row; what goes as a whole is shown as that."""
         if one.row.table in _NOT_SHOWN or (one.row.table == "entry" and one.remedy.remove):
             return
-        sentences = sentences_gone(one.row.columns, one.remedy, topic)
+        sentences = removed_sentences(one.row.columns, one.remedy, topic)
         if one.row.table == "resource":  # which is shown unless its entry is
             self._messages[one.row.key[0], one.row.key[1]] = sentences
             return

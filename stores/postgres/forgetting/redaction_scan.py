@@ -26,8 +26,8 @@ from sqlalchemy import (
 )
 
 from mnestic.memory.canonical import canonical_json
-from mnestic.memory.forgetting.ports import HeldPage, HeldRow
-from mnestic.memory.forgetting.redaction import Remedy
+from mnestic.memory.forgetting.ports import ScannedPage, ScannedRow
+from mnestic.memory.forgetting.redaction import RowRedaction
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.stores.postgres.jobs.episodes import EPISODE
 from mnestic.stores.postgres.jobs.plans import PLAN
@@ -145,7 +145,7 @@ _REDACT_AUDIT = text(
 
 async def next_page(
     unit: Unit, name: str, topic: Topic, *, after: tuple[Any, ...] | None, lock: bool
-) -> HeldPage:
+) -> ScannedPage:
     """See `mnestic.memory.forgetting.ports.ForgettingStore.page`."""
     held = _HELD[name]
     columns = held.of.c
@@ -160,11 +160,11 @@ async def next_page(
     found = found.order_by(*(columns[part] for part in held.key)).limit(held.page)
     rows = await unit.rows(found.with_for_update() if lock and held.locked else found)
     read = tuple(_row(name, row._mapping) for row in rows)  # noqa: SLF001
-    return HeldPage(rows=read, after=read[-1].key if len(read) == held.page else None)
+    return ScannedPage(rows=read, after=read[-1].key if len(read) == held.page else None)
 
 
-async def write_remedy(
-    unit: Unit, row: HeldRow, remedy: Remedy, *, forgetting_id: str, name_stays: bool
+async def write_redaction(
+    unit: Unit, row: ScannedRow, remedy: RowRedaction, *, forgetting_id: str, name_stays: bool
 ) -> None:
     """See `mnestic.memory.forgetting.ports.ForgettingStore.remedy`."""
     held = _HELD[row.table]
@@ -190,7 +190,9 @@ async def write_remedy(
         await unit.run(update(held.of).where(_is(unit, held, row)).values(values))
 
 
-async def _write_record(unit: Unit, row: HeldRow, remedy: Remedy, *, name_stays: bool) -> None:
+async def _write_record(
+    unit: Unit, row: ScannedRow, remedy: RowRedaction, *, name_stays: bool
+) -> None:
     here = _is(unit, _HELD["long_term_record"], row)
     if remedy.remove and not name_stays:
         await unit.run(delete(RECORD).where(here))
@@ -207,7 +209,7 @@ def _mine(unit: Unit, held: _Held) -> Any:
     return held.of.c.tenant_id == unit.tenant_id
 
 
-def _is(unit: Unit, held: _Held, row: HeldRow) -> Any:
+def _is(unit: Unit, held: _Held, row: ScannedRow) -> Any:
     key = tuple_(*(held.of.c[part] for part in held.key))
     return _mine(unit, held) & (key == row.key)
 
@@ -236,13 +238,13 @@ def _all(conditions: Sequence[Any]) -> Any:
     return first
 
 
-def _row(table: str, columns: Mapping[Any, Any]) -> HeldRow:
+def _row(table: str, columns: Mapping[Any, Any]) -> ScannedRow:
     held = _HELD[table]
     said = {name: columns[name] for name in held.said}
     for name, value in said.items():
         if isinstance(value, bytes):
             said[name] = _document(value)
-    return HeldRow(
+    return ScannedRow(
         table=table,
         key=tuple(columns[part] for part in held.key),
         columns=said,

@@ -18,14 +18,14 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.errors import NotFoundError
-from mnestic.memory.forgetting.ports import HeldPage, HeldRow, Place
-from mnestic.memory.forgetting.redaction import Remedy, texts_of
+from mnestic.memory.forgetting.ports import Place, ScannedPage, ScannedRow
+from mnestic.memory.forgetting.redaction import RowRedaction, texts_of
 from mnestic.memory.forgetting.requests import Forgetting
 from mnestic.memory.forgetting.topics import Topic, topic_words
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.names import END_JOB
-from mnestic.stores.postgres.forgetting.redaction_scan import next_page, write_remedy
+from mnestic.stores.postgres.forgetting.redaction_scan import next_page, write_redaction
 from mnestic.stores.postgres.forgetting.tables import ForgettingRow
 from mnestic.stores.postgres.jobs.records import READ
 from mnestic.stores.postgres.jobs.waits import WAIT
@@ -177,7 +177,7 @@ class PostgresForgettingStore:
 
     async def page(
         self, name: str, topic: Topic, *, after: tuple[Any, ...] | None, lock: bool
-    ) -> HeldPage:
+    ) -> ScannedPage:
         """See the port."""
         page = await next_page(self._unit, name, topic, after=after, lock=lock)
         said = [said for row in page.rows for said in texts_of(row.columns)]
@@ -186,15 +186,15 @@ class PostgresForgettingStore:
         return page
 
     async def remedy(
-        self, forgetting_id: str, row: HeldRow, remedy: Remedy, *, name_stays: bool = False
+        self, forgetting_id: str, row: ScannedRow, remedy: RowRedaction, *, name_stays: bool = False
     ) -> None:
         """See the port."""
         self._unit.changed()
-        await write_remedy(
+        await write_redaction(
             self._unit, row, remedy, forgetting_id=forgetting_id, name_stays=name_stays
         )
 
-    async def readers_of(self, row: HeldRow) -> tuple[str, ...]:
+    async def readers_of(self, row: ScannedRow) -> tuple[str, ...]:
         """See the port."""
         namespace, key = row.key
         seen = select(READ.c.job_id).where(

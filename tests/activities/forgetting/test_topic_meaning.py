@@ -2,7 +2,7 @@
 
 from mnestic.activities.callers import Caller
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.forgetting.topic_meaning import entries_about
+from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
@@ -19,7 +19,7 @@ async def test_an_entry_that_has_no_vector_yet_is_not_missed(
     async with asker() as transaction:
         assert len(await transaction.entries.list_unembedded(embedder.name, limit=10)) == 2
 
-    found = await entries_about(asker, "doctors", embedder=embedder)
+    found = await find_entries_by_meaning(asker, "doctors", embedder=embedder)
 
     assert [one.text for one in found.close] == ["The physician prescribed rest."]
     async with asker() as transaction:

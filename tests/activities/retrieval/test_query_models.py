@@ -12,7 +12,7 @@ from openai import AsyncOpenAI
 
 from mnestic.activities.callers import Caller
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
-from mnestic.activities.forgetting.topic_meaning import entries_about
+from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
 from mnestic.activities.models.calls import LearningLimits
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import ModelUnavailableError
@@ -310,7 +310,7 @@ async def test_what_is_to_be_forgotten_is_looked_for_whatever_the_budget(
     used_up = models(daily=Budget(tokens=7))
     for topic in ("rivers of Piedmont", "lakes of Piedmont"):
         embedder = used_up.embedder(asker, is_held=False)
-        await entries_about(asker, topic, embedder=embedder)
+        await find_entries_by_meaning(asker, topic, embedder=embedder)
 
     # The entry gets its vector first, so that it cannot be missed.
     assert [call[:3] for call in usage()] == [("retrieve", "vectors", 7)] * 3
@@ -387,7 +387,7 @@ async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_be
     chat_server.answers = refusing("forbidden")
     embedder = asked.embedder(asker, is_held=False)
 
-    found = await entries_about(asker, "river", embedder=embedder)
+    found = await find_entries_by_meaning(asker, "river", embedder=embedder)
 
     # What has the topic's words goes by these.
     assert [(one.kind, one.name) for one in found.uncompared] == [("entry", ids[1])]
@@ -408,7 +408,7 @@ async def test_what_ingestion_could_not_embed_is_named_too(
         nothing = Embedding(entry_id=entry_id, content="forbidden", vector=bytes(8))
         await transaction.entries.embed(embedder.name, [nothing])
 
-    found = await entries_about(asker, "river", embedder=embedder)
+    found = await find_entries_by_meaning(asker, "river", embedder=embedder)
 
     assert [one.name for one in found.uncompared] == [entry_id]
 
@@ -426,4 +426,4 @@ async def test_nothing_is_forgotten_by_meaning_while_no_entry_can_be_embedded(
     chat_server.answers = lambda *_: refused(status)
 
     with pytest.raises(ModelUnavailableError):
-        await entries_about(asker, "river", embedder=asked.embedder(asker, is_held=False))
+        await find_entries_by_meaning(asker, "river", embedder=asked.embedder(asker, is_held=False))

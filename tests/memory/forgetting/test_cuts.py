@@ -2,14 +2,14 @@
 
 import pytest
 
-from mnestic.memory.forgetting.cuts import Cut, refers_back
+from mnestic.memory.forgetting.cuts import SentenceCut, refers_back
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.knowledge.claims import Span
 
 FALCON = Topic(("project", "falcon"), {})
 
 
-def cut(text: str) -> Cut:
+def cut(text: str) -> SentenceCut:
     return FALCON.cut(text)
 
 

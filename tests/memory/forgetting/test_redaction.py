@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
-from mnestic.memory.forgetting.redaction import TABLES, Remedy, remedy_of
+from mnestic.memory.forgetting.redaction import TABLES, RowRedaction, redaction_of
 from mnestic.memory.forgetting.topics import FORGOTTEN, Topic, topic_words
 from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.jobs.snapshots import SnapshotParts, seal, unseal
@@ -21,7 +21,7 @@ def topic(text: str = "Paris") -> Topic:
 
 
 def values(table: str, row: dict[str, Any], text: str = "Paris") -> Any:
-    remedy = remedy_of(table, row, topic(text))
+    remedy = redaction_of(table, row, topic(text))
     return None if remedy is None else dict(remedy.values)
 
 
@@ -36,8 +36,8 @@ def test_an_entry_goes_whoever_names_it() -> None:
         "aliases": [],
     }
 
-    assert remedy_of("entry", row, topic()) == Remedy(remove=True)
-    assert remedy_of("entry", row, topic("Rome")) is None
+    assert redaction_of("entry", row, topic()) == RowRedaction(remove=True)
+    assert redaction_of("entry", row, topic("Rome")) is None
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_channel_and_outcomes_lose_their_names() -> None:
 def test_a_record_whose_name_speaks_of_it_goes() -> None:
     row = {"namespace": "towns/Paris", "key": "mayor", "value": "Anne"}
 
-    assert remedy_of("long_term_record", row, topic()) == Remedy(remove=True)
+    assert redaction_of("long_term_record", row, topic()) == RowRedaction(remove=True)
 
 
 def test_what_an_object_says_in_several_texts_it_says() -> None:
@@ -177,4 +177,4 @@ def test_a_row_that_says_nothing_of_it_is_left(table: str) -> None:
         "skipped": [],
     }
 
-    assert remedy_of(table, row, topic()) is None
+    assert redaction_of(table, row, topic()) is None

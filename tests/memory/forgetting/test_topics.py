@@ -9,7 +9,7 @@ from mnestic.memory.forgetting.topics import (
     FORGOTTEN,
     LONGEST_TOPIC,
     Topic,
-    telling_topic_words,
+    topic_content_words,
     topic_words,
 )
 
@@ -86,11 +86,11 @@ def test_words_that_say_nothing_in_the_topic_s_language_are_left_out() -> None:
     stems = {"der": ("der", ""), "auf": ("auf", ""), "urlaub": ("urlaub", "urlaub")}
     stems |= {"red": ("red", "red"), "hat": ("hat", "")}
 
-    assert telling_topic_words(["der", "urlaub", "auf"], stems) == ("urlaub",)
-    assert telling_topic_words(["red", "hat"], stems) == ("red", "hat")
-    assert telling_topic_words(["das", "haus"], {"das": ("",), "haus": ("haus",)}) == ("haus",)
+    assert topic_content_words(["der", "urlaub", "auf"], stems) == ("urlaub",)
+    assert topic_content_words(["red", "hat"], stems) == ("red", "hat")
+    assert topic_content_words(["das", "haus"], {"das": ("",), "haus": ("haus",)}) == ("haus",)
     with pytest.raises(InvalidInputError, match="any text"):
-        telling_topic_words(["der", "auf"], stems)
+        topic_content_words(["der", "auf"], stems)
 
 
 def test_a_text_speaks_of_all_words_or_not_at_all() -> None:
