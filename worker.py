@@ -39,7 +39,7 @@ from mnestic.activities.jobs.waits import WaitActivities
 from mnestic.activities.knowledge.inboxes import InboxActivities
 from mnestic.activities.knowledge.ingestion import LearningActivities
 from mnestic.activities.knowledge.job_knowledge import KnowledgeActivities
-from mnestic.activities.models.calls import LearningLimits
+from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.models.usage import ModelPrices
@@ -84,7 +84,7 @@ def activities_of(
     summariser: Summariser,
     extractor: Extractor | None = None,
     embedder: Embedder | None = None,
-    limits: LearningLimits | None = None,
+    limits: ModelCallLimits | None = None,
     auto: AutoRetriever | None = None,
     prices: ModelPrices | None = None,
 ) -> list[Callable[..., Any]]:
@@ -141,7 +141,7 @@ class Models(TypedDict):
     summariser: Summariser
     extractor: Extractor
     embedder: Embedder
-    limits: LearningLimits
+    limits: ModelCallLimits
     auto: AutoRetriever
     prices: ModelPrices
 

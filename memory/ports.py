@@ -24,7 +24,13 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         IngestStateStore,
         SignalStore,
     )
-    from mnestic.memory.models.messages import ChatMessage, ChatReply, Embedded, Reranked, Summary
+    from mnestic.memory.models.messages import (
+        ChatMessage,
+        ChatReply,
+        Embeddings,
+        RerankScores,
+        Summary,
+    )
     from mnestic.memory.operations import LedgerEntry, Operation
     from mnestic.memory.retrieval.caches import CacheCounts, CacheScope, RetrievalCaches
     from mnestic.memory.retrieval.ports import InjectionStore, SearchStore, SettingStore
@@ -313,7 +319,7 @@ class Embedder(Protocol):
         """How many texts are best embedded at once; with a model, by one call."""
         ...
 
-    async def embed(self, texts: Sequence[str]) -> Embedded:
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
         """The vectors of texts, in their order, as many and each as wide as was asked for.
 
         An empty text is not sent anywhere and has the vector 0; of one that is longer than the model
@@ -376,7 +382,7 @@ class Reranker(Protocol):
         """The model that it asks, whose calls are limited and written down; None for a local one."""
         ...
 
-    async def rerank(self, question: str, texts: Sequence[str]) -> Reranked:
+    async def rerank(self, question: str, texts: Sequence[str]) -> RerankScores:
         """How relevant each text is, absolute: it depends on the question and the text alone.
 
         Raises:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from mnestic.activities.clients.rules.extractor import LocalExtractor
-from mnestic.activities.models.calls import LearningLimits
+from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.ports import Extractor
 from mnestic.starter.memory_wiring import (
@@ -65,7 +65,7 @@ async def find_models(settings: Settings, *, limit: timedelta) -> tuple[str, ...
         return models
 
 
-def extraction_limits(settings: Settings, *models: str | None) -> LearningLimits:
+def extraction_limits(settings: Settings, *models: str | None) -> ModelCallLimits:
     """What the calls of these models for learning are held to.
 
     Raises:
@@ -76,4 +76,4 @@ def extraction_limits(settings: Settings, *models: str | None) -> LearningLimits
         if usd is not None and model is not None and settings.model_prices.find(model) is None:
             why = f"has no price for {model}, and MNESTIC_LEARNING_USD_PER_DAY is set"
             raise ConfigurationError(setting="MNESTIC_MODEL_PRICES", why=why)
-    return LearningLimits(concurrency=settings.learning_concurrency, daily=daily_budget(settings))
+    return ModelCallLimits(concurrency=settings.learning_concurrency, daily=daily_budget(settings))

@@ -17,7 +17,7 @@ from mnestic.activities.clients.local import MODEL as LOCAL_MODEL
 from mnestic.activities.clients.token_matching import TokenMatchReranker
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.activities.models.calls import LearningLimits
+from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever, SourceLimits
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import (
@@ -226,7 +226,7 @@ async def open_query_models(
         embedder,
         rerankers=rerankers,
         reranking=timedelta(seconds=settings.rerank_timeout_s),
-        limits=LearningLimits(
+        limits=ModelCallLimits(
             concurrency=settings.retrieval_concurrency, daily=daily_budget(settings)
         ),
         prices=prices_of(settings.model_prices),
@@ -240,7 +240,7 @@ async def open_query_models(
 def local_models(
     embedder: Embedder | None = None,
     *,
-    limits: LearningLimits | None = None,
+    limits: ModelCallLimits | None = None,
     prices: ModelPrices | None = None,
 ) -> QueryModels:
     """The models that need no server, but for an embedder that is given."""

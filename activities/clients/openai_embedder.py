@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 from mnestic.activities.clients.openai_failures import translated_failures
 from mnestic.activities.clients.tokens import count_tokens, cut_tokens
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
-from mnestic.memory.models.messages import Embedded, TokenUsage
+from mnestic.memory.models.messages import Embeddings, TokenUsage
 
 # Of a request. Source: OpenAI's API reference, "Create embeddings", `input`.
 _MOST_TOKENS = 300_000
@@ -65,7 +65,7 @@ class OpenAIEmbedder:
         self._client = client.with_options(max_retries=0, timeout=self._timeout_s)
         self._says_dimensions = True
 
-    async def embed(self, texts: Sequence[str]) -> Embedded:
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
         """See the port. As many requests as it takes, of `batch` texts each, one after the other."""
         cut = await asyncio.to_thread(
             lambda: [cut_tokens(text, self._max_tokens) for text in texts]
@@ -84,9 +84,9 @@ class OpenAIEmbedder:
             for place, vector in zip(places, made.vectors, strict=True):
                 vectors[place] = vector
         usage = TokenUsage(input_tokens=spent, output_tokens=0)
-        return Embedded(vectors=tuple(vectors), model=model, usage=usage)
+        return Embeddings(vectors=tuple(vectors), model=model, usage=usage)
 
-    async def _ask(self, texts: Sequence[str]) -> Embedded:
+    async def _ask(self, texts: Sequence[str]) -> Embeddings:
         try:
             body = await self._receive(texts)
         except ModelRefusedError as error:
@@ -104,7 +104,7 @@ class OpenAIEmbedder:
         counted = answer.usage.prompt_tokens if answer.usage else sum(map(count_tokens, texts))
         usage = TokenUsage(input_tokens=counted, output_tokens=0)
         vectors = tuple(self._vectors(answer.data, number=len(texts), usage=usage))
-        return Embedded(vectors=vectors, model=answer.model or self.model, usage=usage)
+        return Embeddings(vectors=vectors, model=answer.model or self.model, usage=usage)
 
     async def _receive(self, texts: Sequence[str]) -> bytes:
         # The raw answer is validated by us: the SDK builds its models without checking them.

@@ -15,7 +15,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from mnestic.activities.clients.openai_failures import translated_failures
 from mnestic.activities.clients.tokens import count_tokens, cut_tokens
 from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
-from mnestic.memory.models.messages import Reranked, TokenUsage
+from mnestic.memory.models.messages import RerankScores, TokenUsage
 
 _LONGEST_TOKENS = 512
 _TIMEOUT = timedelta(seconds=1)
@@ -70,11 +70,11 @@ class RemoteReranker:
         self._max_tokens, self._timeout_s = max_tokens, timeout.total_seconds()
         self._client = client.with_options(max_retries=0, timeout=self._timeout_s)
 
-    async def rerank(self, question: str, texts: Sequence[str]) -> Reranked:
+    async def rerank(self, question: str, texts: Sequence[str]) -> RerankScores:
         """See the port. One request, whatever the number of texts."""
         if not texts:
             usage = TokenUsage(input_tokens=0, output_tokens=0)
-            return Reranked(relevances=(), model=self.model, usage=usage)
+            return RerankScores(relevances=(), model=self.model, usage=usage)
         asked, *cut = await asyncio.to_thread(
             lambda: [cut_tokens(text, self._max_tokens) for text in (question, *texts)]
         )
@@ -96,7 +96,7 @@ class RemoteReranker:
             raise ModelRefusedError(
                 model=answer.model or self.model, why=str(error), usage=usage, search_units=units
             ) from None
-        return Reranked(
+        return RerankScores(
             relevances=relevances,
             model=answer.model or self.model,
             usage=usage,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mnestic.activities.clients.token_vectors import NAME, token_vectors
-from mnestic.memory.models.messages import Reranked, TokenUsage
+from mnestic.memory.models.messages import RerankScores, TokenUsage
 
 _Matrix = np.ndarray[Any, np.dtype[np.float32]]
 _LONGEST = 20_000  # characters of a text that count
@@ -25,11 +25,11 @@ class TokenMatchReranker:
     name = f"{NAME}-matching"
     model = None
 
-    async def rerank(self, question: str, texts: Sequence[str]) -> Reranked:
+    async def rerank(self, question: str, texts: Sequence[str]) -> RerankScores:
         """See the port. The same question and text always have the same relevance."""
         relevances = await asyncio.to_thread(_relevances, question, texts)
         none = TokenUsage(input_tokens=0, output_tokens=0)
-        return Reranked(relevances=relevances, model=self.name, usage=none)
+        return RerankScores(relevances=relevances, model=self.name, usage=none)
 
 
 def _relevances(question: str, texts: Sequence[str]) -> tuple[float, ...]:

@@ -17,7 +17,7 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.models.messages import Embedded, TokenUsage
+from mnestic.memory.models.messages import Embeddings, TokenUsage
 
 DIMENSIONS = 256
 NAME = f"wordllama-{DIMENSIONS}"
@@ -45,7 +45,7 @@ class TokenVectorEmbedder:
     model = None
     batch = _BATCH
 
-    async def embed(self, texts: Sequence[str]) -> Embedded:
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
         """See the port. The same text always has the same vector."""
         cut = [text[:_LONGEST] for text in texts]
         # A question takes less time than the way to a thread and back.
@@ -53,7 +53,7 @@ class TokenVectorEmbedder:
         vectors = _embed(cut) if is_short else await asyncio.to_thread(_embed, cut)
         none = TokenUsage(input_tokens=0, output_tokens=0)
         told = tuple(vector.tobytes() for vector in vectors)
-        return Embedded(vectors=told, model=NAME, usage=none)
+        return Embeddings(vectors=told, model=NAME, usage=none)
 
     def tokenize(self, texts: Sequence[str]) -> list[bytes]:
         """See `mnestic.memory.ports.WordEmbedder`."""

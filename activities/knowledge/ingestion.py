@@ -17,7 +17,7 @@ from temporalio import activity
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.knowledge.model_batches import ModelRound
-from mnestic.activities.models.calls import LearningCalls, LearningLimits, begin_learning
+from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_model_step
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.errors import InvalidInputError, ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.knowledge.enrichment import enriched_entry
@@ -71,13 +71,13 @@ class LearningActivities:
         *,
         extractor: Extractor,
         embedder: Embedder,
-        limits: LearningLimits | None = None,
+        limits: ModelCallLimits | None = None,
         prices: ModelPrices | None = None,
     ) -> None:
         self._memory, self._extractor, self._embedder = memory, extractor, embedder
-        self._limits = limits or LearningLimits()
+        self._limits = limits or ModelCallLimits()
         limiter = RateLimiter(concurrency=self._limits.concurrency, daily=self._limits.daily)
-        self._extracting = LearningCalls(
+        self._extracting = ModelCalls(
             memory,
             purpose="extract",
             model=extractor.model,
@@ -85,7 +85,7 @@ class LearningActivities:
             limiter=limiter,
             prices=prices,
         )
-        self._embedding = LearningCalls(
+        self._embedding = ModelCalls(
             memory,
             purpose="embed",
             model=embedder.model,
@@ -111,7 +111,7 @@ class LearningActivities:
             await self._park(asked, lesson, why)
 
         async with _step():
-            async with begin_learning(self._memory, asked) as transaction:
+            async with begin_model_step(self._memory, asked) as transaction:
                 lessons = await transaction.learning.take("received", limit=asked.limit)
             reading = self._round(partial(self._extracting.permit, asked), read, park)
             await reading.run(list(_batches(lessons, self._extractor.batch)))
@@ -131,7 +131,7 @@ class LearningActivities:
             while True:
                 lessons: tuple[PendingMessage, ...] = ()
                 try:
-                    async with begin_learning(self._memory, asked) as transaction:
+                    async with begin_model_step(self._memory, asked) as transaction:
                         lessons = await transaction.learning.take("extracted", limit=limit)
                         await _learn(transaction, lessons, asked)
                 except InvalidInputError as error:
@@ -157,7 +157,7 @@ class LearningActivities:
             (nothing,) = (await self._embedder.embed([""])).vectors
             kept = Embedding(entry_id=entry.id, content=entry.content, vector=nothing)
             reason = f"has no vector: {why}"
-            async with begin_learning(self._memory, asked) as transaction:
+            async with begin_model_step(self._memory, asked) as transaction:
                 lesson = await _lock_message(transaction, entry)
                 if await transaction.entries.embed(name, [kept]):
                     transaction.note("entry.embed", entry.id, reason=reason)
@@ -165,7 +165,7 @@ class LearningActivities:
                         await transaction.learning.park(lesson, reason=reason)
 
         async with _step():
-            async with begin_learning(self._memory, asked) as transaction:
+            async with begin_model_step(self._memory, asked) as transaction:
                 entries = await transaction.entries.list_unembedded(name, limit=asked.limit)
             embedding = self._round(
                 partial(self._embedding.permit, asked),
@@ -178,7 +178,7 @@ class LearningActivities:
 
     async def _park(self, asked: IngestInput, lesson: PendingMessage, why: str) -> None:
         log.warning("parked", extra={"said": lesson.name, "why": why})
-        async with begin_learning(self._memory, asked) as transaction:
+        async with begin_model_step(self._memory, asked) as transaction:
             await transaction.learning.park(lesson, reason=why)
 
     async def _read(self, asked: IngestInput, lessons: Sequence[PendingMessage]) -> tuple[int, int]:
@@ -195,7 +195,7 @@ class LearningActivities:
         if refused:
             log.warning("claims refused", extra={"claims": refused, "messages": len(lessons)})
         sessions = {lesson.resource.session_id for lesson in lessons}
-        async with begin_learning(self._memory, asked) as transaction:
+        async with begin_model_step(self._memory, asked) as transaction:
             await transaction.learning.keep_extracted(read, extractor=self._extractor.name)
             session_id = sessions.pop() if len(sessions) == 1 else None
             await self._extracting.keep(transaction, told, session_id=session_id)
@@ -220,7 +220,7 @@ class LearningActivities:
         first: dict[str, Resource] = {}
         for said in sorted((lesson.resource for lesson in lessons), key=_moment):
             first.setdefault(said.session_id, said)
-        async with begin_learning(self._memory, asked, write=False) as transaction:
+        async with begin_model_step(self._memory, asked, write=False) as transaction:
             before = {
                 session: tuple(
                     PendingMessage(resource=said).turn
@@ -240,7 +240,7 @@ class LearningActivities:
             Embedding(entry_id=entry.id, content=entry.content, vector=vector)
             for entry, vector in zip(entries, made.vectors, strict=True)
         ]
-        async with begin_learning(self._memory, asked) as transaction:
+        async with begin_model_step(self._memory, asked) as transaction:
             await transaction.entries.embed(self._embedder.name, embeddings)
             await self._embedding.keep(transaction, made)
 

@@ -13,16 +13,16 @@ from pydantic import BaseModel, ConfigDict, Field
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.errors import ConfigurationError, ModelRefusedError
 from mnestic.memory.knowledge.extraction import Extraction
-from mnestic.memory.models.messages import Embedded, Reranked, TokenUsage
+from mnestic.memory.models.messages import Embeddings, RerankScores, TokenUsage
 from mnestic.memory.models.usage import DAILY, Budget, ModelCall, ModelPrices, Purpose, UsageTotal
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
 
-Answer = TypeVar("Answer", Extraction, Embedded, Reranked)
+Answer = TypeVar("Answer", Extraction, Embeddings, RerankScores)
 _LEARNING = "learning"
 
 
-class LearningLimits(BaseModel):
+class ModelCallLimits(BaseModel):
     """What calls of models are held to."""
 
     model_config = ConfigDict(frozen=True)
@@ -41,7 +41,7 @@ class Scoped(Protocol):
     def agent_id(self) -> Id: ...  # noqa: D102
 
 
-def begin_learning(
+def begin_model_step(
     memory: Memory, asked: Scoped, *, write: bool = True, actor: str = _LEARNING
 ) -> AbstractAsyncContextManager[Transaction]:
     """A transaction of a step of learning."""
@@ -50,7 +50,7 @@ def begin_learning(
     )
 
 
-class LearningCalls:
+class ModelCalls:
     """The calls of one model for one purpose. Those without a model are neither held nor counted."""
 
     def __init__(
@@ -59,7 +59,7 @@ class LearningCalls:
         *,
         purpose: Purpose,
         model: str | None,
-        limits: LearningLimits,
+        limits: ModelCallLimits,
         limiter: RateLimiter,
         prices: ModelPrices | None = None,
         actor: str = _LEARNING,
@@ -99,14 +99,14 @@ class LearningCalls:
     async def keep(
         self,
         transaction: Transaction,
-        answer: Extraction | Embedded | Reranked | ModelRefusedError,
+        answer: Extraction | Embeddings | RerankScores | ModelRefusedError,
         *,
         session_id: str | None = None,
         job_id: str | None = None,
     ) -> None:
         """Writes a call down, in the transaction that keeps its answer, or that it was refused."""
         usage = answer.usage
-        units = answer.search_units if isinstance(answer, Reranked | ModelRefusedError) else 0
+        units = answer.search_units if isinstance(answer, RerankScores | ModelRefusedError) else 0
         if self._model is None or usage is None:
             return
         if usage.input_tokens or usage.output_tokens or units:
@@ -135,7 +135,7 @@ class LearningCalls:
     def _begin(
         self, asked: Scoped, *, write: bool = False
     ) -> AbstractAsyncContextManager[Transaction]:
-        return begin_learning(self._memory, asked, write=write, actor=self._actor)
+        return begin_model_step(self._memory, asked, write=write, actor=self._actor)
 
     async def _used(self, asked: Scoped) -> UsageTotal:
         return (await self._today(asked))[1]

@@ -13,16 +13,16 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from mnestic.activities.callers import Caller
-from mnestic.activities.models.calls import LearningCalls, LearningLimits
+from mnestic.activities.models.calls import ModelCallLimits, ModelCalls
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.activities.retrieval.reranking import Rerankers
 from mnestic.memory.error_texts import describe_error
 from mnestic.memory.errors import ModelRefusedError, ModelUnavailableError
-from mnestic.memory.models.messages import Embedded, Reranked
+from mnestic.memory.models.messages import Embeddings, RerankScores
 from mnestic.memory.models.usage import ModelPrices, Purpose
 from mnestic.memory.ports import Embedder, Reranker
 
-Answer = TypeVar("Answer", Embedded, Reranked)
+Answer = TypeVar("Answer", Embeddings, RerankScores)
 _NONE: Rerankers = MappingProxyType({})
 _RERANKING = timedelta(seconds=1)
 _CLOSING = timedelta(seconds=5)
@@ -38,7 +38,7 @@ class QueryModels:
         *,
         rerankers: Rerankers = _NONE,
         reranking: timedelta = _RERANKING,
-        limits: LearningLimits | None = None,
+        limits: ModelCallLimits | None = None,
         prices: ModelPrices | None = None,
         closing: timedelta = _CLOSING,
     ) -> None:
@@ -54,7 +54,7 @@ class QueryModels:
         """
         self._embedder, self._rerankers, self._reranking = embedder, rerankers, reranking
         self._closing = closing
-        self._limits, self._prices = limits or LearningLimits(), prices
+        self._limits, self._prices = limits or ModelCallLimits(), prices
         self._limiter = RateLimiter(concurrency=self._limits.concurrency, daily=self._limits.daily)
         self._keeping: set[asyncio.Task[None]] = set()
 
@@ -109,7 +109,7 @@ class QueryModels:
             ModelMisconfiguredError: the server takes no call of this kind.
             ModelRefusedError: the model or its server refused, or the answer is of no use.
         """
-        calls = LearningCalls(
+        calls = ModelCalls(
             asker.memory,
             purpose=purpose,
             model=model,
@@ -139,9 +139,9 @@ class QueryModels:
 
     def _begin_keeping(
         self,
-        calls: LearningCalls,
+        calls: ModelCalls,
         asker: Caller,
-        answer: Embedded | Reranked | ModelRefusedError,
+        answer: Embeddings | RerankScores | ModelRefusedError,
         *,
         permit: AsyncExitStack,
     ) -> asyncio.Task[None]:
@@ -203,7 +203,7 @@ class _MeteredEmbedder:
         self._embedder, self._models = embedder, models
         self._asker, self._within, self._is_held = asker, within, is_held
 
-    async def embed(self, texts: Sequence[str]) -> Embedded:
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
         """See the port."""
         return await self._models.ask(
             self._asker,
@@ -225,7 +225,7 @@ class _MeteredReranker:
         self._reranker, self._models = reranker, models
         self._asker, self._within = asker, within
 
-    async def rerank(self, question: str, texts: Sequence[str]) -> Reranked:
+    async def rerank(self, question: str, texts: Sequence[str]) -> RerankScores:
         """See the port."""
         return await self._models.ask(
             self._asker,

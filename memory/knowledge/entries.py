@@ -184,7 +184,7 @@ class EntryQuery(DeferredModel):
 
 
 class Embedding(DeferredModel):
-    """The vector of an entry's content, as it was when it was embedded; see `language.Embedded`."""
+    """The vector of an entry's content, as it was when it was embedded; see `language.Embeddings`."""
 
     model_config = ConfigDict(frozen=True)
 

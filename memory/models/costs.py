@@ -30,7 +30,7 @@ class PurposeCosts(UsageTotal):
     injected_tokens: NonNegativeInt = 0
 
 
-class InjectionCosts(InjectionTotal):
+class RetrievalCosts(InjectionTotal):
     """What was put before messages: in all, and in calls of ours.
 
     `tokens` are those of all injections, also before messages that somebody else sent to a model.
@@ -52,7 +52,7 @@ class Costs(DeferredModel):
     until: AwareDatetime
     purposes: tuple[PurposeCosts, ...] = ()
     total: UsageTotal = UsageTotal()
-    injections: InjectionCosts = InjectionCosts()
+    injections: RetrievalCosts = RetrievalCosts()
 
 
 def purposes_of(calls: Iterable[ModelCosts]) -> tuple[PurposeCosts, ...]:
@@ -83,9 +83,9 @@ def total_of(calls: Iterable[UsageTotal]) -> UsageTotal:
     )
 
 
-def injections_of(
+def retrieval_costs_of(
     calls: Iterable[ModelCosts], put: InjectionTotal, prices: ModelPrices
-) -> InjectionCosts:
+) -> RetrievalCosts:
     """What injections took, at these prices."""
     cost, metered, unpriced = Decimal(0), 0, 0
     for one in calls:
@@ -96,7 +96,7 @@ def injections_of(
             unpriced += one.injected_tokens
         else:
             cost += price
-    return InjectionCosts(
+    return RetrievalCosts(
         retrievals=put.retrievals,
         tokens=put.tokens,
         metered_tokens=metered,

@@ -49,7 +49,7 @@ class Summary(DeferredModel):
     usage: TokenUsage
 
 
-class Embedded(DeferredModel):
+class Embeddings(DeferredModel):
     """The vectors of some texts, in their order, which model made them, and what it took.
 
     A vector is its numbers as little-endian 32-bit floats. Its length is 1; that of a text in which
@@ -63,7 +63,7 @@ class Embedded(DeferredModel):
     usage: TokenUsage
 
 
-class Reranked(DeferredModel):
+class RerankScores(DeferredModel):
     """How relevant texts are to a question, from 0 to 1, in their order; who says so, and what it took.
 
     `search_units` is what some servers bill instead of tokens.

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from pydantic import BaseModel, ConfigDict
 
-from mnestic.activities.models.calls import LearningCalls, begin_learning
+from mnestic.activities.models.calls import ModelCalls, begin_model_step
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.knowledge.extraction import Extraction, Turn
 from mnestic.memory.ports import Memory
@@ -46,7 +46,7 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
         asker = _Asker(tenant_id=settings.tenant_id, agent_id=agent_id)
         async with _open(settings) as memory:
             limits = extraction_limits(settings, extractor.model)
-            calls = LearningCalls(
+            calls = ModelCalls(
                 memory,
                 purpose="extract",
                 model=extractor.model,
@@ -55,7 +55,7 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
                 prices=prices_of(settings.model_prices),
             )
             told = await calls.answer(asker, lambda: extractor.extract([turn]))
-            async with begin_learning(memory, asker) as transaction:
+            async with begin_model_step(memory, asker) as transaction:
                 await calls.keep(transaction, told)
         return extractor.name, told
 

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.models.costs import Costs, injections_of, purposes_of, total_of
+from mnestic.memory.models.costs import Costs, purposes_of, retrieval_costs_of, total_of
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import EVERY_AGENT
@@ -49,5 +49,5 @@ async def costs_of(
         until=until,
         purposes=purposes_of(calls),
         total=total_of(calls),
-        injections=injections_of(calls, put, prices),
+        injections=retrieval_costs_of(calls, put, prices),
     )

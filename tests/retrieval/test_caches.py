@@ -13,7 +13,7 @@ from psycopg import sql
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.retrieval.query_models import QueryModels
-from mnestic.memory.models.messages import Embedded
+from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.memory.retrieval.search import Terms
 from mnestic.starter.client.memory_client import MemoryClient
@@ -99,7 +99,7 @@ class CountingEmbedder(TokenVectorEmbedder):
         super().__init__()
         self.texts: list[str] = []
 
-    async def embed(self, texts: Sequence[str]) -> Embedded:
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
         """See the port."""
         self.texts += texts
         return await super().embed(texts)

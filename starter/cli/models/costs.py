@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mnestic.memory.models.costs import Costs, InjectionCosts, PurposeCosts
+from mnestic.memory.models.costs import Costs, PurposeCosts, RetrievalCosts
 from mnestic.memory.models.usage import UsageTotal
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.known_agents import warned
@@ -63,7 +63,7 @@ def _row(name: str, models: str, one: UsageTotal) -> tuple[str, ...]:
     )
 
 
-def _injections(put: InjectionCosts) -> str:
+def _injections(put: RetrievalCosts) -> str:
     told = f"Put before messages: {put.tokens} tokens by {put.retrievals} retrievals"
     if put.metered_tokens:
         told += f"; {put.metered_tokens} of the input above, {_usd(put.cost_usd)} USD"

@@ -16,7 +16,7 @@ from mnestic.memory.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
-from mnestic.memory.models.messages import Embedded, TokenUsage
+from mnestic.memory.models.messages import Embeddings, TokenUsage
 from mnestic.memory.ports import Embedder
 
 NOTHING = TokenUsage(input_tokens=0, output_tokens=0)
@@ -36,11 +36,11 @@ def by_length(_: str, body: Any) -> tuple[int, Any, dict[str, str]]:
     return 200, answer(*([3.0 * len(text), 4.0 * len(text)] for text in body["input"])), {}
 
 
-def numbers(made: Embedded) -> list[list[float]]:
+def numbers(made: Embeddings) -> list[list[float]]:
     return [np.frombuffer(vector, dtype="<f4").tolist() for vector in made.vectors]
 
 
-async def embed(client: AsyncOpenAI, *texts: str, **fields: Any) -> Embedded:
+async def embed(client: AsyncOpenAI, *texts: str, **fields: Any) -> Embeddings:
     options = {"model": "small", "dimensions": 2} | fields
     embedder: Embedder = OpenAIEmbedder(client, **options)
     return await embedder.embed(texts)

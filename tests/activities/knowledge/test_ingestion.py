@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from mnestic.activities.models.calls import LearningLimits
+from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.memory.models.usage import Budget
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
@@ -151,7 +151,7 @@ async def test_no_calls_side_by_side_go_over_the_days_budget(
 ) -> None:
     chat_server.answers, chat_server.pause_s = read, 0.05
     await ada.learn([said(number, "Hm.") for number in range(160)])
-    learning = steps(limits=LearningLimits(concurrency=8, daily=Budget(tokens=600)))
+    learning = steps(limits=ModelCallLimits(concurrency=8, daily=Budget(tokens=600)))
 
     done = await learning.extract()
     held = await learning.held()

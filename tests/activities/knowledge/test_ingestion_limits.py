@@ -9,7 +9,7 @@ from openai import AsyncOpenAI
 
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.models.calls import LearningLimits
+from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.ports import Memory
@@ -95,7 +95,7 @@ async def test_what_was_answered_before_the_model_went_down_is_kept(
     chat_server.answers = goes_down
     await ada.learn([said(number, "Hm.") for number in range(48)])
 
-    failed = await steps(limits=LearningLimits(concurrency=1)).held()
+    failed = await steps(limits=ModelCallLimits(concurrency=1)).held()
 
     assert failed.type == "ModelUnavailableError"
     assert await ada.count_learning() == IngestCounts(received=32, learned=16)
@@ -109,7 +109,7 @@ async def test_calls_at_once_are_limited_for_both_steps_together(
     chat_server.answers, chat_server.pause_s = read, 0.05
     await ada.learn([said(number, "Hm.") for number in range(160)])
 
-    await steps(limits=LearningLimits(concurrency=2)).extract()
+    await steps(limits=ModelCallLimits(concurrency=2)).extract()
 
     assert len(chat_server.requests) == 10
     assert chat_server.most_at_once == 2
@@ -131,14 +131,14 @@ async def test_when_the_days_budget_is_used_up_messages_wait_until_there_is_more
 ) -> None:
     chat_server.answers = read
     await ada.learn([said(number, "Hm.") for number in range(64)])
-    limits = LearningLimits(concurrency=1, daily=budget)
+    limits = ModelCallLimits(concurrency=1, daily=budget)
     learning = steps(limits=limits)
 
     first = await learning.extract()
     held = await learning.held()
     waiting = await ada.count_learning()
     asked = len(chat_server.requests)
-    more = await steps(limits=LearningLimits(daily=Budget(tokens=10_000))).extract()
+    more = await steps(limits=ModelCallLimits(daily=Budget(tokens=10_000))).extract()
 
     assert (first.taken, first.parked) == (32, 0)
     assert held.type == "LearningHeldError"
@@ -153,7 +153,7 @@ async def test_a_budget_of_money_waits_for_a_price_and_not_for_those_of_other_mo
 ) -> None:
     chat_server.answers = lambda *_: (200, completion('{"facts": []}') | {"model": "x"}, {})
     await ada.learn([said(1, "Hm.")])
-    limits = LearningLimits(daily=Budget(usd=1))
+    limits = ModelCallLimits(daily=Budget(usd=1))
     unpriced = OpenAIExtractor(openai, model="new-reader")
 
     held = await steps(limits=limits, extractor=unpriced).held()
@@ -170,7 +170,7 @@ async def test_a_days_budget_is_no_matter_to_local_rules_and_vectors(
 ) -> None:
     chat_server.answers = read
     await ada.learn([said(1, "Hm.")])
-    used_up = LearningLimits(daily=Budget(tokens=1))
+    used_up = ModelCallLimits(daily=Budget(tokens=1))
     await steps(limits=used_up).extract()
 
     local = steps(limits=used_up, embedder=TokenVectorEmbedder(), extractor=Inventor())

@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 from mnestic.activities.callers import Caller
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
-from mnestic.activities.models.calls import LearningLimits
+from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.knowledge.entries import Embedding
@@ -45,7 +45,7 @@ def models(openai: AsyncOpenAI, chat_server: Any) -> Callable[..., QueryModels]:
     def make(closing: timedelta = timedelta(minutes=1), **limits: Any) -> QueryModels:
         embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
         return QueryModels(
-            embedder, limits=LearningLimits(**limits), prices=PRICES, closing=closing
+            embedder, limits=ModelCallLimits(**limits), prices=PRICES, closing=closing
         )
 
     return make
@@ -124,7 +124,7 @@ async def test_a_budget_of_money_without_a_price_asks_no_model_and_says_so(
     openai: AsyncOpenAI, client: Callable[[QueryModels], MemoryClient], chat_server: Any
 ) -> None:
     embedder = OpenAIEmbedder(openai, model="unpriced", dimensions=2)
-    ada = client(QueryModels(embedder, limits=LearningLimits(daily=Budget(usd=1)), prices=PRICES))
+    ada = client(QueryModels(embedder, limits=ModelCallLimits(daily=Budget(usd=1)), prices=PRICES))
     await ada.add(ANSWER)
 
     found = await ada.retrieve(QUESTION)
@@ -144,7 +144,7 @@ async def test_questions_and_learning_share_a_day(
     await ada.retrieve(QUESTION)
     await ada.learn([said(1, "I live in Ghent.")])
 
-    held = await steps(limits=LearningLimits(daily=Budget(tokens=7))).held()
+    held = await steps(limits=ModelCallLimits(daily=Budget(tokens=7))).held()
 
     assert "is used up: 7 of 7 tokens" in str(held)
 

@@ -11,7 +11,7 @@ from openai import AsyncOpenAI
 from mnestic.activities.clients.remote_reranker import RemoteReranker
 from mnestic.activities.clients.token_matching import TokenMatchReranker
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.models.calls import LearningLimits
+from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.models.usage import Budget, ModelPrices
 from mnestic.memory.ports import Memory
@@ -53,7 +53,7 @@ def make(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Callable[..
         models = QueryModels(
             TokenVectorEmbedder(),
             rerankers={"local": TokenMatchReranker(), "remote": remote},
-            limits=LearningLimits(daily=daily),
+            limits=ModelCallLimits(daily=daily),
             prices=PRICES,
         )
         return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", models=models)

@@ -10,7 +10,7 @@ from psycopg.rows import TupleRow
 
 from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
 from mnestic.memory.errors import ModelUnavailableError
-from mnestic.memory.models.messages import Embedded
+from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.ports import Embedder
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -34,14 +34,14 @@ _TOKENS = "SELECT id, tokens FROM mnestic.entry WHERE tenant_id = %s ORDER BY id
 class BrokenEmbedder(TokenVectorEmbedder):
     """One whose weights cannot be read."""
 
-    async def embed(self, texts: Sequence[str]) -> Embedded:
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
         raise ModelUnavailableError(model=self.name, why=f"no weights for {len(texts)} texts")
 
 
 class FaultyEmbedder(TokenVectorEmbedder):
     """One whose code is wrong."""
 
-    async def embed(self, texts: Sequence[str]) -> Embedded:
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
         raise ZeroDivisionError(len(texts))
 
 
