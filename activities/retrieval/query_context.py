@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.language.languages import LANGUAGE
-from mnestic.memory.language.misspellings import may_be_another
+from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.candidates import Asked
@@ -83,11 +83,11 @@ class QueryContext:
         }
         return (
             any(
-                may_be_another(name_key(word), read, is_common=self._is_name(word))
+                may_be_other_name(name_key(word), read, is_common=self._is_name(word))
                 for word, read in names.items()
             )
             or any(  # words are read as stems
-                may_be_another(name_key(word)[: len(read)], read, is_common=False)
+                may_be_other_name(name_key(word)[: len(read)], read, is_common=False)
                 for word, read in slips.items()
                 if word not in names
             )

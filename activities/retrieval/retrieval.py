@@ -24,7 +24,7 @@ from mnestic.activities.retrieval.query_context import (
 from mnestic.activities.retrieval.query_vectors import embed_question
 from mnestic.activities.retrieval.reranking import Rerankers, read_again
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.memory.language.terms import fold
+from mnestic.memory.language.terms import normalised
 from mnestic.memory.packing import key_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.retrieval.candidates import CandidateText
@@ -263,7 +263,7 @@ def _attribution(text: CandidateText) -> tuple[object, ...]:
 
 def _letters(text: CandidateText) -> str:
     """What it says without signs."""
-    return _NO_LETTERS.sub("", fold(text.content))
+    return _NO_LETTERS.sub("", normalised(text.content))
 
 
 def _until(ranked: Sequence[Ranked], doubted: AbstractSet[int], *, wanted: int) -> int:

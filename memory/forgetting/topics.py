@@ -11,9 +11,9 @@ from itertools import takewhile
 from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.cuts import SentenceCut, refers_back
-from mnestic.memory.language.languages import ReadWord, tells
+from mnestic.memory.language.languages import LanguageVote, tells
 from mnestic.memory.language.sentences import split_sentences
-from mnestic.memory.language.terms import STOP_WORDS, fold, is_unspaced, words_of
+from mnestic.memory.language.terms import STOP_WORDS, is_unspaced, normalised, words_of
 
 FORGOTTEN = "[forgotten]"
 """What stands where something was taken out of a text."""
@@ -54,7 +54,7 @@ def topic_content_words(
     """
     languages = range(max(map(len, stems.values()), default=0))
     read = [
-        ReadWord(
+        LanguageVote(
             [place for place, stem in enumerate(stems[word]) if stem], is_known=any(stems[word])
         )
         for word in words
@@ -102,7 +102,7 @@ class Topic:
 
     def unlearned(self, text: str) -> set[str]:
         """Words of a text that may be forms of the topic's."""
-        folded = fold(text)
+        folded = normalised(text)
         if not self._may_be_in(folded):
             return set()
         return {
@@ -117,7 +117,7 @@ class Topic:
 
     def is_in(self, *texts: str) -> bool:
         """Whether texts together speak of it."""
-        folded = fold("\n".join(texts))
+        folded = normalised("\n".join(texts))
         if self._may_be_in(folded):
             said = set(words_of(folded))
             if all(self._is_said(word, said, folded) for word in self.words):
@@ -129,7 +129,7 @@ class Topic:
 
         Models that know words by their parts take the meaning of the one for the other's.
         """
-        folded = fold(text)
+        folded = normalised(text)
         return any(
             said.startswith(word) and not self._is_said(word, {said}, said)
             for said in set(words_of(folded))
@@ -138,7 +138,7 @@ class Topic:
 
     def has_word(self, text: str) -> bool:
         """Whether a text has any word of it."""
-        folded = fold(text)
+        folded = normalised(text)
         said = set(words_of(folded))
         return any(self._is_said(word, said, folded) for word in self.words)
 
@@ -246,4 +246,4 @@ def _is_long(flat: str) -> bool:
 
 
 def _flat(text: str) -> str:
-    return " ".join(fold(text).split())
+    return " ".join(normalised(text).split())

@@ -13,14 +13,14 @@ LANGUAGE = "english"
 _FEWEST = 2  # function words that tell a language
 
 
-class ReadWord(NamedTuple):
+class LanguageVote(NamedTuple):
     """The languages in which a word says something, and whether an entry has it in one of them."""
 
     languages: Collection[Hashable]
     is_known: bool
 
 
-def tells(words: Sequence[ReadWord], languages: Collection[Hashable]) -> tuple[bool, ...]:
+def tells(words: Sequence[LanguageVote], languages: Collection[Hashable]) -> tuple[bool, ...]:
     """Which words of a question say something.
 
     In a question whose language is told by its function words, those that are none of that language. In

@@ -12,12 +12,12 @@ _KEYS = "qwertyu i op asdfghjkl zxcvbnm"
 _STROKES = str.maketrans("øłđı", "oldi")
 
 
-def most_slips(word: str) -> int:
+def max_misspellings(word: str) -> int:
     """How many letters of a word may be wrong."""
     return 2 if len(word) >= _LONG else 1
 
 
-def may_be_another(name: str, meant: str, *, is_common: bool) -> bool:
+def may_be_other_name(name: str, meant: str, *, is_common: bool) -> bool:
     """Whether a name that is a slip away from a known one may well be somebody else's.
 
     It is not where a hand slips so: letters change places, one is left out or comes twice, the key beside is

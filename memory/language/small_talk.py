@@ -8,7 +8,7 @@ import re
 from collections.abc import Set as AbstractSet
 from functools import cache
 
-from mnestic.memory.language.terms import STOP_WORDS, fold, words_of
+from mnestic.memory.language.terms import STOP_WORDS, normalised, words_of
 
 _MOST_WORDS, _MOST_CHARS = 16, 1000  # who says more, says something
 _APOSTROPHES = re.compile("['’ʼ`´]")  # noqa: RUF001 (apostrophes of many kinds are meant)
@@ -108,7 +108,7 @@ def _courtesies(*, is_asked: bool) -> re.Pattern[str]:
     return re.compile(pattern.replace(" ", " [@^.]?"))
 
 
-def without_faces(text: str) -> str:
+def without_emoticons(text: str) -> str:
     """A text without faces made of signs, such as ":D", whose letters are no words."""
     return _FACES.sub(" ", text)
 
@@ -118,7 +118,7 @@ def tells(word: str) -> bool:
     return any(char.isalnum() for char in word)
 
 
-def is_courtesy(text: str, *, names: AbstractSet[str] = frozenset()) -> bool:
+def is_small_talk(text: str, *, names: AbstractSet[str] = frozenset()) -> bool:
     """Whether a text is nothing but courtesies, such as "good morning, Tom" or "ok, do that"; a blank one is none.
 
     The word after a greeting is a name where it begins with a capital letter, and either the word before it does
@@ -131,8 +131,8 @@ def is_courtesy(text: str, *, names: AbstractSet[str] = frozenset()) -> bool:
     """
     if len(text) > _MOST_CHARS:
         return False
-    is_asked = "?" in fold(text)  # who asks means the word itself: "Hello, Berlin?"
-    words = _marked(without_faces(text), names, is_asked=is_asked)
+    is_asked = "?" in normalised(text)  # who asks means the word itself: "Hello, Berlin?"
+    words = _marked(without_emoticons(text), names, is_asked=is_asked)
     if not 0 < len(words) <= _MOST_WORDS:
         return False
     return _courtesies(is_asked=is_asked).fullmatch(" ".join(words)) is not None

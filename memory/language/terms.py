@@ -44,7 +44,7 @@ def terms_of(text: str) -> tuple[str, ...]:
 
     Scripts that put no space between words give pairs of characters instead.
     """
-    folded = fold(text)
+    folded = normalised(text)
     if _APOSTROPHE.search(folded):
         folded = _SHORTENED.sub("", folded).translate(_APOSTROPHES)
     words = [word for word in _words(folded) if word not in STOP_WORDS]
@@ -62,10 +62,10 @@ def first_terms(text: str) -> tuple[str, ...]:
 
 def words_of(text: str) -> tuple[str, ...]:
     """All words of a text in their order, folded; what stands between apostrophes are words too."""
-    return tuple(_words(fold(text)))
+    return tuple(_words(normalised(text)))
 
 
-def fold(text: str) -> str:
+def normalised(text: str) -> str:
     """What two spellings of a text have in common, however it is composed and in whichever case."""
     return (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mnestic.memory.language.sentences import cut_text
-from mnestic.memory.language.small_talk import is_courtesy, tells, without_faces
+from mnestic.memory.language.small_talk import is_small_talk, tells, without_emoticons
 from mnestic.memory.language.terms import terms_of, words_of
 from mnestic.memory.retrieval.auto_retrieval import ChannelMessage
 
@@ -70,7 +70,7 @@ def _may_precede(one: ChannelMessage, message: str, names: AbstractSet[str]) -> 
 
 def _says_something(text: str, names: AbstractSet[str]) -> bool:
     """Whether a text has a word that carries meaning, or asks on, and is no courtesy."""
-    return not is_courtesy(text, names=names) and (bool(_terms(text)) or _asks_on(text))
+    return not is_small_talk(text, names=names) and (bool(_terms(text)) or _asks_on(text))
 
 
 def _asks_on(text: str) -> bool:
@@ -82,4 +82,4 @@ def _asks_on(text: str) -> bool:
 
 
 def _terms(text: str) -> set[str]:
-    return {term for term in terms_of(without_faces(text)) if tells(term)}
+    return {term for term in terms_of(without_emoticons(text)) if tells(term)}

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from mnestic.memory.language.languages import LANGUAGE, ReadWord, tells
+from mnestic.memory.language.languages import LANGUAGE, LanguageVote, tells
 from mnestic.memory.language.terms import STOP_WORDS
 from mnestic.memory.retrieval.search import AskedLexeme, Known, Suggestions, Vocabulary
 
@@ -105,7 +105,7 @@ def _telling(
             mine = {
                 one.lexeme: one.entries for name, one in read.items() if name in known.languages
             }
-            found.append((word, mine, ReadWord(read.keys(), is_known=any(mine.values()))))
+            found.append((word, mine, LanguageVote(read.keys(), is_known=any(mine.values()))))
     says = tells([one for *_, one in found], {LANGUAGE, *known.languages})
     for (word, mine, _), is_telling in zip(found, says, strict=True):
         if is_telling and mine:

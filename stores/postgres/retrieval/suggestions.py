@@ -12,7 +12,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.language.misspellings import may_be_another, most_slips
+from mnestic.memory.language.misspellings import max_misspellings, may_be_other_name
 from mnestic.memory.retrieval.search import Suggestions
 
 _SHORTEST = 4  # characters; nothing shorter is taken for misspelt
@@ -38,12 +38,12 @@ def nearest_terms(names: Collection[str], lexemes: Collection[str]) -> dict[str,
         "name_first": [_first(key[0]) for key in keys],
         "name_next": [_after(key[0]) for key in keys],
         "name_is_english": [key[0] in _NEXT for key in keys],
-        "name_longest": [len(key) + most_slips(key) for key in keys],
+        "name_longest": [len(key) + max_misspellings(key) for key in keys],
         "lexemes": long,
         "lexeme_first": [_first(one[0]) for one in long],
         "lexeme_next": [_after(one[0]) for one in long],
         "lexeme_is_english": [one[0] in _NEXT for one in long],
-        "lexeme_slips": [most_slips(one) for one in long],
+        "lexeme_slips": [max_misspellings(one) for one in long],
     }
 
 
@@ -76,10 +76,10 @@ def _meant(lexeme: str, entries: Mapping[str, int]) -> Mapping[str, int]:
 def _nearest(word: str, entries: Mapping[str, int]) -> str | None:
     """The one that is a slip or two away; of several the nearest, in most entries, and as hands slip."""
     near = process.extract(
-        word, entries.keys(), scorer=OSA.distance, score_cutoff=most_slips(word), limit=None
+        word, entries.keys(), scorer=OSA.distance, score_cutoff=max_misspellings(word), limit=None
     )
     order = [
-        (slips, -entries[one], may_be_another(word, one, is_common=False), one)
+        (slips, -entries[one], may_be_other_name(word, one, is_common=False), one)
         for one, slips, _ in near
     ]
     return min(order)[-1] if order else None

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import pytest
 
-from mnestic.memory.language.languages import ReadWord, tells
+from mnestic.memory.language.languages import LanguageVote, tells
 
 # Function words, as text search has them.
 SILENT = {
@@ -18,7 +18,9 @@ def asked(
 ) -> list[str]:
     words = text.split()
     read = [
-        ReadWord([name for name in languages if word not in SILENT[name]], is_known=word in known)
+        LanguageVote(
+            [name for name in languages if word not in SILENT[name]], is_known=word in known
+        )
         for word in words
     ]
     return [

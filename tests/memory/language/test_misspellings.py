@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnestic.memory.language.misspellings import may_be_another, most_slips
+from mnestic.memory.language.misspellings import max_misspellings, may_be_other_name
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from mnestic.memory.language.misspellings import may_be_another, most_slips
     ],
 )
 def test_a_hand_that_slips_makes_no_other_name(name: str, meant: str) -> None:
-    assert not may_be_another(name, meant, is_common=False)
+    assert not may_be_other_name(name, meant, is_common=False)
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_a_hand_that_slips_makes_no_other_name(name: str, meant: str) -> None:
     ],
 )
 def test_another_letter_or_ending_makes_another_name(name: str, meant: str) -> None:
-    assert may_be_another(name, meant, is_common=False)
+    assert may_be_other_name(name, meant, is_common=False)
 
 
 def test_a_common_name_is_another_however_it_came_to_be_but_for_its_marks() -> None:
-    assert may_be_another("petar", "petra", is_common=True)
-    assert not may_be_another("petar", "petra", is_common=False)
-    assert not may_be_another("jose", "josé", is_common=True)
+    assert may_be_other_name("petar", "petra", is_common=True)
+    assert not may_be_other_name("petar", "petra", is_common=False)
+    assert not may_be_other_name("jose", "josé", is_common=True)
 
 
 def test_a_long_word_may_have_two_slips() -> None:
-    assert (most_slips("tomaszz"), most_slips("katarzyna")) == (1, 2)
+    assert (max_misspellings("tomaszz"), max_misspellings("katarzyna")) == (1, 2)

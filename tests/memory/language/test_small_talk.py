@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from mnestic.memory.language.small_talk import is_courtesy
+from mnestic.memory.language.small_talk import is_small_talk
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ from mnestic.memory.language.small_talk import is_courtesy
     ],
 )
 def test_what_is_said_to_be_polite_is_a_courtesy(text: str) -> None:
-    assert is_courtesy(text)
+    assert is_small_talk(text)
 
 
 @pytest.mark.parametrize(
@@ -127,24 +127,24 @@ def test_what_is_said_to_be_polite_is_a_courtesy(text: str) -> None:
     ],
 )
 def test_what_only_begins_politely_is_no_courtesy(text: str) -> None:
-    assert not is_courtesy(text)
+    assert not is_small_talk(text)
 
 
 @pytest.mark.parametrize("text", ["hello tom", "thanks, Mara", "Good Morning Tom", "morning tom!"])
 def test_who_speaks_is_greeted_however_their_name_is_written(text: str) -> None:
-    assert is_courtesy(text, names={"tom", "mara", "holt"})
-    assert not is_courtesy(f"{text} standup", names={"tom", "mara", "holt"})
+    assert is_small_talk(text, names={"tom", "mara", "holt"})
+    assert not is_small_talk(f"{text} standup", names={"tom", "mara", "holt"})
 
 
 @pytest.mark.parametrize("text", ["thanks tom", "Good Morning Tom", "Morning, tom", "Hello, Tom?"])
 def test_what_may_be_a_topic_is_no_name_of_somebody_who_does_not_speak(text: str) -> None:
-    assert not is_courtesy(text, names={"mara"})
+    assert not is_small_talk(text, names={"mara"})
 
 
 @pytest.mark.parametrize("text", ["hi " * 15, "good good morning " * 5, "see you later then " * 4])
 def test_what_is_almost_a_courtesy_is_seen_at_once(text: str) -> None:
     began = time.monotonic()
 
-    assert not is_courtesy(f"{text} quick brown")
-    assert not is_courtesy(text * 100_000)
+    assert not is_small_talk(f"{text} quick brown")
+    assert not is_small_talk(text * 100_000)
     assert time.monotonic() - began < 1
