@@ -18,11 +18,11 @@ from mnestic.activities.clients.rules.meanings import Setting, meanings_of
 from mnestic.activities.clients.rules.occasions import occasions_of
 from mnestic.activities.clients.rules.pasted import mask_pasted
 from mnestic.activities.clients.rules.patterns import NAME
-from mnestic.activities.clients.rules.people import Bond, Cast
+from mnestic.activities.clients.rules.people import Cast, Relationship
 from mnestic.activities.clients.rules.phrases import proper_name
 from mnestic.activities.clients.rules.sentences import Sentence, mask_lead_ins, sentences_of
 from mnestic.activities.clients.rules.tool_results import claims_of_result
-from mnestic.activities.clients.rules.voices import own_voice
+from mnestic.activities.clients.rules.voices import is_speakers_voice
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import Span, name_key
 from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
@@ -118,7 +118,7 @@ def _of_message(turn: Turn) -> list[Extracted]:
     ]
     starts = [date.start for date in dates]
     claims: list[Extracted] = []
-    voices = own_voice(words, text=masked, speaker=turn.speaker)
+    voices = is_speakers_voice(words, text=masked, speaker=turn.speaker)
     for sentence, own, is_own in zip(sentences, words, voices, strict=True):
         if sentence.is_stated and own and is_own:
             claims += _bonds_in(sentence, cast.bonds, masked)
@@ -172,7 +172,7 @@ def _of_people(claims: Sequence[Extracted], cast: Cast) -> Iterator[Extracted]:
     )
 
 
-def _bonds_in(sentence: Sentence, bonds: Iterable[Bond], text: str) -> Iterator[Extracted]:
+def _bonds_in(sentence: Sentence, bonds: Iterable[Relationship], text: str) -> Iterator[Extracted]:
     """Who is what to whom; of an animal also what it is."""
     for bond in bonds:
         if not bond.names or not sentence.start <= bond.start < sentence.end:
@@ -189,7 +189,7 @@ def _bonds_in(sentence: Sentence, bonds: Iterable[Bond], text: str) -> Iterator[
                 yield Extracted(subject=name, predicate="is_a", object=bond.word, span=span)
 
 
-def _is_lost(bond: Bond, text: str) -> bool:
+def _is_lost(bond: Relationship, text: str) -> bool:
     """Whether the words around a bond say that it ended by death or loss; one's parents stay parents."""
     is_lasting = bond.kin.predicate in _LASTING
     before, after = text[max(0, bond.start - 40) : bond.start], text[bond.end : bond.end + 80]

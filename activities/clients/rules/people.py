@@ -75,7 +75,7 @@ _AUX = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Bond:
+class Relationship:
     """As in "My colleague Anna": whose, what, who; `subject` is how facts name whoever it is."""
 
     owner: str
@@ -97,7 +97,7 @@ class _Mention:
     is_person: bool
 
 
-def bond_at(words: Sequence[Word], index: int, *, speaker: str) -> Bond | None:
+def bond_at(words: Sequence[Word], index: int, *, speaker: str) -> Relationship | None:
     """As in "My younger sister Elin", "Tom's cat", "our neighbours Ann and Bo", where it begins."""
     owner, place = speaker, index + 1
     if words[index].low not in {"my", "our"}:
@@ -115,7 +115,7 @@ def bond_at(words: Sequence[Word], index: int, *, speaker: str) -> Bond | None:
     return bond
 
 
-def _bond_of(words: Sequence[Word], index: int, place: int, *, owner: str) -> Bond | None:
+def _bond_of(words: Sequence[Word], index: int, place: int, *, owner: str) -> Relationship | None:
     adjectives: list[str] = []
     place += place < len(words) and words[place].low in _COUNTS - {"a", "an"}
     while place < len(words) and words[place].low in KIN_ADJECTIVES | GONE:
@@ -136,7 +136,7 @@ def _bond_of(words: Sequence[Word], index: int, place: int, *, owner: str) -> Bo
     names, following = _names_after(words, place + 1, many=many)
     kept = [each for each in adjectives if each in _KEPT]
     title = "team leader" if word == "leader" else " ".join([*kept, word])
-    return Bond(
+    return Relationship(
         owner,
         title,
         kin,
@@ -197,7 +197,7 @@ class Cast:
 
     def __init__(self, sentences: Sequence[Sequence[Word]], *, speaker: str) -> None:
         self.speaker = speaker
-        self.bonds: list[Bond] = []
+        self.bonds: list[Relationship] = []
         self._mentions: list[_Mention] = []
         self._named: dict[str, set[str]] = {}
         self._shared = shared_names(sentences)
@@ -215,7 +215,7 @@ class Cast:
         known = self._named.get(key, set())
         return next(iter(known)) if len(known) == 1 else None if known else name
 
-    def bond_from(self, start: int) -> Bond | None:
+    def bond_from(self, start: int) -> Relationship | None:
         """The bond that is told at a place of the message."""
         return next((bond for bond in self.bonds if bond.start == start), None)
 
@@ -249,7 +249,7 @@ class Cast:
             else:
                 index = self._read_word(words, index)
 
-    def _add(self, bond: Bond) -> None:
+    def _add(self, bond: Relationship) -> None:
         if len(self.bonds) >= _MOST:
             return
         self.bonds.append(bond)
@@ -272,7 +272,7 @@ class Cast:
                 self._named.setdefault(key, set()).discard(bond.subject)
                 self._named[key].add(subject)
 
-    def _apposed(self, words: Sequence[Word], index: int) -> Bond | None:
+    def _apposed(self, words: Sequence[Word], index: int) -> Relationship | None:
         """As in "Elin is my sister", "Elin, my sister,"."""
         name, place = name_at(words, index)
         if not name or place + 2 >= len(words) or words[place].low not in {"is", ","}:
@@ -303,7 +303,7 @@ class Cast:
             is_gone=bond.is_gone or is_over,
         )
 
-    def _had(self, words: Sequence[Word], index: int) -> Bond | None:
+    def _had(self, words: Sequence[Word], index: int) -> Relationship | None:
         """As in "I have two brothers, Tom and Ben"."""
         if words[index].low != "have" or not index or words[index - 1].low not in {"i", "we"}:
             return None

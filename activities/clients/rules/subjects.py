@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from mnestic.activities.clients.rules.lexicon import KIN, KIN_PLURALS
 from mnestic.activities.clients.rules.lexing import Word
 from mnestic.activities.clients.rules.namesakes import is_name, name_at
-from mnestic.activities.clients.rules.people import Bond, Cast, bond_at
+from mnestic.activities.clients.rules.people import Cast, Relationship, bond_at
 from mnestic.activities.clients.rules.verbs import FORMS
 
 _PERSONS = {"i": "first", "we": "first", "you": "second", "he": "third", "she": "third"}
@@ -86,7 +86,7 @@ class Subjects:
         referent = self._cast.referent(word)
         return Subject((referent,) if referent else ()), index + 1
 
-    def _bonded(self, bond: Bond) -> tuple[Subject, int]:
+    def _bonded(self, bond: Relationship) -> tuple[Subject, int]:
         told = self._cast.bond_from(bond.start) or bond
         place = bond.following
         if place < len(self._words) and self._words[place].low == "'s":

@@ -29,7 +29,9 @@ _ANOTHERS = frozenset(
 )
 
 
-def own_voice(sentences: Sequence[Sequence[Word]], *, text: str, speaker: str) -> Iterator[bool]:
+def is_speakers_voice(
+    sentences: Sequence[Sequence[Word]], *, text: str, speaker: str
+) -> Iterator[bool]:
     """Whether the speaker says each sentence of a message.
 
     Args:
