@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.memory.language.sentences import cut_text, split_sentences
-from mnestic.memory.language.terms import cosine, rarity, term_vector, terms_of
+from mnestic.memory.language.terms import cosine, inverse_document_frequency, term_vector, terms_of
 from mnestic.memory.models.messages import ChatMessage, ChatReply, Summary, TokenUsage
 
 MODEL = "local-extractive"
@@ -191,7 +191,7 @@ def _best_matches(question: Sequence[str], sentences: Sequence[_Sentence]) -> li
 def _weights(sentences: Sequence[_Sentence]) -> dict[str, float]:
     """How telling each term is, the names of those who speak left out."""
     names = {term for speaker in {each.speaker for each in sentences} for term in terms_of(speaker)}
-    weights = rarity([sentence.terms for sentence in sentences])
+    weights = inverse_document_frequency([sentence.terms for sentence in sentences])
     return {term: weight for term, weight in weights.items() if term not in names}
 
 

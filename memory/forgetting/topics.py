@@ -11,7 +11,7 @@ from itertools import takewhile
 from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.cuts import SentenceCut, refers_back
-from mnestic.memory.language.languages import LanguageVote, tells
+from mnestic.memory.language.languages import LanguageVote, content_words
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.terms import STOP_WORDS, is_unspaced, normalised, words_of
 
@@ -59,7 +59,7 @@ def topic_content_words(
         )
         for word in words
     ]
-    says = tells(read, languages)
+    says = content_words(read, languages)
     return _some(
         words, tuple(word for word, is_telling in zip(words, says, strict=True) if is_telling)
     )

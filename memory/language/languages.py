@@ -20,7 +20,9 @@ class LanguageVote(NamedTuple):
     is_known: bool
 
 
-def tells(words: Sequence[LanguageVote], languages: Collection[Hashable]) -> tuple[bool, ...]:
+def content_words(
+    words: Sequence[LanguageVote], languages: Collection[Hashable]
+) -> tuple[bool, ...]:
     """Which words of a question say something.
 
     In a question whose language is told by its function words, those that are none of that language. In

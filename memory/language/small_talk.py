@@ -113,7 +113,7 @@ def without_emoticons(text: str) -> str:
     return _FACES.sub(" ", text)
 
 
-def tells(word: str) -> bool:
+def has_letter_or_digit(word: str) -> bool:
     """Whether a word has a letter or a figure; marks alone are parts of an emoji."""
     return any(char.isalnum() for char in word)
 
@@ -143,7 +143,9 @@ def _marked(text: str, names: AbstractSet[str], *, is_asked: bool) -> list[str]:
     found: list[str] = []
     before, is_apart = ".", False
     for chunk in _LINES.sub(" . ", text).split():
-        words = [word for word in words_of(_APOSTROPHES.sub("", chunk)) if tells(word)]
+        words = [
+            word for word in words_of(_APOSTROPHES.sub("", chunk)) if has_letter_or_digit(word)
+        ]
         if not words:
             is_apart = is_apart or chunk[-1] in _STOPS
             continue

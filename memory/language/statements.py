@@ -116,7 +116,7 @@ class Statements:
         return frozenset(map(_stem, terms_of(self._text)))
 
     @cached_property
-    def is_own(self) -> bool:
+    def is_first_person(self) -> bool:
         """Whether it speaks of whoever says it."""
         return OWN.search(self._text) is not None
 

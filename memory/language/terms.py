@@ -82,7 +82,7 @@ def _words(folded: str) -> list[str]:
     return "".join(lettered).split()
 
 
-def rarity(documents: Sequence[Iterable[str]]) -> dict[str, float]:
+def inverse_document_frequency(documents: Sequence[Iterable[str]]) -> dict[str, float]:
     """How telling each term is: 1 for one in a single document, falling towards 0 for one in all.
 
     Source: inverse document frequency (Spärck Jones, 1972), smoothed and divided by its maximum.

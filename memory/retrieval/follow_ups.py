@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mnestic.memory.language.sentences import cut_text
-from mnestic.memory.language.small_talk import is_small_talk, tells, without_emoticons
+from mnestic.memory.language.small_talk import has_letter_or_digit, is_small_talk, without_emoticons
 from mnestic.memory.language.terms import terms_of, words_of
 from mnestic.memory.retrieval.auto_retrieval import ChannelMessage
 
@@ -74,7 +74,7 @@ def _says_something(text: str, names: AbstractSet[str]) -> bool:
 
 
 def _asks_on(text: str) -> bool:
-    words = [word for word in words_of(text) if tells(word)]
+    words = [word for word in words_of(text) if has_letter_or_digit(word)]
     if not words:
         return False
     asks = _ASKING.search(text) is not None or any(map(_ASKS.fullmatch, words))
@@ -82,4 +82,4 @@ def _asks_on(text: str) -> bool:
 
 
 def _terms(text: str) -> set[str]:
-    return {term for term in terms_of(without_emoticons(text)) if tells(term)}
+    return {term for term in terms_of(without_emoticons(text)) if has_letter_or_digit(term)}

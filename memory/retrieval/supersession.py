@@ -194,7 +194,7 @@ def replaces(new: Statements, old: Statements, *, by_same: bool) -> bool:
         old: The earlier one.
         by_same: Whether the same person said both, so that *my* is the same one's.
     """
-    if not by_same and (new.is_own or old.is_own):
+    if not by_same and (new.is_first_person or old.is_first_person):
         return False
     added = [(change, kind) for change in new.changes if (kind := _added(change, old.terms))]
     return any(

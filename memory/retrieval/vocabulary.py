@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from mnestic.memory.language.languages import LANGUAGE, LanguageVote, tells
+from mnestic.memory.language.languages import LANGUAGE, LanguageVote, content_words
 from mnestic.memory.language.terms import STOP_WORDS
 from mnestic.memory.retrieval.search import AskedLexeme, Known, Suggestions, Vocabulary
 
@@ -106,7 +106,7 @@ def _telling(
                 one.lexeme: one.entries for name, one in read.items() if name in known.languages
             }
             found.append((word, mine, LanguageVote(read.keys(), is_known=any(mine.values()))))
-    says = tells([one for *_, one in found], {LANGUAGE, *known.languages})
+    says = content_words([one for *_, one in found], {LANGUAGE, *known.languages})
     for (word, mine, _), is_telling in zip(found, says, strict=True):
         if is_telling and mine:
             yield word, mine

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import pytest
 
-from mnestic.memory.language.languages import LanguageVote, tells
+from mnestic.memory.language.languages import LanguageVote, content_words
 
 # Function words, as text search has them.
 SILENT = {
@@ -24,7 +24,9 @@ def asked(
         for word in words
     ]
     return [
-        word for word, is_telling in zip(words, tells(read, languages), strict=True) if is_telling
+        word
+        for word, is_telling in zip(words, content_words(read, languages), strict=True)
+        if is_telling
     ]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnestic.memory.language.terms import cosine, rarity, term_vector, terms_of
+from mnestic.memory.language.terms import cosine, inverse_document_frequency, term_vector, terms_of
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,9 @@ def test_terms_are_the_words_that_carry_meaning(text: str, terms: tuple[str, ...
 
 
 def test_a_term_weighs_less_the_more_documents_share_it() -> None:
-    weights = rarity([("tea", "ghent"), ("tea",), ("tea", "malmö"), ("tea", "ghent")])
+    weights = inverse_document_frequency(
+        [("tea", "ghent"), ("tea",), ("tea", "malmö"), ("tea", "ghent")]
+    )
 
     assert weights["malmö"] == 1.0
     assert weights["malmö"] > weights["ghent"] > weights["tea"] > 0
