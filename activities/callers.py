@@ -1,6 +1,6 @@
-"""Askers: on whose account something is asked of an agent's memory.
+"""Callers: on whose account an agent's memory is queried.
 
-They stand alone because what a question takes is written down for them, wherever it is asked.
+They stand alone because usage is recorded per caller, wherever a query runs.
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -11,7 +11,7 @@ from mnestic.memory.ports import Memory, Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """On whose account something is asked; called, it begins a transaction on that memory."""
+    """On whose account memory is queried; called, it begins a transaction on that memory."""
 
     memory: Memory
     tenant_id: str
@@ -28,5 +28,5 @@ class Caller:
 
     @property
     def owner(self) -> str:
-        """Whose memory it is: tenant and agent."""
+        """Owner of the memory: tenant and agent."""
         return f"{self.tenant_id}/{self.agent_id}"

@@ -57,7 +57,7 @@ class OperationInput(BaseModel):
             write=write,
         )
 
-    def asker(self, memory: Memory) -> Caller:
+    def caller(self, memory: Memory) -> Caller:
         """On whose account what it takes to find something is."""
         return Caller(
             memory=memory,

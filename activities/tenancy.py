@@ -54,7 +54,7 @@ class _GuardedInbound(ActivityInboundInterceptor):
         allowed = tenant_of_workflow(workflow_id or "") or self._tenant_id
         for named in map(_tenant_in, arguments):
             if named is None or named != allowed:
-                raise ForeignTenantError(asker=name, tenant_id=named, workflow_id=workflow_id)
+                raise ForeignTenantError(caller=name, tenant_id=named, workflow_id=workflow_id)
 
 
 def _tenant_in(argument: Any) -> str | None:

@@ -127,12 +127,12 @@ class StaleVersionError(RefusedError):
 class ForeignTenantError(RefusedError):
     """A workflow asks for the memory of a tenant that is not its own."""
 
-    def __init__(self, *, asker: str, tenant_id: str | None, workflow_id: str | None) -> None:
-        self.asker, self.tenant_id, self.workflow_id = asker, tenant_id, workflow_id
+    def __init__(self, *, caller: str, tenant_id: str | None, workflow_id: str | None) -> None:
+        self.caller, self.tenant_id, self.workflow_id = caller, tenant_id, workflow_id
         memory = f"memory of tenant {tenant_id}" if tenant_id else "memory of no tenant"
         by = f"in workflow {workflow_id}" if workflow_id else "outside of a workflow"
         super().__init__(
-            f"{asker} asks {by} for {memory}; "
+            f"{caller} asks {by} for {memory}; "
             "a workflow reaches the memory of the tenant in its id (job/TENANT/JOB), "
             "or else of the worker's MNESTIC_TENANT_ID"
         )

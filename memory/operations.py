@@ -25,8 +25,8 @@ class Operation(DeferredModel):
 
     def request_hash(self, request: Any) -> str:
         """SHA-256 of what was asked for, in canonical form, under this operation's name."""
-        asker = [] if self.chain is None else [self.chain]
-        return sha256_hex(canonical_json([self.name, request, *asker]))
+        caller = [] if self.chain is None else [self.chain]
+        return sha256_hex(canonical_json([self.name, request, *caller]))
 
 
 class LedgerEntry(DeferredModel):

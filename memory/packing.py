@@ -26,7 +26,7 @@ _MORE_SIGNS = "#%\u2030"  # which Unicode calls punctuation
 class PromptItem(DeferredModel):
     """Something to be told: one line, as it is quoted, and the words by which it is known again.
 
-    `name` names it in the ledger. `tells` are the words of others that it tells as well. A `score` below `min_score`
+    `name` names it in the ledger. `covers` are the words of others that it tells as well. A `score` below `min_score`
     keeps it out.
     """
 
@@ -36,7 +36,7 @@ class PromptItem(DeferredModel):
     name: str
     line: str
     words: str
-    tells: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
     score: float | None = None
     min_score: float = 0.0
 
@@ -72,7 +72,7 @@ class PackedPrompt(DeferredModel):
 
     text: str = ""
     tokens: int = 0
-    kept: tuple[PromptItem, ...] = ()
+    included: tuple[PromptItem, ...] = ()
     dropped: tuple[DroppedItem, ...] = ()
 
 
@@ -107,46 +107,46 @@ class _Packing:
         self, tiers: tuple[Tier, ...], count_tokens: Callable[[str], int], render: Render
     ) -> None:
         self.tiers, self._count, self._render = tiers, count_tokens, render
-        self._kept: dict[_Place, PromptItem] = {}
+        self._included: dict[_Place, PromptItem] = {}
         self._why: dict[_Place, str] = {}
-        self._told: dict[str, str] = {}
+        self._covered: dict[str, str] = {}
 
     def fill(self, tier: int, *, up_to: float) -> None:
         """Takes what is not taken yet of a tier and fits into so many tokens."""
         for number, piece in enumerate(self.tiers[tier].pieces):
             place = (tier, number)
-            if place in self._kept:
+            if place in self._included:
                 continue
             why = self._refusal(place, piece, up_to)
             if why is None:
-                self._kept[place] = piece
-                for key in (key_of(piece.words), *map(key_of, piece.tells)):
-                    self._told.setdefault(key, piece.name)
+                self._included[place] = piece
+                for key in (key_of(piece.words), *map(key_of, piece.covers)):
+                    self._covered.setdefault(key, piece.name)
             else:
                 self._why[place] = why
 
     def _refusal(self, place: _Place, piece: PromptItem, up_to: float) -> str | None:
         if piece.score is not None and piece.score < piece.min_score:
             return f"below threshold: {piece.score:.2f}, and it takes {piece.min_score:g}"
-        by = [self._told.get(key) for key in map(key_of, piece.tells or (piece.words,))]
+        by = [self._covered.get(key) for key in map(key_of, piece.covers or (piece.words,))]
         if any(by):
             return f"duplicate of {next(filter(None, by))}"
-        if self._count(self._block({**self._kept, place: piece})) > up_to:
+        if self._count(self._block({**self._included, place: piece})) > up_to:
             return f"over budget: it has {self._count(piece.line)} tokens"
         return None
 
     def packed(self) -> PackedPrompt:
         """What is told, and the ledger of what is not."""
-        text = self._block(self._kept) if self._kept else ""
+        text = self._block(self._included) if self._included else ""
         dropped = tuple(
             DroppedItem(tier=tier.name, kind=piece.kind, name=piece.name, why=self._why[place])
             for tier_number, tier in enumerate(self.tiers)
             for number, piece in enumerate(tier.pieces)
-            if (place := (tier_number, number)) not in self._kept
+            if (place := (tier_number, number)) not in self._included
         )
-        kept = tuple(self._kept[place] for place in sorted(self._kept))
+        included = tuple(self._included[place] for place in sorted(self._included))
         return PackedPrompt(
-            text=text, tokens=self._count(text) if text else 0, kept=kept, dropped=dropped
+            text=text, tokens=self._count(text) if text else 0, included=included, dropped=dropped
         )
 
     def _block(self, pieces: Mapping[_Place, PromptItem]) -> str:

@@ -11,7 +11,7 @@ from mnestic.memory.knowledge.resources import check_date
 _EXAMPLE = "2025-01-18T09:30:00Z"
 
 
-def parse_moment(value: object) -> datetime:
+def parse_timestamp(value: object) -> datetime:
     """An aware moment, in UTC where no offset is named; a day alone is its beginning.
 
     Raises:
@@ -55,4 +55,4 @@ def _read(value: object) -> datetime:
         raise ValueError(f"{value[:40]!r} is not ISO 8601, such as {_EXAMPLE}") from None
 
 
-Moment = Annotated[datetime, BeforeValidator(parse_moment)]
+Timestamp = Annotated[datetime, BeforeValidator(parse_timestamp)]

@@ -7,7 +7,7 @@ _PAGE = 1000  # rows
 Row = TypeVar("Row")
 
 
-async def every(
+async def list_all(
     list_page: Callable[..., Awaitable[tuple[tuple[Row, ...], str | None]]],
     *asked: str,
     **query: Any,

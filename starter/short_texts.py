@@ -3,7 +3,7 @@
 _LONGEST = 200  # characters of a cause or a reason
 
 
-def short(text: str) -> str:
+def shortened(text: str) -> str:
     """One printable line."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

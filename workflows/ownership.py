@@ -23,5 +23,5 @@ def require_own_tenant(tenant_id: str) -> None:
     named = tenant_of_workflow(info.workflow_id)
     if named not in (None, tenant_id) and workflow.patched(_REFUSES):
         raise ForeignTenantError(
-            asker=info.workflow_type, tenant_id=tenant_id, workflow_id=info.workflow_id
+            caller=info.workflow_type, tenant_id=tenant_id, workflow_id=info.workflow_id
         )

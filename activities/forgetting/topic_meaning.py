@@ -52,14 +52,16 @@ class TopicMeaning:
     uncompared: tuple[LeftOver, ...]
 
 
-async def find_entries_by_meaning(asker: Caller, topic: str, *, embedder: Embedder) -> TopicMeaning:
+async def find_entries_by_meaning(
+    caller: Caller, topic: str, *, embedder: Embedder
+) -> TopicMeaning:
     """Compares entries with a topic, without those that have its words.
 
     Nor those with words that only begin alike: a model that knows words by their parts takes Parisa for
     something of Paris. Entries that have no vector yet get theirs first.
 
     Args:
-        asker: Whose memory it is.
+        caller: Whose memory it is.
         topic: A few words.
         embedder: That of the entries' vectors.
 
@@ -75,11 +77,11 @@ async def find_entries_by_meaning(asker: Caller, topic: str, *, embedder: Embedd
         statuses=("active", "archived"),
         repeats=True,
     )
-    refused = await _embed_missing(asker, embedder)
-    found = await retrieve(asker, query, embedder=embedder, policy=_MEANING_ALONE)
+    refused = await _embed_missing(caller, embedder)
+    found = await retrieve(caller, query, embedder=embedder, policy=_MEANING_ALONE)
     for why in found.skipped.values():
         raise ModelUnavailableError(model=embedder.name, why=why)
-    async with asker() as transaction:
+    async with caller() as transaction:
         meant = await make_topic(transaction, topic)
         words = {word for one in found.found for word in meant.unlearned(one.entry.content)}
         meant.learn(await transaction.forgetting.stems(words))
@@ -105,7 +107,7 @@ async def find_entries_by_meaning(asker: Caller, topic: str, *, embedder: Embedd
     )
 
 
-async def _embed_missing(asker: Caller, embedder: Embedder) -> list[Unembedded]:
+async def _embed_missing(caller: Caller, embedder: Embedder) -> list[Unembedded]:
     """Gives entries that have no vector yet theirs, as ingestion would; returns those that the model refuses.
 
     Raises:
@@ -114,7 +116,7 @@ async def _embed_missing(asker: Caller, embedder: Embedder) -> list[Unembedded]:
     refused: list[Unembedded] = []
     before: set[str] = set()
     while len(refused) + embedder.batch <= _MOST:
-        async with asker() as transaction:
+        async with caller() as transaction:
             missing = await transaction.entries.list_unembedded(
                 embedder.name, limit=len(refused) + embedder.batch
             )
@@ -126,12 +128,12 @@ async def _embed_missing(asker: Caller, embedder: Embedder) -> list[Unembedded]:
             why = f"{len(ids)} entries change faster than they are embedded; try again"
             raise ModelUnavailableError(model=embedder.name, why=why)
         before = ids
-        refused += await _embed(asker, embedder, batch)
+        refused += await _embed(caller, embedder, batch)
     raise ModelUnavailableError(model=embedder.name, why=f"it refuses {len(refused)} entries")
 
 
 async def _embed(
-    asker: Caller, embedder: Embedder, batch: Sequence[Unembedded]
+    caller: Caller, embedder: Embedder, batch: Sequence[Unembedded]
 ) -> Sequence[Unembedded]:
     """Embeds entries; a batch that is refused by halves, until those are found that the model refuses."""
     try:
@@ -142,12 +144,12 @@ async def _embed(
         if len(batch) == 1:
             return batch
         middle = len(batch) // 2
-        first = await _embed(asker, embedder, batch[:middle])
-        return [*first, *await _embed(asker, embedder, batch[middle:])]
+        first = await _embed(caller, embedder, batch[:middle])
+        return [*first, *await _embed(caller, embedder, batch[middle:])]
     embeddings = [
         Embedding(entry_id=one.id, content=one.content, vector=vector)
         for one, vector in zip(batch, vectors, strict=True)
     ]
-    async with asker(write=True) as transaction:
+    async with caller(write=True) as transaction:
         await transaction.entries.embed(embedder.name, embeddings)
     return []

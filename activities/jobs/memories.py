@@ -247,7 +247,7 @@ class MemoryActivities:
         if asked.templates:
             question = as_text(fill_in(question, state, values))
         found = await self._auto.find(
-            asked.asker(self._memory),
+            asked.caller(self._memory),
             question,
             select=search,
         )

@@ -184,7 +184,7 @@ class ThinkActivities:
         assert self._auto is not None, "a worker is given what retrieves"
         history = state.messages[-asked.history :] if asked.history else ()
         return await self._auto.find(
-            asked.asker(self._memory),
+            asked.caller(self._memory),
             said.question or said.prompt.content,
             select=asked.retrieve,
             session_id=asked.scope.session_id,

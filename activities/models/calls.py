@@ -32,7 +32,7 @@ class ModelCallLimits(BaseModel):
     recheck: timedelta = Field(timedelta(seconds=30), gt=timedelta(0))
 
 
-class Scoped(Protocol):
+class AgentScope(Protocol):
     """Whose memory an activity works on."""
 
     @property
@@ -42,7 +42,7 @@ class Scoped(Protocol):
 
 
 def begin_model_step(
-    memory: Memory, asked: Scoped, *, write: bool = True, actor: str = _LEARNING
+    memory: Memory, asked: AgentScope, *, write: bool = True, actor: str = _LEARNING
 ) -> AbstractAsyncContextManager[Transaction]:
     """A transaction of a step of learning."""
     return memory.transaction(
@@ -70,13 +70,13 @@ class ModelCalls:
         self._limiter = limiter
         self._prices = prices or ModelPrices({})
 
-    def permit(self, asked: Scoped) -> AbstractAsyncContextManager[None]:
+    def permit(self, asked: AgentScope) -> AbstractAsyncContextManager[None]:
         """A permit for one call, which is made and written down within it."""
         if self._model is None:
             return nullcontext()
         return self._limiter.permit(asked.tenant_id, lambda: self._used(asked))
 
-    async def answer(self, asked: Scoped, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def answer(self, asked: AgentScope, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         """Asks within the budget; an answer that was refused after it was paid for is written down.
 
         Raises:
@@ -115,7 +115,7 @@ class ModelCalls:
             )
             await transaction.usage.add(call)
 
-    async def check_budget(self, asked: Scoped) -> None:
+    async def check_budget(self, asked: AgentScope) -> None:
         """Lets a call through for as long as the tenant's day has something left.
 
         Raises:
@@ -133,14 +133,14 @@ class ModelCalls:
         )
 
     def _begin(
-        self, asked: Scoped, *, write: bool = False
+        self, asked: AgentScope, *, write: bool = False
     ) -> AbstractAsyncContextManager[Transaction]:
         return begin_model_step(self._memory, asked, write=write, actor=self._actor)
 
-    async def _used(self, asked: Scoped) -> UsageTotal:
+    async def _used(self, asked: AgentScope) -> UsageTotal:
         return (await self._today(asked))[1]
 
-    async def _today(self, asked: Scoped) -> tuple[datetime, UsageTotal]:
+    async def _today(self, asked: AgentScope) -> tuple[datetime, UsageTotal]:
         """The tenant's day, and what has been taken of it."""
         async with self._begin(asked) as transaction:
             now = (await transaction.now()).astimezone(UTC)

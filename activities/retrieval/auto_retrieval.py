@@ -70,7 +70,7 @@ class SourceLimits:
 class _Asked:
     """A message for which something is looked for."""
 
-    asker: Caller
+    caller: Caller
     message: str
     select: AutoSelection
     said: Sequence[str]
@@ -115,7 +115,7 @@ class AutoRetriever:
 
     async def find(
         self,
-        asker: Caller,
+        caller: Caller,
         message: str,
         *,
         select: AutoSelection,
@@ -129,7 +129,7 @@ class AutoRetriever:
         agent's settings cannot be read, those that were read last hold, or else the defaults.
 
         Args:
-            asker: Whose memory it is.
+            caller: Whose memory it is.
             message: The message; of a long one the beginning counts, a short one that asks on is taken with
                 the one before, and one that says nothing, such as a greeting, finds no memories.
             select: What differs from the settings, and the channel.
@@ -142,16 +142,16 @@ class AutoRetriever:
         """
         check_text(message, what="message")
         latest = asyncio.create_task(  # side by side with the settings
-            self._within(self._limits.memories, _latest(asker, select.channel, session_id))
+            self._within(self._limits.memories, _latest(caller, select.channel, session_id))
         )
-        begun, why_not = await self._within(self._limits.memories, _begun(asker))
-        settings, now = begun or (self._settings.get(asker.owner, _DEFAULTS), datetime.now(UTC))
+        begun, why_not = await self._within(self._limits.memories, _begun(caller))
+        settings, now = begun or (self._settings.get(caller.owner, _DEFAULTS), datetime.now(UTC))
         if settings == _DEFAULTS:  # those of most agents are not worth keeping
-            self._settings.pop(asker.owner, None)
+            self._settings.pop(caller.owner, None)
         else:
-            self._settings[asker.owner] = settings
+            self._settings[caller.owner] = settings
         asked = _Asked(
-            asker=asker,
+            caller=caller,
             message=message,
             select=select,
             said=said,
@@ -240,10 +240,10 @@ class AutoRetriever:
 
     async def _search(self, asked: _Asked, query: RetrievalQuery) -> Retrieval:
         return await retrieve(
-            asked.asker,
+            asked.caller,
             query,
-            embedder=self._models.embedder(asked.asker, within=self._limits.memories / 2),
-            rerankers=self._models.rerankers(asked.asker, within=self._limits.memories / 4),
+            embedder=self._models.embedder(asked.caller, within=self._limits.memories / 2),
+            rerankers=self._models.rerankers(asked.caller, within=self._limits.memories / 4),
             count_tokens=self._count_tokens,
             policy=asked.settings.policy,
         )
@@ -254,7 +254,7 @@ class AutoRetriever:
             paths=settings.obsidian_context_notes, tag=settings.obsidian_context_tag
         )
         enabled = settings.auto_retrieve_enabled and settings.obsidian_context_enabled
-        is_theirs = asked.asker.tenant_id == self._notes_tenant_id
+        is_theirs = asked.caller.tenant_id == self._notes_tenant_id
         if self._notes is None or not (is_theirs and enabled and asked.select.notes):
             return Found()
         if wanted.is_empty:

@@ -66,7 +66,7 @@ class ContextBuilder:
 
     async def for_query(
         self,
-        asker: Caller,
+        caller: Caller,
         query: RetrievalQuery,
         *,
         max_tokens: int,
@@ -77,30 +77,30 @@ class ContextBuilder:
         """What is known about a question: of whom it names, summaries and facts, and what search finds.
 
         Args:
-            asker: Whose memory it is.
+            caller: Whose memory it is.
             query: The question; `min_score` is what search has to score.
             max_tokens: What the whole block may have.
             tiers: Which of them are wanted.
             policy: The weights of search; the agent's own without one.
             frame: How it is told.
         """
-        async with asker() as transaction:
+        async with caller() as transaction:
             now = query.asked_at or query.as_of or await transaction.now()
             policy = policy or settings_of(await transaction.settings.read()).policy
         least = policy.min_score if query.min_score is None else query.min_score
         # What scores less is asked for too, since the ledger tells of it.
         found = await retrieve(
-            asker,
+            caller,
             query.model_copy(update={"min_score": _BARELY, "asked_at": now, "limit": _FOUND}),
-            embedder=self._models.embedder(asker),
-            rerankers=self._models.rerankers(asker),
+            embedder=self._models.embedder(caller),
+            rerankers=self._models.rerankers(caller),
             policy=policy,
         )
         wanted = []
         if not {"summaries", "facts"}.isdisjoint(tiers):
             predicates = _asked_predicates(query, found.names, now=now)
             past = None if query.as_of else asked_stretch(found.period, predicates, now=now)
-            async with asker() as transaction:
+            async with caller() as transaction:
                 facts = await _facts_about(
                     transaction, found.names, moment=query.as_of or now, past=past
                 )
@@ -136,12 +136,12 @@ class ContextBuilder:
         )
 
     async def of_learning(
-        self, asker: Caller, topic: RetrievalQuery, *, max_tokens: int
+        self, caller: Caller, topic: RetrievalQuery, *, max_tokens: int
     ) -> Context:
         """What was learned of a topic: patterns, lessons and insights, the surest first."""
         only = topic.model_copy(update={"entry_types": LEARNED})
         return await self.for_query(
-            asker, only, max_tokens=max_tokens, tiers=_SEARCH, frame=LEARNING
+            caller, only, max_tokens=max_tokens, tiers=_SEARCH, frame=LEARNING
         )
 
     async def of_history(self, begin: Begin, subject: str, *, max_tokens: int) -> Context:

@@ -59,32 +59,32 @@ class QueryModels:
         self._keeping: set[asyncio.Task[None]] = set()
 
     def embedder(
-        self, asker: Caller, *, within: timedelta | None = None, is_held: bool = True
+        self, caller: Caller, *, within: timedelta | None = None, is_held: bool = True
     ) -> Embedder:
-        """The embedder, on an asker's account.
+        """The embedder, on a caller's account.
 
         Args:
-            asker: Who asks.
+            caller: Who asks.
             within: How long who asks waits; as long as it takes without it.
             is_held: Whether the day's budget holds the calls back; they are written down anyway.
         """
         if self._embedder.model is None:
             return self._embedder
-        return _MeteredEmbedder(self._embedder, self, asker=asker, within=within, is_held=is_held)
+        return _MeteredEmbedder(self._embedder, self, caller=caller, within=within, is_held=is_held)
 
-    def rerankers(self, asker: Caller, *, within: timedelta | None = None) -> Rerankers:
-        """The rerankers, on an asker's account; nobody waits longer than he would anyway, or `within`."""
+    def rerankers(self, caller: Caller, *, within: timedelta | None = None) -> Rerankers:
+        """The rerankers, on a caller's account; nobody waits longer than he would anyway, or `within`."""
         limit = self._reranking if within is None else min(within, self._reranking)
         return {
             name: one
             if one.model is None
-            else _MeteredReranker(one, self, asker=asker, within=limit)
+            else _MeteredReranker(one, self, caller=caller, within=limit)
             for name, one in self._rerankers.items()
         }
 
     async def ask(
         self,
-        asker: Caller,
+        caller: Caller,
         work: Callable[[], Awaitable[Answer]],
         *,
         purpose: Purpose,
@@ -95,7 +95,7 @@ class QueryModels:
         """Asks a model within the budget, and writes down what that took.
 
         Args:
-            asker: On whose account.
+            caller: On whose account.
             work: The call.
             purpose: What it is for.
             model: Which model it asks.
@@ -110,20 +110,22 @@ class QueryModels:
             ModelRefusedError: the model or its server refused, or the answer is of no use.
         """
         calls = ModelCalls(
-            asker.memory,
+            caller.memory,
             purpose=purpose,
             model=model,
             limits=self._limits if is_held else self._limits.model_copy(update={"daily": None}),
             limiter=self._limiter,
             prices=self._prices,
-            actor=asker.actor,
+            actor=caller.actor,
         )
         async with _answering(within, model=model), AsyncExitStack() as permit:
-            await permit.enter_async_context(calls.permit(asker))
-            await calls.check_budget(asker)
+            await permit.enter_async_context(calls.permit(caller))
+            await calls.check_budget(caller)
             answer = await _paid(work)
             # Who asked may give up; what was paid is written down, and has its permit until it is.
-            await asyncio.shield(self._begin_keeping(calls, asker, answer, permit=permit.pop_all()))
+            await asyncio.shield(
+                self._begin_keeping(calls, caller, answer, permit=permit.pop_all())
+            )
         if isinstance(answer, ModelRefusedError):
             raise answer
         return answer
@@ -140,15 +142,15 @@ class QueryModels:
     def _begin_keeping(
         self,
         calls: ModelCalls,
-        asker: Caller,
+        caller: Caller,
         answer: Embeddings | RerankScores | ModelRefusedError,
         *,
         permit: AsyncExitStack,
     ) -> asyncio.Task[None]:
         async def keep() -> None:
-            async with permit, asker(write=True) as transaction:
+            async with permit, caller(write=True) as transaction:
                 await calls.keep(
-                    transaction, answer, session_id=asker.session_id, job_id=asker.job_id
+                    transaction, answer, session_id=caller.session_id, job_id=caller.job_id
                 )
 
         keeping = asyncio.create_task(keep())
@@ -195,18 +197,18 @@ class _MeteredEmbedder:
         embedder: Embedder,
         models: QueryModels,
         *,
-        asker: Caller,
+        caller: Caller,
         within: timedelta | None,
         is_held: bool,
     ) -> None:
         self.name, self.model, self.batch = embedder.name, embedder.model, embedder.batch
         self._embedder, self._models = embedder, models
-        self._asker, self._within, self._is_held = asker, within, is_held
+        self._caller, self._within, self._is_held = caller, within, is_held
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """See the port."""
         return await self._models.ask(
-            self._asker,
+            self._caller,
             lambda: self._embedder.embed(texts),
             purpose="retrieve",
             model=str(self.model),
@@ -219,16 +221,16 @@ class _MeteredReranker:
     """A reranker on somebody's account."""
 
     def __init__(
-        self, reranker: Reranker, models: QueryModels, *, asker: Caller, within: timedelta
+        self, reranker: Reranker, models: QueryModels, *, caller: Caller, within: timedelta
     ) -> None:
         self.name, self.model = reranker.name, reranker.model
         self._reranker, self._models = reranker, models
-        self._asker, self._within = asker, within
+        self._caller, self._within = caller, within
 
     async def rerank(self, question: str, texts: Sequence[str]) -> RerankScores:
         """See the port."""
         return await self._models.ask(
-            self._asker,
+            self._caller,
             lambda: self._reranker.rerank(question, texts),
             purpose="rerank",
             model=str(self.model),

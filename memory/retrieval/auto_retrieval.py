@@ -154,7 +154,7 @@ def put_together(
         count_tokens=count_tokens,
         render=render,
     )
-    told = {piece.name for piece in packed.kept}
+    told = {piece.name for piece in packed.included}
     return AutoRetrieval(
         memories=tuple(memory for name, memory in memories.items() if name in told),
         notes=tuple(note for name, note in notes.items() if name in told),

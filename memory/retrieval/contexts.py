@@ -102,7 +102,7 @@ def context_of(
 ) -> Context:
     """Packs tiers into a block."""
     packed = pack(tiers, max_tokens=max_tokens, count_tokens=count_tokens, render=frame.render)
-    kept = (KeptPart(kind=one.kind, name=one.name, score=one.score) for one in packed.kept)
+    kept = (KeptPart(kind=one.kind, name=one.name, score=one.score) for one in packed.included)
     return Context(
         text=packed.text,
         tokens=packed.tokens,
@@ -121,7 +121,7 @@ def summary_tier(summaries: Iterable[CategorySummary]) -> Tier:
             name=one.category,
             line=quoted({"category": one.category, "summary": one.text}),
             words=one.text,
-            tells=tuple(map(_said, one.facts)),
+            covers=tuple(map(_said, one.facts)),
         )
         for one in summaries
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mnestic.memory.errors import NotFoundError
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.output import print_warning
-from mnestic.starter.pagination import every
+from mnestic.starter.pagination import list_all
 
 if TYPE_CHECKING:
     from mnestic.starter.client.memory_client import MemoryClient
@@ -57,7 +57,7 @@ async def _unknown(connection: "MemoryConnection", agent: str) -> str | None:
     found, _ = await connection.list_agents(agent_id=agent)
     if found:
         return None
-    known = [one.agent_id for one in await every(connection.list_agents)]
+    known = [one.agent_id for one in await list_all(connection.list_agents)]
     tenant = connection.settings.tenant_id
     others = _others(agent, known)
     return f"nothing was ever written of agent {agent} in tenant {tenant}; {others}"

@@ -6,7 +6,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.language.date_mentions import find_dates
 
 
-def parse_moment(text: str | None, *, what: str) -> datetime | None:
+def parse_timestamp(text: str | None, *, what: str) -> datetime | None:
     """A time, or a day, month or year, which begins at midnight; in UTC unless it says otherwise.
 
     It may be in words that can mean one time only: "now", "yesterday", "3 days ago", "1 March 2026".

@@ -65,7 +65,7 @@ class ContextClient(RetrievalClient):
         except ValidationError as error:
             raise refused("selection", error) from None
         found = await self._auto.find(
-            self._asker,
+            self._caller,
             chosen.question or message,
             select=chosen,
             asked_at=asked_at,
@@ -105,7 +105,7 @@ class ContextClient(RetrievalClient):
         check_policy(policy)
         return self._told(
             await self._contexts.for_query(
-                self._asker,
+                self._caller,
                 _question(query, asked),
                 max_tokens=_budget(max_tokens),
                 tiers=tiers,
@@ -120,7 +120,7 @@ class ContextClient(RetrievalClient):
             InvalidInputError: the budget is below 0.
         """
         return await self._contexts.of_conversation(
-            self._asker, session_id, max_tokens=_budget(max_tokens)
+            self._caller, session_id, max_tokens=_budget(max_tokens)
         )
 
     async def learning_context(self, topic: FreeText, *, max_tokens: int = 1000) -> Context:
@@ -131,7 +131,7 @@ class ContextClient(RetrievalClient):
         """
         return self._told(
             await self._contexts.of_learning(
-                self._asker, _question(topic, {}), max_tokens=_budget(max_tokens)
+                self._caller, _question(topic, {}), max_tokens=_budget(max_tokens)
             )
         )
 
@@ -142,7 +142,9 @@ class ContextClient(RetrievalClient):
             InvalidInputError: the subject is no name.
         """
         check_name(subject, what="subject")
-        return await self._contexts.of_history(self._asker, subject, max_tokens=_budget(max_tokens))
+        return await self._contexts.of_history(
+            self._caller, subject, max_tokens=_budget(max_tokens)
+        )
 
     async def conversation_history(
         self,

@@ -94,4 +94,4 @@ class ForgettingClient(ContextClient):
             TopicForgetting,
         )
 
-        return TopicForgetting(self._asker, models=self._models, reach=reach)
+        return TopicForgetting(self._caller, models=self._models, reach=reach)

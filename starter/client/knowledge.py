@@ -29,7 +29,7 @@ from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.knowledge.decisions import decision_time, decision_time_now
-from mnestic.starter.pagination import every
+from mnestic.starter.pagination import list_all
 
 _ACTOR = "client"
 
@@ -110,7 +110,7 @@ class KnowledgeClient(ChecksTexts):
         check_predicate(predicate)
         async with self._transaction(write=False) as transaction:
             about = await find_subjects(transaction, subject)
-            facts = await every(
+            facts = await list_all(
                 transaction.facts.list_facts,
                 subject=about,
                 predicate=predicate,
@@ -135,7 +135,7 @@ class KnowledgeClient(ChecksTexts):
         """
         async with self._transaction(write=False) as transaction:
             about = await find_subjects(transaction, subject)
-            facts = await every(
+            facts = await list_all(
                 transaction.facts.list_facts, subject=about, statuses=get_args(FactStatus)
             )
             claims = await transaction.facts.list_claims_about(about)
@@ -281,7 +281,7 @@ class KnowledgeClient(ChecksTexts):
                 return trimmed
 
     @property
-    def _asker(self) -> Caller:
+    def _caller(self) -> Caller:
         return Caller(
             memory=self._memory,
             tenant_id=self._tenant_id,
@@ -299,7 +299,7 @@ async def _check_reactivated(transaction: Transaction, fact: Fact) -> None:
     """Refuses a decision that has reactivated another period of the same object."""
     if (await transaction.facts.get(fact.id)).status == "active":
         return
-    active = await every(
+    active = await list_all(
         transaction.facts.list_facts, subject=fact.subject, predicate=fact.predicate
     )
     key = name_key(fact.object)

@@ -56,10 +56,10 @@ class RetrievalClient(SettingsClient):
         except ValidationError as error:
             raise refused("question", error) from None
         found = await retrieve(
-            self._asker,
+            self._caller,
             query,
-            embedder=self._models.embedder(self._asker),
-            rerankers=self._models.rerankers(self._asker),
+            embedder=self._models.embedder(self._caller),
+            rerankers=self._models.rerankers(self._caller),
             count_tokens=self._count_tokens,
             policy=policy,
         )

@@ -32,14 +32,14 @@ from mnestic.starter.temporal_connection import TemporalConnection
 class TopicForgetting:
     """Has one agent forget. `ForgettingClient` says what each method does and raises."""
 
-    def __init__(self, asker: Caller, *, models: QueryModels, reach: TemporalConnection) -> None:
-        self._asker, self._models, self._reach = asker, models, reach
+    def __init__(self, caller: Caller, *, models: QueryModels, reach: TemporalConnection) -> None:
+        self._caller, self._models, self._reach = caller, models, reach
 
     async def preview(self, topic: str) -> TopicForgotten:
         """See `ForgettingClient.preview_forget`."""
         # What is to be forgotten is found whatever the day's budget.
-        embedder = self._models.embedder(self._asker, is_held=False)
-        meaning = await find_entries_by_meaning(self._asker, topic, embedder=embedder)
+        embedder = self._models.embedder(self._caller, is_held=False)
+        meaning = await find_entries_by_meaning(self._caller, topic, embedder=embedder)
         survey = await self._survey(topic, meaning.close)
         return TopicForgotten(
             dry_run=True,
@@ -64,11 +64,11 @@ class TopicForgetting:
     async def start(self, topic: str, shown: TopicForgotten) -> WorkflowHandle[Any, Purged]:
         """Starts the workflow that forgets what was shown."""
         asked = ForgetRequest(
-            tenant_id=self._asker.tenant_id,
-            agent_id=self._asker.agent_id,
+            tenant_id=self._caller.tenant_id,
+            agent_id=self._caller.agent_id,
             forgetting_id=uuid.uuid4().hex,
         )
-        memory = self._asker.memory
+        memory = self._caller.memory
         async with begin_forgetting(memory, asked, write=True) as transaction:
             await transaction.forgetting.begin(asked.forgetting_id, topic, entries=shown.by_meaning)
         workflow_id = forget_workflow_id(asked.tenant_id, asked.forgetting_id)
@@ -97,9 +97,9 @@ class TopicForgetting:
 
     async def _survey(self, topic: str, close: Sequence[ForgottenItem]) -> TopicPreview:
         running = RunningJobs(
-            self._reach.temporal, tenant_id=self._asker.tenant_id, agent_id=self._asker.agent_id
+            self._reach.temporal, tenant_id=self._caller.tenant_id, agent_id=self._caller.agent_id
         )
-        survey = TopicPreview(lambda: self._asker(write=False), running=running)
+        survey = TopicPreview(lambda: self._caller(write=False), running=running)
         await survey.run(topic, close=close)
         return survey
 

@@ -16,7 +16,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.conversations import Conversation, Turn
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.extraction import TurnKind
-from mnestic.memory.timestamps import Moment
+from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.importers.locomo import read_locomo
 from mnestic.starter.importers.markdown import read_markdown
 from mnestic.starter.importers.text_files import EXPECTED, check_file, read_lines
@@ -89,7 +89,7 @@ class _ChatLine(BaseModel):
 
     role: Name | None = None
     content: Content
-    timestamp: Moment
+    timestamp: Timestamp
     session: Name | _Number | None = None
     tool: Name | None = None
     entry_type: EntryType = "interaction"

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.conversations import Conversation, ConversationSession, Turn
-from mnestic.memory.timestamps import parse_moment
+from mnestic.memory.timestamps import parse_timestamp
 from mnestic.starter.importers.text_files import EXPECTED, read_lines
 from mnestic.starter.importers.turns import (
     Content,
@@ -236,7 +236,7 @@ def _date_in(title: str) -> datetime | None:
         ValueError: it is none, or out of the range of what can be meant.
     """
     if iso := _ISO.search(title):
-        return parse_moment(iso[0])
+        return parse_timestamp(iso[0])
     words = _DAY_FIRST.search(title) or _MONTH_FIRST.search(title)
     month = _month(words["month"]) if words else None
     if words is None or month is None:
@@ -245,7 +245,7 @@ def _date_in(title: str) -> datetime | None:
         day = datetime(int(words["year"]), month, int(words["day"]), tzinfo=UTC)
     except ValueError:
         raise ValueError(f"{words[0]!r} is no date") from None
-    return parse_moment(day)
+    return parse_timestamp(day)
 
 
 def _month(word: str) -> int | None:

@@ -24,7 +24,7 @@ from mnestic.starter.jobs.history_payloads import (
 )
 from mnestic.starter.jobs.plan_walk import PlanWalk
 from mnestic.starter.jobs.steps import Attempts, Steps
-from mnestic.starter.short_texts import short
+from mnestic.starter.short_texts import shortened
 
 WAIT_DEADLINE = "WaitDeadline"  # the search attribute
 _LOCAL_ACTIVITY = "core_local_activity"
@@ -123,7 +123,7 @@ class _Reader:
     def _on_workflow_properties_modified(self, _: HistoryEvent, modified: Any) -> None:
         header = fields_of(value_of([modified.upserted_memo.fields[JOB_HEADER]]))
         if header.get("attention") and isinstance(header.get("request_id"), str):
-            self._steps.asked_by(short(header["request_id"]))
+            self._steps.asked_by(shortened(header["request_id"]))
 
     def _on_workflow_execution_signaled(self, event: HistoryEvent, signal: Any) -> None:
         asked = request_of(signal.signal_name, value_of(signal.input.payloads))
@@ -153,7 +153,7 @@ class _Reader:
         self._tell(event, "timer_fired", **self._timers.pop(fired.timer_id, {}))
 
     def _on_workflow_execution_cancel_requested(self, event: HistoryEvent, asked: Any) -> None:
-        self._tell(event, "cancel_asked", by=asked.identity, reason=short(asked.cause))
+        self._tell(event, "cancel_asked", by=asked.identity, reason=shortened(asked.cause))
 
     def _on_workflow_task_failed(self, event: HistoryEvent, failed: Any) -> None:
         if failed.cause == _RESET:
@@ -178,13 +178,13 @@ class _Reader:
 
     def _on_workflow_execution_failed(self, event: HistoryEvent, failed: Any) -> None:
         message = failed.failure.message  # names the node
-        self._ended(event, "failed", cause=short(message) or cause_of(failed.failure))
+        self._ended(event, "failed", cause=shortened(message) or cause_of(failed.failure))
 
     def _on_workflow_execution_canceled(self, event: HistoryEvent, _: Any) -> None:
         self._ended(event, "cancelled")
 
     def _on_workflow_execution_terminated(self, event: HistoryEvent, ended: Any) -> None:
-        self._ended(event, "terminated", cause=short(ended.reason), by=ended.identity)
+        self._ended(event, "terminated", cause=shortened(ended.reason), by=ended.identity)
 
     def _on_workflow_execution_timed_out(self, event: HistoryEvent, _: Any) -> None:
         self._ended(event, "timed_out")

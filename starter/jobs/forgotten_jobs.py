@@ -6,7 +6,7 @@ from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.names import wait_number
 from mnestic.memory.ports import Memory
 from mnestic.starter.jobs.lookup import owner_of
-from mnestic.starter.pagination import every
+from mnestic.starter.pagination import list_all
 
 _STATES = ("completed", "failed", "cancelled")
 
@@ -22,7 +22,7 @@ async def describe_forgotten_job(job_id: str, *, tenant_id: str, memory: Memory)
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
         waits = await transaction.waits.list_latest(job_id)
-        episodes = await every(transaction.episodes.list_by_job, job_id)
+        episodes = await list_all(transaction.episodes.list_by_job, job_id)
     end = next((each for each in episodes if each.payload.get("outcome") in _STATES), None)
     if end is None:
         raise NotFoundError(what="job", name=job_id)

@@ -15,7 +15,7 @@ from mnestic.starter.jobs.events import entries_of
 from mnestic.starter.jobs.history_payloads import cause_of
 from mnestic.starter.jobs.lookup import find_job, owner_of
 from mnestic.starter.jobs.steps import Attempts
-from mnestic.starter.pagination import every
+from mnestic.starter.pagination import list_all
 from mnestic.starter.payloads.decoding import decoded
 
 Run = list[HistoryEvent]
@@ -52,9 +52,9 @@ async def read_job(temporal: Client, *, job_id: str, tenant_id: str, memory: Mem
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
-        waits = await every(transaction.waits.list_by_job, job_id)
-        operations = await every(transaction.list_operations, job_id)
-        episodes = await every(transaction.episodes.list_by_job, job_id)
+        waits = await list_all(transaction.waits.list_by_job, job_id)
+        operations = await list_all(transaction.list_operations, job_id)
+        episodes = await list_all(transaction.episodes.list_by_job, job_id)
     entries = join_rows(
         entries_of(runs, pending=await _pending(temporal, found) if found else None),
         waits=waits,

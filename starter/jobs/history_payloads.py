@@ -13,7 +13,7 @@ from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import HistoryEvent
 
 from mnestic.memory.names import EXTEND_WAIT, OVERRIDE, PAUSE, POKE, RESUME, UNPAUSE
-from mnestic.starter.short_texts import short
+from mnestic.starter.short_texts import shortened
 
 _OURS = frozenset({RESUME, OVERRIDE, EXTEND_WAIT, PAUSE, UNPAUSE, POKE})
 _TOLD = ("request_id", "wait_id", "outcome", "until", "reason", "by", "policy")
@@ -51,7 +51,7 @@ def cause_of(failure: Failure) -> str:
         failure = failure.cause
     kind = failure.application_failure_info.type
     message = failure.message or failure.WhichOneof("failure_info") or ""
-    return short(f"{kind}: {message}" if kind else message)
+    return shortened(f"{kind}: {message}" if kind else message)
 
 
 def request_of(name: str, value: Any) -> dict[str, Any]:
@@ -59,4 +59,4 @@ def request_of(name: str, value: Any) -> dict[str, Any]:
     asked: Mapping[str, Any] = fields_of(value) if name in _OURS else {}
     told = {**asked, **fields_of(asked.get("override"))}
     found = {key: told[key] for key in _TOLD if isinstance(told.get(key), str)}
-    return {"name": short(name), **{key: short(text) for key, text in found.items()}}
+    return {"name": shortened(name), **{key: shortened(text) for key, text in found.items()}}

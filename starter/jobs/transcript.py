@@ -20,7 +20,7 @@ from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Scope
 from mnestic.starter.jobs.history import JobRecord, read_job
 from mnestic.starter.jobs.history_payloads import fields_of, value_of
-from mnestic.starter.pagination import every
+from mnestic.starter.pagination import list_all
 
 _THINK = "mnestic.think"
 
@@ -35,7 +35,7 @@ async def job_transcript(
         tenant_id=tenant_id, agent_id=record.agent_id, actor="client", write=False
     ) as transaction:
         state = await transaction.working.load(session_id) if session_id else WorkingMemory()
-        operations = await every(transaction.list_operations, job_id)
+        operations = await list_all(transaction.list_operations, job_id)
         tools = [
             await _whole(transaction, call) for call in state.tool_calls if _is_of(call, job_id)
         ]

@@ -19,7 +19,7 @@ from mnestic.starter.memory_wiring import find_database, open_database, open_ope
 from mnestic.starter.settings import Settings
 
 
-class _Asker(BaseModel):
+class _Caller(BaseModel):
     """On whose account a model is asked."""
 
     model_config = ConfigDict(frozen=True)
@@ -43,7 +43,7 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
         extractor = extractor_of(settings, client)
         if extractor.model is None:
             return extractor.name, await extractor.extract([turn])
-        asker = _Asker(tenant_id=settings.tenant_id, agent_id=agent_id)
+        caller = _Caller(tenant_id=settings.tenant_id, agent_id=agent_id)
         async with _open(settings) as memory:
             limits = extraction_limits(settings, extractor.model)
             calls = ModelCalls(
@@ -54,8 +54,8 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
                 limiter=RateLimiter(concurrency=1, daily=limits.daily),
                 prices=prices_of(settings.model_prices),
             )
-            told = await calls.answer(asker, lambda: extractor.extract([turn]))
-            async with begin_model_step(memory, asker) as transaction:
+            told = await calls.answer(caller, lambda: extractor.extract([turn]))
+            async with begin_model_step(memory, caller) as transaction:
                 await calls.keep(transaction, told)
         return extractor.name, told
 

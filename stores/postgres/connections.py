@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from mnestic.memory.errors import InvariantError
 from mnestic.stores.postgres.queries import Query
-from mnestic.stores.postgres.transaction_setup import COMMIT, refusal
+from mnestic.stores.postgres.transaction_setup import COMMIT, setup_failure
 
 
 def drop_closed(engine: AsyncEngine) -> None:
@@ -42,7 +42,7 @@ async def run_together(
 
     Raises:
         DBAPIError: one of them failed.
-        ConfigurationError: the transaction could not begin; see `opening.refusal`.
+        ConfigurationError: the transaction could not begin; see `opening.setup_failure`.
         SchemaVersionError: likewise.
         InvalidInputError: likewise.
         InvariantError: Postgres has answered COMMIT by undoing a transaction in which a statement had failed.
@@ -64,7 +64,7 @@ async def run_together(
             return [await one.fetchall() if one.description else [] for one in with_rows]
     except DBAPIError as error:
         is_begun = not opening or (cursors and cursors[len(opening) - 1].rowcount == 1)
-        if not is_begun and (why := refusal(error)) is not None:
+        if not is_begun and (why := setup_failure(error)) is not None:
             raise why from error
         raise
 

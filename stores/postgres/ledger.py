@@ -11,7 +11,7 @@ from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.queries import NamedQuery
 from mnestic.stores.postgres.tables import OperationRow, table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 OPERATION = table(OperationRow)
 
@@ -35,7 +35,7 @@ UPDATE mnestic.operation SET result = CAST(%(result)s AS jsonb)
 class PostgresLedger:
     """Enters operations before their writes, in the same transaction."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def replay(self, operation: Operation, request_hash: str) -> Mapping[str, Any] | None:

@@ -40,10 +40,10 @@ from mnestic.stores.postgres.retrieval.search import PostgresSearchStore
 from mnestic.stores.postgres.schema import (
     check_version,
     driver_url,
-    found_version,
+    schema_version_of,
 )
-from mnestic.stores.postgres.transaction_setup import COMMIT, opening
-from mnestic.stores.postgres.unit_of_work import Owner, Unit
+from mnestic.stores.postgres.transaction_setup import COMMIT, begin_statements
+from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
 
 if TYPE_CHECKING:  # a tenth of a second, which only who needs a table pays
     from mnestic.stores.postgres.table_stores import TableStores
@@ -63,7 +63,7 @@ class PostgresTransaction:
     """Implements `mnestic.memory.ports.Transaction`."""
 
     def __init__(
-        self, unit: Unit, caches: RetrievalCaches, *, embedder: Embedder | None = None
+        self, unit: UnitOfWork, caches: RetrievalCaches, *, embedder: Embedder | None = None
     ) -> None:
         self._unit = unit
         self._embedder = embedder
@@ -249,7 +249,7 @@ class PostgresMemory:
         """See the port."""
         with failures(where=self._where):
             async with self._engine.connect() as connection:
-                unit = Unit(
+                unit = UnitOfWork(
                     connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
                 )
                 yield PostgresTransaction(unit, self._caches, embedder=self._embedder)
@@ -275,7 +275,7 @@ class PostgresMemory:
             async with self._engine.connect() as connection:
                 query = _AGENT_OF_JOB.bind({"tenant_id": tenant_id, "job_id": job_id})
                 rows, _ = await run_together(
-                    connection, [query, COMMIT], opening=opening(tenant_id, write=False)
+                    connection, [query, COMMIT], opening=begin_statements(tenant_id, write=False)
                 )
         return rows[0].agent_id if rows else None
 
@@ -287,7 +287,7 @@ class PostgresMemory:
                 rows, _ = await run_together(
                     connection,
                     [_JOBS_NAMED.bind(asked), COMMIT],
-                    opening=opening(tenant_id, write=False),
+                    opening=begin_statements(tenant_id, write=False),
                 )
         return tuple(row.job_id for row in rows)
 
@@ -297,7 +297,7 @@ class PostgresMemory:
             async with self._engine.connect() as connection:
                 query = _WAITING.bind({"tenant_id": tenant_id})
                 rows, _ = await run_together(
-                    connection, [query, COMMIT], opening=opening(tenant_id, write=False)
+                    connection, [query, COMMIT], opening=begin_statements(tenant_id, write=False)
                 )
         return tuple(row.agent_id for row in rows)
 
@@ -323,7 +323,7 @@ class PostgresMemory:
                 rows, _ = await run_together(
                     connection,
                     [_AGENTS.bind(asked), COMMIT],
-                    opening=opening(tenant_id, write=False),
+                    opening=begin_statements(tenant_id, write=False),
                 )
         found = tuple(AgentSummary.model_validate(row._asdict()) for row in rows[:limit])
         return found, encode_cursor(found[-1].agent_id) if len(rows) > limit else None
@@ -338,8 +338,8 @@ class PostgresMemory:
         """
         with failures(where=self._where):
             async with self._engine.connect() as connection:
-                await run_together(connection, (), opening=opening("", write=False))
-                check_version(await connection.run_sync(found_version))
+                await run_together(connection, (), opening=begin_statements("", write=False))
+                check_version(await connection.run_sync(schema_version_of))
                 await run_together(connection, [COMMIT])
 
     async def close(self) -> None:

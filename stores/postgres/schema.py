@@ -70,7 +70,7 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
     try:
         with engine.begin() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-            found = found_version(connection)
+            found = schema_version_of(connection)
             if found is not None and found > SCHEMA_VERSION:
                 check_version(found)
             driver = connection.connection.driver_connection
@@ -89,7 +89,7 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
     return SCHEMA_VERSION
 
 
-def found_version(connection: Connection) -> str | None:
+def schema_version_of(connection: Connection) -> str | None:
     """The schema version that the database has, None if it was never migrated."""
     present = connection.scalar(text("SELECT to_regclass('mnestic.alembic_version') IS NOT NULL"))
     if not present:

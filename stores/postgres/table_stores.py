@@ -22,13 +22,13 @@ from mnestic.stores.postgres.ledger import PostgresLedger
 from mnestic.stores.postgres.models.usage import PostgresUsageStore
 from mnestic.stores.postgres.retrieval.agent_settings import PostgresSettingStore
 from mnestic.stores.postgres.retrieval.retrieval_log import PostgresInjectionStore
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 
 class TableStores:
     """The stores of one transaction."""
 
-    def __init__(self, unit: Unit, embedder: Embedder | None) -> None:
+    def __init__(self, unit: UnitOfWork, embedder: Embedder | None) -> None:
         self.ledger = PostgresLedger(unit)
         self.working = PostgresWorkingMemoryStore(unit)
         self.records = PostgresRecordStore(unit)

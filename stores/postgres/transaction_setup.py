@@ -23,12 +23,12 @@ SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tena
        set_config('TimeZone', 'UTC', true) AS zone, set_config('synchronous_commit', 'off', true) AS waits"""
 
 
-def opening(tenant_id: str, *, write: bool) -> tuple[Query, Query]:
+def begin_statements(tenant_id: str, *, write: bool) -> tuple[Query, Query]:
     """What a transaction runs first."""
     return _BEGIN, (_WRITING if write else _READING, [tenant_id])
 
 
-def refusal(error: Exception) -> Exception | None:
+def setup_failure(error: Exception) -> Exception | None:
     """Why a transaction could not begin, where that has another reason than for any other statement.
 
     The connection is of a role that may not run as the application, there is no such role yet, or the tenant's name

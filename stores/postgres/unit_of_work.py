@@ -26,7 +26,7 @@ from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.connections import run_together
 from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
 from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
-from mnestic.stores.postgres.transaction_setup import COMMIT, opening
+from mnestic.stores.postgres.transaction_setup import COMMIT, begin_statements
 
 Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Owner = tuple[str, str]  # tenant and agent
@@ -46,7 +46,7 @@ _KNOWLEDGE = frozenset({"entry", "claim", "fact", "predicate", "setting"})
 _SIGNALS = TypeAdapter(list[Signal])
 
 
-class Unit:
+class UnitOfWork:
     """One transaction of one actor on one agent's memory; it begins with its first statement."""
 
     def __init__(
@@ -95,7 +95,7 @@ class Unit:
         Raises:
             InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
         """
-        first = () if self._is_begun else opening(self.tenant_id, write=self.may_write)
+        first = () if self._is_begun else begin_statements(self.tenant_id, write=self.may_write)
         with self._running():
             self._is_begun = True
             return [*await run_together(self.connection, queries, opening=first)]
@@ -121,8 +121,8 @@ class Unit:
         """Notes that what searches read has changed, by what is no write of its own."""
         self._knows_more = True
 
-    def tell(self, *signals: Signal) -> None:
-        """Has subscribers told, in this transaction, of what it wrote."""
+    def publish(self, *signals: Signal) -> None:
+        """Publishes events of memory to subscribers, as part of this transaction."""
         self._signals += signals
 
     async def now(self) -> datetime:
@@ -223,7 +223,7 @@ def _refusals() -> Iterator[None]:
 
 
 def is_owned(target: Any) -> Any:
-    """The condition that a row is of the agent that `Unit.here` names, for statements built once."""
+    """The condition that a row is of the agent that `UnitOfWork.here` names, for statements built once."""
     of_tenant = target.c.tenant_id == bindparam("in_tenant")
     return of_tenant & (target.c.agent_id == bindparam("in_agent"))
 

@@ -49,9 +49,9 @@ def test_the_whole_block_is_within_the_budget_and_all_the_rest_in_the_ledger(
     told = pack(tiers, max_tokens=max_tokens, count_tokens=count_tokens, render=render)
 
     assert told.tokens == (count_tokens(told.text) if told.text else 0) <= max_tokens
-    assert len(told.kept) + len(told.dropped) == sum(len(tier.pieces) for tier in tiers)
+    assert len(told.included) + len(told.dropped) == sum(len(tier.pieces) for tier in tiers)
     assert all(one.why for one in told.dropped)
-    assert told.text == (render([one.line for one in told.kept]) if told.kept else "")
+    assert told.text == (render([one.line for one in told.included]) if told.included else "")
 
 
 @pytest.mark.parametrize("max_tokens", [0, 1])
@@ -60,7 +60,7 @@ def test_a_budget_in_which_nothing_fits_gives_an_empty_block(max_tokens: int) ->
 
     told = pack([tier], max_tokens=max_tokens, count_tokens=words, render=render)
 
-    assert (told.text, told.tokens, told.kept) == ("", 0, ())
+    assert (told.text, told.tokens, told.included) == ("", 0, ())
     assert [(one.tier, one.kind, one.name) for one in told.dropped] == [("search", "memory", "e1")]
     assert told.dropped[0].why.startswith("over budget")
 
@@ -79,7 +79,7 @@ def test_the_ledger_tells_why_each_was_left_out() -> None:
 
     told = pack([tier], max_tokens=30, count_tokens=words, render=render)
 
-    assert [one.name for one in told.kept] == ["e1", "e4"]
+    assert [one.name for one in told.included] == ["e1", "e4"]
     assert [(one.name, one.why) for one in told.dropped] == [
         ("e2", "duplicate of e1"),
         ("e3", "over budget: it has 52 tokens"),
@@ -127,7 +127,7 @@ def test_what_says_the_opposite_is_no_duplicate() -> None:
         name="search", pieces=(piece("e1", "I like tea."), piece("e2", "I don't like tea."))
     )
 
-    assert len(pack([tier], max_tokens=99, count_tokens=words, render=render).kept) == 2
+    assert len(pack([tier], max_tokens=99, count_tokens=words, render=render).included) == 2
 
 
 def test_an_earlier_tier_leaves_room_for_a_later_one() -> None:
@@ -138,7 +138,7 @@ def test_an_earlier_tier_leaves_room_for_a_later_one() -> None:
 
     told = pack([facts, search], max_tokens=35, count_tokens=words, render=render)
 
-    assert [one.name for one in told.kept] == ["f0", "f1", "f2", "f3", "e1"]
+    assert [one.name for one in told.included] == ["f0", "f1", "f2", "f3", "e1"]
 
 
 def test_what_is_around_the_lines_is_no_part_of_a_share() -> None:
@@ -147,7 +147,7 @@ def test_what_is_around_the_lines_is_no_part_of_a_share() -> None:
 
     told = pack([facts, search], max_tokens=15, count_tokens=words, render=render)
 
-    assert [one.name for one in told.kept] == ["f0"]
+    assert [one.name for one in told.included] == ["f0"]
 
 
 def test_what_later_tiers_leave_goes_to_the_earlier_ones() -> None:
@@ -157,4 +157,4 @@ def test_what_later_tiers_leave_goes_to_the_earlier_ones() -> None:
 
     told = pack([facts], max_tokens=30, count_tokens=words, render=render)
 
-    assert [one.name for one in told.kept] == ["f0", "f1", "f2", "f3"]
+    assert [one.name for one in told.included] == ["f0", "f1", "f2", "f3"]

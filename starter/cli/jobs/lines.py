@@ -7,7 +7,7 @@ from typing import Any
 from mnestic.memory.jobs.timeline import Happening, TimelineEntry
 from mnestic.memory.names import EXTEND_WAIT
 from mnestic.starter.cli.output import counted
-from mnestic.starter.short_texts import short
+from mnestic.starter.short_texts import shortened
 
 Detail = Mapping[str, Any]
 _SHORT_HASH = 12  # hexadecimal digits
@@ -121,7 +121,7 @@ def _restored(detail: Detail) -> Iterator[str]:
     yield _told("newer memory set aside as snapshot", detail.get("set_aside"))
     yield _told("request", brief(detail.get("request_id")))
     if "reason" in detail:
-        yield short(f"override by {detail.get('by', 'somebody')}: {detail['reason']}")
+        yield shortened(f"override by {detail.get('by', 'somebody')}: {detail['reason']}")
 
 
 def _needs_attention(detail: Detail) -> Iterator[str]:

@@ -13,7 +13,7 @@ from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import job_named, wait_named
 from mnestic.starter.cli.jobs.jobs import JobId, print_receipt, when
 from mnestic.starter.cli.output import AsJson, out, parse_as, parse_json, print_json, run
-from mnestic.starter.cli.timestamps import parse_moment
+from mnestic.starter.cli.timestamps import parse_timestamp
 
 if TYPE_CHECKING:
     from mnestic.starter.client.mnestic_client import MnesticClient
@@ -74,7 +74,7 @@ def extend(
 ) -> None:
     """Give a waiting job a later deadline."""
     later = parse_as(Duration, by, what="--by")
-    moment = parse_moment(until, what="--until")
+    moment = parse_timestamp(until, what="--until")
 
     async def work() -> None:
         async with await connect_client() as client:

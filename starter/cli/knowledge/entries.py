@@ -10,7 +10,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.knowledge.statistics import MemoryStatistics
-from mnestic.memory.timestamps import Moment
+from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import entry_named
 from mnestic.starter.cli.known_agents import known_memory, warned
@@ -54,8 +54,8 @@ def add(
         speaker=speaker,
         session_id=session,
         source_id=source_id,
-        at=parse_as(Moment, at, what="--at"),
-        expires_at=parse_as(Moment, expires, what="--expires"),
+        at=parse_as(Timestamp, at, what="--at"),
+        expires_at=parse_as(Timestamp, expires, what="--expires"),
     )
     text = read_text(content)
 
@@ -128,8 +128,8 @@ def list_(
         entry_types=tuple(entry_type) if entry_type else None,
         subject=subject,
         session_id=session,
-        since=parse_as(Moment, since, what="--since"),
-        until=parse_as(Moment, until, what="--until"),
+        since=parse_as(Timestamp, since, what="--since"),
+        until=parse_as(Timestamp, until, what="--until"),
         statuses=("active", "archived") if status == "all" else (status,),
     )
     query = parse_as(EntryQuery, asked, what="entries")
@@ -187,7 +187,7 @@ def change(
         changes["parent"] = None
     if expires is not None:
         never = expires == "never"
-        changes["expires_at"] = None if never else parse_as(Moment, expires, what="--expires")
+        changes["expires_at"] = None if never else parse_as(Timestamp, expires, what="--expires")
     if not changes:
         why = "no change is named; name one, such as --text"
         raise InvalidInputError(what=f"entry {given}", why=why)

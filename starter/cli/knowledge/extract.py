@@ -9,7 +9,7 @@ from mnestic.memory.canonical import is_blank
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.extraction import Extracted, Turn, sound_claims
 from mnestic.memory.knowledge.resources import check_content, check_date, check_name
-from mnestic.memory.timestamps import Moment
+from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
 
@@ -30,7 +30,7 @@ def extract(
     from mnestic.starter.cli.overrides import command_settings
     from mnestic.starter.knowledge.extraction_preview import extract_turn
 
-    moment = parse_as(Moment, at, what="--at") or datetime.now(UTC)
+    moment = parse_as(Timestamp, at, what="--at") or datetime.now(UTC)
     check_date(moment, what="--at")
     said = read_text(text)
     if is_blank(said):

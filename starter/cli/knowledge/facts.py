@@ -15,7 +15,7 @@ from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.ids import fact_named
 from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, one_line, out, print_json, print_table, run
-from mnestic.starter.cli.timestamps import parse_moment
+from mnestic.starter.cli.timestamps import parse_timestamp
 
 app = typer.Typer(help="What an agent believes.", no_args_is_help=True)
 Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
@@ -49,8 +49,8 @@ def list_facts(
     `--as-of` a time tells what is so then instead; `--all` whatever was ever believed.
     """
     statuses: tuple[FactStatus, ...] | None = get_args(FactStatus) if every else None
-    so_at = parse_moment(as_of, what="--as-of")
-    known_at = parse_moment(believed_at, what="--believed-at")
+    so_at = parse_timestamp(as_of, what="--as-of")
+    known_at = parse_timestamp(believed_at, what="--believed-at")
 
     async def work() -> None:
         async with known_memory(agent) as memory:
@@ -94,8 +94,8 @@ def add(
 ) -> None:
     """Say that something is so; of a predicate with one object it takes the place of the last."""
     valid_from, valid_to = (
-        parse_moment(since, what="--since"),
-        parse_moment(until, what="--until"),
+        parse_timestamp(since, what="--since"),
+        parse_timestamp(until, what="--until"),
     )
 
     async def work() -> None:

@@ -19,7 +19,7 @@ from mnestic.starter.cli.output import (
     print_table,
     run,
 )
-from mnestic.starter.pagination import every
+from mnestic.starter.pagination import list_all
 
 if TYPE_CHECKING:
     from mnestic.starter.client.memory_client import MemoryClient
@@ -100,7 +100,7 @@ async def _parked(
     Raises:
         NotFoundError: no message of a name is parked.
     """
-    parked = await every(memory.list_parked)
+    parked = await list_all(memory.list_parked)
     if not names:
         return parked
     by_name = {lesson.name: lesson for lesson in parked}

@@ -10,7 +10,7 @@ from mnestic.memory.models.usage import UsageTotal
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.known_agents import warned
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
-from mnestic.starter.cli.timestamps import parse_moment
+from mnestic.starter.cli.timestamps import parse_timestamp
 
 _COLUMNS = ("purpose", "models", "calls", "unpriced", "input", "injected", "output", "USD")
 
@@ -27,7 +27,7 @@ def costs(
     as_json: AsJson = False,
 ) -> None:
     """Show tokens and money by purpose, and apart what was put before messages."""
-    first, last = parse_moment(since, what="--since"), parse_moment(until, what="--until")
+    first, last = parse_timestamp(since, what="--since"), parse_timestamp(until, what="--until")
 
     async def work() -> None:
         async with await connect_memory() as connection, warned(connection, agent):

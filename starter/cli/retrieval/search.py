@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mnestic.memory.retrieval.queries import PRESETS, PresetName, Retrieval, RetrievalPolicy
-from mnestic.memory.timestamps import Moment
+from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.knowledge.entries import Agent
 from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
@@ -60,10 +60,10 @@ def search(
         "session_id": session,
         "channel": channel,
         "statuses": ("active", "archived") if status == "all" else (status,),
-        "since": parse_as(Moment, since, what="--since"),
-        "until": parse_as(Moment, until, what="--until"),
+        "since": parse_as(Timestamp, since, what="--since"),
+        "until": parse_as(Timestamp, until, what="--until"),
         "rerank": rerank,
-        "as_of": parse_as(Moment, as_of, what="--as-of"),
+        "as_of": parse_as(Timestamp, as_of, what="--as-of"),
     }
     policy = _policy(preset)
 

@@ -45,7 +45,7 @@ from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import SETTING
 from mnestic.stores.postgres.retrieval.retrieval_log import INJECTION
 from mnestic.stores.postgres.tables import AuditRow, table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _ROWS, _DOCUMENTS = 500, 20  # a page; documents may have megabytes each
 
@@ -144,7 +144,7 @@ _REDACT_AUDIT = text(
 
 
 async def next_page(
-    unit: Unit, name: str, topic: Topic, *, after: tuple[Any, ...] | None, lock: bool
+    unit: UnitOfWork, name: str, topic: Topic, *, after: tuple[Any, ...] | None, lock: bool
 ) -> ScannedPage:
     """See `mnestic.memory.forgetting.ports.ForgettingStore.page`."""
     held = _HELD[name]
@@ -164,7 +164,7 @@ async def next_page(
 
 
 async def write_redaction(
-    unit: Unit, row: ScannedRow, remedy: RowRedaction, *, forgetting_id: str, name_stays: bool
+    unit: UnitOfWork, row: ScannedRow, remedy: RowRedaction, *, forgetting_id: str, name_stays: bool
 ) -> None:
     """See `mnestic.memory.forgetting.ports.ForgettingStore.remedy`."""
     held = _HELD[row.table]
@@ -191,7 +191,7 @@ async def write_redaction(
 
 
 async def _write_record(
-    unit: Unit, row: ScannedRow, remedy: RowRedaction, *, name_stays: bool
+    unit: UnitOfWork, row: ScannedRow, remedy: RowRedaction, *, name_stays: bool
 ) -> None:
     here = _is(unit, _HELD["long_term_record"], row)
     if remedy.remove and not name_stays:
@@ -202,14 +202,14 @@ async def _write_record(
     await unit.run(update(RECORD).where(here).values(value=value, **raised))
 
 
-def _mine(unit: Unit, held: _Held) -> Any:
+def _mine(unit: UnitOfWork, held: _Held) -> Any:
     """Plans and predicates are of all agents of the tenant."""
     if "agent_id" in held.of.c:
         return unit.owned(held.of)
     return held.of.c.tenant_id == unit.tenant_id
 
 
-def _is(unit: Unit, held: _Held, row: ScannedRow) -> Any:
+def _is(unit: UnitOfWork, held: _Held, row: ScannedRow) -> Any:
     key = tuple_(*(held.of.c[part] for part in held.key))
     return _mine(unit, held) & (key == row.key)
 

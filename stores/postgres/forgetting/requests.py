@@ -37,7 +37,7 @@ from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import language_of
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
-from mnestic.stores.postgres.unit_of_work import Unit, among
+from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
 FORGETTING = table(ForgettingRow)
 _LANGUAGES = text("""
@@ -109,7 +109,7 @@ SELECT (SELECT count(*) FROM mnestic.embedding AS v
 class PostgresForgettingStore:
     """Implements `mnestic.memory.forgetting.ports.ForgettingStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
         self._languages: list[str] | None = None
 

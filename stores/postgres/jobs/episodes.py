@@ -10,7 +10,7 @@ from mnestic.memory.errors import AlreadyExistsError, InvalidInputError
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.tables import EpisodeRow, table
-from mnestic.stores.postgres.unit_of_work import Unit, is_owned
+from mnestic.stores.postgres.unit_of_work import UnitOfWork, is_owned
 
 EPISODE = table(EpisodeRow)
 Page = tuple[tuple[Episode, ...], str | None]
@@ -28,7 +28,7 @@ _LIST = (
 class PostgresEpisodeStore:
     """Implements `mnestic.memory.ports.EpisodeStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def append(self, episode: Episode) -> Episode:

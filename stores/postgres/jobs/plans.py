@@ -6,7 +6,7 @@ from sqlalchemy.dialects.postgresql import insert
 from mnestic.memory.jobs.plans import Plan
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import PlanRow, table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 PLAN = table(PlanRow)
 
@@ -14,7 +14,7 @@ PLAN = table(PlanRow)
 class PostgresPlanStore:
     """Implements `mnestic.memory.ports.PlanStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def put(self, plan: Plan) -> None:

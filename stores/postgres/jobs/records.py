@@ -29,7 +29,7 @@ from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersion
 from mnestic.memory.jobs.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.tables import JobReadRow, RecordRow, table
-from mnestic.stores.postgres.unit_of_work import Unit, among_arrays, is_owned
+from mnestic.stores.postgres.unit_of_work import UnitOfWork, among_arrays, is_owned
 
 RECORD = table(RecordRow)
 READ = table(JobReadRow)
@@ -65,7 +65,7 @@ _LOCK_READS = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 class PostgresRecordStore:
     """Implements `mnestic.memory.ports.RecordStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def get(self, namespace: str, key: str) -> LongTermRecord:

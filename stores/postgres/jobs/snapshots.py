@@ -21,7 +21,7 @@ from mnestic.memory.jobs.snapshots import (
     unseal,
 )
 from mnestic.stores.postgres.tables import SnapshotRow, table
-from mnestic.stores.postgres.unit_of_work import Unit, is_owned
+from mnestic.stores.postgres.unit_of_work import UnitOfWork, is_owned
 
 SNAPSHOT = table(SnapshotRow)
 _GET = select(
@@ -37,7 +37,7 @@ _PUT = insert(SNAPSHOT).values(created_at=func.now()).on_conflict_do_nothing()
 class PostgresSnapshotStore:
     """Implements `mnestic.memory.ports.SnapshotStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def put(self, snapshot_id: str, parts: SnapshotParts, *, job_id: str) -> SnapshotRef:

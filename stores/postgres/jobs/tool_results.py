@@ -10,7 +10,7 @@ from mnestic.memory.canonical import sha256_hex, storable_json
 from mnestic.memory.errors import AlreadyExistsError, NotFoundError, StoredValueError
 from mnestic.memory.jobs.tool_results import ToolResultRef
 from mnestic.stores.postgres.tables import ToolResultRow, table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 RESULT = table(ToolResultRow)
 
@@ -18,7 +18,7 @@ RESULT = table(ToolResultRow)
 class PostgresToolResultStore:
     """Implements `mnestic.memory.ports.ToolResultStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def put(self, result_id: str, result: Any, *, job_id: str, node: str) -> ToolResultRef:

@@ -29,7 +29,7 @@ from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, enc
 from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import WaitRow, table
-from mnestic.stores.postgres.unit_of_work import Unit, is_owned
+from mnestic.stores.postgres.unit_of_work import UnitOfWork, is_owned
 
 WAIT = table(WaitRow)
 
@@ -68,7 +68,7 @@ _RECEIPT = select(WAIT.c.receipt).where(
 class PostgresWaitStore:
     """Implements `mnestic.memory.ports.WaitStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def open(self, wait: JobWait) -> None:

@@ -18,7 +18,7 @@ from mnestic.memory.jobs.working_memory import (
 from mnestic.stores.postgres.queries import NamedQuery
 from mnestic.stores.postgres.stored import read_stored_json
 from mnestic.stores.postgres.tables import WorkingMemoryRow, table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 WORKING = table(WorkingMemoryRow)
 
@@ -65,7 +65,7 @@ RETURNING version""")
 class PostgresWorkingMemoryStore:
     """Implements `mnestic.memory.ports.WorkingMemoryStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def load(self, session_id: str, *, lock: bool = False) -> WorkingMemory:

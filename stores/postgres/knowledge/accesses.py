@@ -16,7 +16,7 @@ from sqlalchemy import text
 from mnestic.memory.error_texts import describe_error
 from mnestic.memory.errors import UnavailableError
 from mnestic.memory.ports import Transaction
-from mnestic.stores.postgres.unit_of_work import Owner, Unit
+from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
 
 Begin = Callable[[Owner], AbstractAsyncContextManager[Transaction]]
 _DELAY = timedelta(seconds=1)
@@ -151,7 +151,7 @@ class AccessCounts:
 class PostgresAccessStore:
     """Implements `mnestic.memory.knowledge.ports.AccessStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def count(self, counts: Mapping[str, int], *, wait: bool = False) -> frozenset[str]:

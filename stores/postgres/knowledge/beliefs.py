@@ -19,7 +19,7 @@ from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_c
 from mnestic.stores.postgres.knowledge.tables import ClaimRow, FactRow, PredicateRow
 from mnestic.stores.postgres.queries import read_query, validity_parameters
 from mnestic.stores.postgres.tables import table
-from mnestic.stores.postgres.unit_of_work import Unit, among
+from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
 CLAIM, FACT, PREDICATE = table(ClaimRow), table(FactRow), table(PredicateRow)
 Topic = tuple[str, str]  # a subject's key and a predicate
@@ -31,7 +31,7 @@ _HELD = read_query("facts_held")
 class FactReader:
     """Facts as they are read."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def list_facts(

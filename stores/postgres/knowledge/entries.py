@@ -32,7 +32,7 @@ from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.reals import reals_of
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _Tokens = Iterable[bytes | None]  # of each entry
 log = logging.getLogger("mnestic.entries")
@@ -63,7 +63,7 @@ SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
 class PostgresEntryStore:
     """Implements `mnestic.memory.ports.EntryStore`."""
 
-    def __init__(self, unit: Unit, embedder: Embedder | None = None) -> None:
+    def __init__(self, unit: UnitOfWork, embedder: Embedder | None = None) -> None:
         """Prepares the store; an embedder that needs no server gives entries their vectors as they are written."""
         self._unit, self._embedder = unit, embedder
         self._vectors = Vectors(unit)
@@ -99,7 +99,7 @@ class PostgresEntryStore:
         for entry in added:
             self._unit.wrote("entry.add", entry.id)
         if added:
-            self._unit.tell(entry_event("memory.stored", sorted(entry.id for entry in added)))
+            self._unit.publish(entry_event("memory.stored", sorted(entry.id for entry in added)))
         return tuple(added)
 
     async def get(self, entry_id: str) -> Entry:
@@ -200,7 +200,7 @@ class PostgresEntryStore:
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
         self._unit.changed()
-        self._unit.tell(entry_event("memory.changed", sorted(numbers)))
+        self._unit.publish(entry_event("memory.changed", sorted(numbers)))
 
     async def remove(self, entry_ids: Sequence[str]) -> int:
         """See the port."""
@@ -217,7 +217,7 @@ class PostgresEntryStore:
         for row in rows:
             self._unit.wrote("entry.remove", row.id)
         self._unit.changed()
-        self._unit.tell(entry_event("memory.deleted", [row.id for row in rows]))
+        self._unit.publish(entry_event("memory.deleted", [row.id for row in rows]))
         return len(numbers)
 
     async def count(self) -> EntryStatistics:

@@ -32,7 +32,7 @@ from mnestic.stores.postgres.knowledge.beliefs import (
     names_of,
 )
 from mnestic.stores.postgres.knowledge.named_subjects import list_named, list_own_names
-from mnestic.stores.postgres.unit_of_work import Unit, among
+from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
 # Claims of one topic are worked out by one transaction at a time; whoever changes a predicate waits
 # for those who use predicates, and they for it.
@@ -57,7 +57,7 @@ _UPDATE_FACT = update_rows(FACT, *_CHANGED, key=["id"], now=["updated_at"])
 class PostgresFactStore:
     """Implements `mnestic.memory.ports.FactStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit, self._beliefs = unit, FactReader(unit)
 
     async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
@@ -273,7 +273,7 @@ class PostgresFactStore:
             if len(said) >= FEWEST_CLAIMS:
                 known = {claim.id: claim for claim in said}
                 found = (patterns_of(facts[topic], known) for facts in (was, now))
-                self._unit.tell(*pattern_events(*found))
+                self._unit.publish(*pattern_events(*found))
 
     async def _write(self, changes: Sequence[FactChange], *, nameless: bool) -> None:
         """Writes changes; what is no longer active makes room first, for the unique indexes."""
@@ -289,7 +289,7 @@ class PostgresFactStore:
             for statement, rows in ((_UPDATE_FACT, updated), (_INSERT_FACT, added)):
                 if rows:
                     await self._unit.run(statement, packed(self._unit.owner, rows, what="facts"))
-        self._unit.tell(*signals_of(changes, nameless=nameless))
+        self._unit.publish(*signals_of(changes, nameless=nameless))
         for change in changes:
             done = change.fact.status if change.after else "withdrawn"
             self._unit.wrote(f"fact.{done}", change.fact.id)

@@ -20,7 +20,7 @@ from mnestic.stores.postgres.knowledge.tables import LearningRow
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import ResourceRow, table
-from mnestic.stores.postgres.unit_of_work import Unit, among
+from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
 LEARNING, RESOURCE = table(LearningRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
@@ -39,7 +39,7 @@ _EXTRACTED = update_rows(
 class PostgresIngestStateStore:
     """Implements `mnestic.memory.ports.IngestStateStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def receive(self, messages: Sequence[IncomingMessage]) -> ReceivedMessages:

@@ -7,7 +7,7 @@ from sqlalchemy import text
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.knowledge.subjects import NamedSubject
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _MINE = "tenant_id = :tenant_id AND agent_id = :agent_id"
 _NAMES = f"{_MINE} AND status = 'active' AND predicate IN {NAMING}"
@@ -43,7 +43,7 @@ SELECT DISTINCT object_key FROM mnestic.fact AS f
 """)  # noqa: S608
 
 
-async def list_named(unit: Unit, name: str) -> tuple[NamedSubject, ...]:
+async def list_named(unit: UnitOfWork, name: str) -> tuple[NamedSubject, ...]:
     """See `mnestic.memory.knowledge.ports.FactStore.list_named`."""
     rows = await unit.rows(_NAMED, {**unit.owner, "key": name_key(name)})
     return tuple(
@@ -52,7 +52,7 @@ async def list_named(unit: Unit, name: str) -> tuple[NamedSubject, ...]:
     )
 
 
-async def list_own_names(unit: Unit, keys: Collection[str]) -> tuple[str, ...]:
+async def list_own_names(unit: UnitOfWork, keys: Collection[str]) -> tuple[str, ...]:
     """See `mnestic.memory.knowledge.ports.FactStore.list_own_names`."""
     rows = await unit.rows(_OWN_NAMES, {**unit.owner, "keys": sorted(keys)})
     return tuple(row.object_key for row in rows)

@@ -8,7 +8,7 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.stores.postgres.bulk import insert_rows, packed
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.tables import ResourceRow, table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 RESOURCE = table(ResourceRow)
 _INSERT = insert_rows(RESOURCE, *Resource.model_fields, now=["created_at"], where_new=True)
@@ -17,7 +17,7 @@ _INSERT = insert_rows(RESOURCE, *Resource.model_fields, now=["created_at"], wher
 class PostgresResourceStore:
     """Implements `mnestic.memory.ports.ResourceStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def append(self, resources: Sequence[Resource]) -> int:

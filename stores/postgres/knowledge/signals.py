@@ -12,7 +12,7 @@ from mnestic.stores.postgres.cursors import check_limit
 from mnestic.stores.postgres.knowledge.tables import SignalRow
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import RevisionRow, table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 SIGNAL = table(SignalRow)
 _REVISION = table(RevisionRow)
@@ -32,7 +32,7 @@ DELETE FROM mnestic.signal
 class PostgresSignalStore:
     """Implements `mnestic.memory.ports.SignalStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def list_signals(

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, text
 
 from mnestic.stores.postgres.reals import reals_of
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 # How many entries have no vector of a model, and up to which number none lacks one as far as is known.
 _MISSING = text("""
@@ -69,7 +69,7 @@ UPDATE mnestic.embedding_model AS m SET entries = m.entries - g.entries
 class Vectors:
     """The vectors of an agent's entries."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def missing(self, model: str, *, limit: int) -> Sequence[Row[Any]]:

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from mnestic.memory.models.costs import ModelCosts
 from mnestic.memory.models.usage import ModelCall, Purpose, UsageTotal
 from mnestic.stores.postgres.tables import UsageRow, table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 USAGE = table(UsageRow)
 _TOTAL = select(
@@ -37,7 +37,7 @@ class PostgresUsageStore:
     For the audit log a call is a read: memory stays as it was, and so does its revision.
     """
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def add(self, call: ModelCall) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from mnestic.memory.language.languages import LANGUAGE
 from mnestic.stores.postgres.retrieval.tables import SettingRow
 from mnestic.stores.postgres.tables import table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 SETTING = table(SettingRow)
 _SETTINGS = text(
@@ -26,7 +26,7 @@ SELECT value #>> '{}' AS name FROM mnestic.setting
 class PostgresSettingStore:
     """Implements `mnestic.memory.ports.SettingStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def read(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class PostgresSettingStore:
         return tuple(row.name for row in await self._unit.rows(_LANGUAGES))
 
 
-async def language_of(unit: Unit) -> str:
+async def language_of(unit: UnitOfWork) -> str:
     """The language that an agent's new entries are in."""
     row = await unit.row(_LANGUAGE, unit.owner)
     return LANGUAGE if row is None else str(row.name)

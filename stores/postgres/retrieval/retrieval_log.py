@@ -11,7 +11,7 @@ from mnestic.stores.postgres.cursors import check_limit, decode_number_cursor, e
 from mnestic.stores.postgres.retrieval.tables import MemoryRetrievalRow
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 INJECTION = table(MemoryRetrievalRow)
 
@@ -22,7 +22,7 @@ class PostgresInjectionStore:
     For the audit log an injection is a read: memory stays as it was, and so does its revision.
     """
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
     async def add(self, injection: Injection) -> None:

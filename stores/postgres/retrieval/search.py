@@ -29,7 +29,7 @@ from mnestic.stores.postgres.retrieval.candidates import candidates_of
 from mnestic.stores.postgres.retrieval.suggestions import nearest_terms, suggested
 from mnestic.stores.postgres.retrieval.vector_indexes import INDEXED_FROM
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.unit_of_work import Unit
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _RESOLVE, _SUGGEST = read_query("resolve_terms"), read_query("suggest_terms")
 _FIND, _READ = read_query("find_candidates"), read_query("read_winners")
@@ -53,7 +53,7 @@ _EDGE_KINDS: Mapping[str, EdgeKind] = {"beside": "beside", "near": "near", "rela
 class PostgresSearchStore:
     """Implements `mnestic.memory.ports.SearchStore`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
         self._is_noted = False
         self._plans: str | None = None  # how they are made, if that is set

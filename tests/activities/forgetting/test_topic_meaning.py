@@ -12,15 +12,15 @@ async def test_an_entry_that_has_no_vector_yet_is_not_missed(
     unembedded: Memory, settings: Settings
 ) -> None:
     embedder = TokenVectorEmbedder()
-    asker = Caller(memory=unembedded, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
+    caller = Caller(memory=unembedded, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
     ada = MemoryClient(unembedded, tenant_id=settings.tenant_id, agent_id="ada")
     await ada.add("The physician prescribed rest.")
     await ada.add("The ferry leaves at noon.")
-    async with asker() as transaction:
+    async with caller() as transaction:
         assert len(await transaction.entries.list_unembedded(embedder.name, limit=10)) == 2
 
-    found = await find_entries_by_meaning(asker, "doctors", embedder=embedder)
+    found = await find_entries_by_meaning(caller, "doctors", embedder=embedder)
 
     assert [one.text for one in found.close] == ["The physician prescribed rest."]
-    async with asker() as transaction:
+    async with caller() as transaction:
         assert await transaction.entries.list_unembedded(embedder.name, limit=10) == ()

@@ -60,7 +60,7 @@ def client(memory: Memory, settings: Settings) -> Callable[[QueryModels], Memory
 
 
 @pytest.fixture
-def asker(memory: Memory, settings: Settings) -> Caller:
+def caller(memory: Memory, settings: Settings) -> Caller:
     return Caller(memory=memory, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
 
 
@@ -162,9 +162,9 @@ def full_books(admin_url: str) -> Callable[[], AbstractContextManager[None]]:
     return lock
 
 
-async def give_up(models: QueryModels, asker: Caller, *, admin_url: str) -> None:
+async def give_up(models: QueryModels, caller: Caller, *, admin_url: str) -> None:
     """Asks, and gives up while what was paid waits to be written down."""
-    asking = asyncio.create_task(models.embedder(asker).embed([QUESTION]))
+    asking = asyncio.create_task(models.embedder(caller).embed([QUESTION]))
     await until_held_up(admin_url)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -173,14 +173,14 @@ async def give_up(models: QueryModels, asker: Caller, *, admin_url: str) -> None
 
 async def test_what_was_paid_is_written_down_before_models_close_though_who_asked_has_given_up(
     models: Callable[..., QueryModels],
-    asker: Caller,
+    caller: Caller,
     usage: Callable[[], list[Call]],
     full_books: Callable[[], AbstractContextManager[None]],
     admin_url: str,
 ) -> None:
     asked = models()
     with full_books():
-        await give_up(asked, asker, admin_url=admin_url)
+        await give_up(asked, caller, admin_url=admin_url)
         closing = asyncio.create_task(asked.close())
         await asyncio.sleep(0)
         is_open = not closing.done()
@@ -192,7 +192,7 @@ async def test_what_was_paid_is_written_down_before_models_close_though_who_aske
 
 async def test_a_process_that_ends_has_written_down_what_was_paid(
     openai: AsyncOpenAI,
-    asker: Caller,
+    caller: Caller,
     settings: Settings,
     usage: Callable[[], list[Call]],
     full_books: Callable[[], AbstractContextManager[None]],
@@ -203,14 +203,14 @@ async def test_a_process_that_ends_has_written_down_what_was_paid(
     embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
     async with open_query_models(settings, embedder) as asked:
         with full_books():
-            await give_up(asked, asker, admin_url=admin_url)
+            await give_up(asked, caller, admin_url=admin_url)
 
     assert [call[:3] for call in usage()] == [("retrieve", "vectors", 7)]
 
 
 async def test_a_refusal_that_was_paid_is_written_down_though_who_asked_has_given_up(
     models: Callable[..., QueryModels],
-    asker: Caller,
+    caller: Caller,
     usage: Callable[[], list[Call]],
     full_books: Callable[[], AbstractContextManager[None]],
     admin_url: str,
@@ -220,7 +220,7 @@ async def test_a_refusal_that_was_paid_is_written_down_though_who_asked_has_give
     told = {"model": "vectors", "data": [], "usage": {"prompt_tokens": 7}}
     chat_server.answers = lambda *_: (200, told, {})
     with full_books():
-        await give_up(asked, asker, admin_url=admin_url)
+        await give_up(asked, caller, admin_url=admin_url)
     await asked.close()
 
     assert usage() == [("retrieve", "vectors", 7, 0, COST, None)]
@@ -231,35 +231,35 @@ async def test_a_refusal_that_was_paid_is_written_down_though_who_asked_has_give
 )
 async def test_a_call_has_its_room_until_it_is_written_down(
     models: Callable[..., QueryModels],
-    asker: Caller,
+    caller: Caller,
     full_books: Callable[[], AbstractContextManager[None]],
     admin_url: str,
     chat_server: Any,
     limits: dict[str, Any],
 ) -> None:
     asked = models(**limits)
-    hasty = asked.embedder(asker, within=timedelta(seconds=0.3))
+    hasty = asked.embedder(caller, within=timedelta(seconds=0.3))
     with full_books():
-        await give_up(asked, asker, admin_url=admin_url)
+        await give_up(asked, caller, admin_url=admin_url)
         with pytest.raises(ModelUnavailableError, match="no answer within"):
             await hasty.embed([AGAIN])
         requests = len(chat_server.requests)
     await asked.close()
-    await asked.embedder(asker).embed([AGAIN])
+    await asked.embedder(caller).embed([AGAIN])
 
     assert (requests, len(chat_server.requests)) == (1, 2)
 
 
 async def test_what_cannot_be_written_down_in_time_is_given_up_and_logged(
     models: Callable[..., QueryModels],
-    asker: Caller,
+    caller: Caller,
     full_books: Callable[[], AbstractContextManager[None]],
     admin_url: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     asked = models(closing=timedelta(seconds=0.1))
     with full_books():
-        await give_up(asked, asker, admin_url=admin_url)
+        await give_up(asked, caller, admin_url=admin_url)
         async with asyncio.timeout(30):
             await asked.close()
 
@@ -304,13 +304,13 @@ async def test_a_model_that_is_down_is_named_and_costs_nothing(
 
 
 async def test_what_is_to_be_forgotten_is_looked_for_whatever_the_budget(
-    models: Callable[..., QueryModels], asker: Caller, ada: MemoryClient, usage: Any
+    models: Callable[..., QueryModels], caller: Caller, ada: MemoryClient, usage: Any
 ) -> None:
     await ada.add(ANSWER)
     used_up = models(daily=Budget(tokens=7))
     for topic in ("rivers of Piedmont", "lakes of Piedmont"):
-        embedder = used_up.embedder(asker, is_held=False)
-        await find_entries_by_meaning(asker, topic, embedder=embedder)
+        embedder = used_up.embedder(caller, is_held=False)
+        await find_entries_by_meaning(caller, topic, embedder=embedder)
 
     # The entry gets its vector first, so that it cannot be missed.
     assert [call[:3] for call in usage()] == [("retrieve", "vectors", 7)] * 3
@@ -377,7 +377,7 @@ def refusing(words: str) -> Callable[[str, Any], Answer]:
 async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_being_forgotten(
     models: Callable[..., QueryModels],
     client: Callable[[QueryModels], MemoryClient],
-    asker: Caller,
+    caller: Caller,
     chat_server: Any,
 ) -> None:
     asked = models()
@@ -385,13 +385,13 @@ async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_be
     contents = ("The ferry leaves at noon.", "forbidden", "A forbidden river.", ANSWER)
     ids = [(await ada.add(content)).id for content in contents]
     chat_server.answers = refusing("forbidden")
-    embedder = asked.embedder(asker, is_held=False)
+    embedder = asked.embedder(caller, is_held=False)
 
-    found = await find_entries_by_meaning(asker, "river", embedder=embedder)
+    found = await find_entries_by_meaning(caller, "river", embedder=embedder)
 
     # What has the topic's words goes by these.
     assert [(one.kind, one.name) for one in found.uncompared] == [("entry", ids[1])]
-    async with asker() as transaction:
+    async with caller() as transaction:
         missing = await transaction.entries.list_unembedded(embedder.name, limit=10)
     assert [one.id for one in missing] == ids[1:3]
 
@@ -399,16 +399,16 @@ async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_be
 async def test_what_ingestion_could_not_embed_is_named_too(
     models: Callable[..., QueryModels],
     client: Callable[[QueryModels], MemoryClient],
-    asker: Caller,
+    caller: Caller,
 ) -> None:
     asked = models()
     (entry_id,) = [(await client(asked).add("forbidden")).id]
-    embedder = asked.embedder(asker, is_held=False)
-    async with asker(write=True) as transaction:
+    embedder = asked.embedder(caller, is_held=False)
+    async with caller(write=True) as transaction:
         nothing = Embedding(entry_id=entry_id, content="forbidden", vector=bytes(8))
         await transaction.entries.embed(embedder.name, [nothing])
 
-    found = await find_entries_by_meaning(asker, "river", embedder=embedder)
+    found = await find_entries_by_meaning(caller, "river", embedder=embedder)
 
     assert [one.name for one in found.uncompared] == [entry_id]
 
@@ -417,7 +417,7 @@ async def test_what_ingestion_could_not_embed_is_named_too(
 async def test_nothing_is_forgotten_by_meaning_while_no_entry_can_be_embedded(
     models: Callable[..., QueryModels],
     client: Callable[[QueryModels], MemoryClient],
-    asker: Caller,
+    caller: Caller,
     chat_server: Any,
     status: int,
 ) -> None:
@@ -426,4 +426,6 @@ async def test_nothing_is_forgotten_by_meaning_while_no_entry_can_be_embedded(
     chat_server.answers = lambda *_: refused(status)
 
     with pytest.raises(ModelUnavailableError):
-        await find_entries_by_meaning(asker, "river", embedder=asked.embedder(asker, is_held=False))
+        await find_entries_by_meaning(
+            caller, "river", embedder=asked.embedder(caller, is_held=False)
+        )

@@ -43,7 +43,7 @@ def test_the_budget_is_a_hard_cap_and_records_leave_room_for_what_happened() -> 
     packed = context.packed(count_tokens=words, max_tokens=80)
 
     assert packed.tokens == words(packed.text) <= 80
-    assert {piece.kind for piece in packed.kept} == {"record", "episode"}
+    assert {piece.kind for piece in packed.included} == {"record", "episode"}
     assert CONTEXT.packed(count_tokens=words, max_tokens=0).text == ""
 
 
@@ -55,7 +55,7 @@ def test_two_records_of_one_value_and_two_episodes_of_one_text_are_both_there() 
         ),
     )
 
-    assert len(twice.packed(count_tokens=words, max_tokens=1000).kept) == 4
+    assert len(twice.packed(count_tokens=words, max_tokens=1000).included) == 4
 
 
 def test_what_somebody_wrote_cannot_end_the_block() -> None:
