@@ -11,7 +11,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── NotFoundError             nothing is stored under that name
     │   ├── AlreadyExistsError        something is stored under that name
     │   ├── StaleVersionError         the stored version has moved on
-    │   ├── EventsTrimmedError        signals after a number are no longer kept
+    │   ├── EventsTrimmedError        events after a number are no longer kept
     │   ├── IdempotencyConflictError  an operation key came back with another request
     │   ├── ResumeRefusedError        no wait takes this resume
     │   ├── MemoryDriftedError        a strict wait found that memory has changed
@@ -139,12 +139,12 @@ class ForeignTenantError(RefusedError):
 
 
 class EventsTrimmedError(RefusedError):
-    """Signals that a subscriber has not seen are no longer kept; it has to read memory itself."""
+    """Events that a subscriber has not seen are no longer stored; it has to read memory itself."""
 
     def __init__(self, *, after: int, first: int) -> None:
         self.after, self.first = after, first
         super().__init__(
-            f"signals {after + 1} to {first - 1} are trimmed; read memory anew, "
+            f"events {after + 1} to {first - 1} are trimmed; read memory anew, "
             f"then go on after {first - 1}"
         )
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.knowledge.ports import (
         AccessStore,
         EntryStore,
+        EventStore,
         FactStore,
         IngestStateStore,
-        SignalStore,
     )
     from mnestic.memory.models.messages import (
         ChatMessage,
@@ -63,7 +63,7 @@ class Transaction(Protocol):
     @property
     def learning(self) -> IngestStateStore: ...  # noqa: D102
     @property
-    def signals(self) -> SignalStore: ...  # noqa: D102
+    def events(self) -> EventStore: ...  # noqa: D102
     @property
     def episodes(self) -> EpisodeStore: ...  # noqa: D102
     @property

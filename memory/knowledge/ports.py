@@ -1,4 +1,4 @@
-"""The ports of the stores of knowledge: claims and facts, entries, learning, and signals.
+"""The ports of the stores of knowledge: claims and facts, entries, states of ingestion, and events.
 
 They stand apart from the other stores, which a job works with; as those, they work inside the
 transaction they came from, and belong to its tenant and agent.
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         EntryStatistics,
         Unembedded,
     )
+    from mnestic.memory.knowledge.events import EventKind, StoredEvent
     from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus, Interval
     from mnestic.memory.knowledge.ingestion import (
         IncomingMessage,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     )
     from mnestic.memory.knowledge.predicates import Predicate
     from mnestic.memory.knowledge.relations import Mention, Place
-    from mnestic.memory.knowledge.signals import SignalKind, StoredEvent
     from mnestic.memory.knowledge.subjects import NamedSubject
 
 
@@ -305,23 +305,23 @@ class IngestStateStore(Protocol):
         ...
 
 
-class SignalStore(Protocol):
-    """What subscribers are told: signals, each written in the transaction of the change it tells of.
+class EventStore(Protocol):
+    """The outbox: events for subscribers, each written in the transaction of its change.
 
     Numbers come to be seen in their order, so whoever goes on after the last one misses none.
     """
 
-    async def list_signals(
-        self, *, after: int | None = None, kinds: Sequence[SignalKind] = (), limit: int = 100
+    async def list_events(
+        self, *, after: int | None = None, kinds: Sequence[EventKind] = (), limit: int = 100
     ) -> tuple[StoredEvent, ...]:
-        """Signals after a number, or from the first that is kept, the oldest first.
+        """Events after a number, or from the first that is kept, the oldest first.
 
         Raises:
             EventsTrimmedError: some after that number are no longer kept.
-            InvalidInputError: there has been no signal of that number yet.
+            InvalidInputError: there has been no event of that number yet.
         """
         ...
 
     async def trim(self, before: datetime, *, limit: int = 10_000) -> int:
-        """Removes the oldest signals, those from before a moment; returns how many, `limit` at most."""
+        """Removes the oldest events, those from before a moment; returns how many, `limit` at most."""
         ...

@@ -4,7 +4,7 @@ import typer
 
 from mnestic.starter.cli.forgetting import forget as forgetting
 from mnestic.starter.cli.jobs import records
-from mnestic.starter.cli.knowledge import entries, facts, parked, predicates, signals, world
+from mnestic.starter.cli.knowledge import entries, events, facts, parked, predicates, world
 from mnestic.starter.cli.knowledge import ingest as knowledge
 from mnestic.starter.cli.retrieval import agent_settings, context, retrievals, search
 
@@ -14,7 +14,7 @@ for _command in (entries.add, entries.show, entries.change, entries.remove, entr
     app.command()(_command)
 app.command("list")(entries.list_)
 app.command("search")(search.search)
-app.command("signals")(signals.list_signals)
+app.command("events")(events.list_events)
 app.command("context")(context.context)
 app.command("retrievals")(retrievals.retrievals)
 app.command("forget")(forgetting.forget)

@@ -19,9 +19,9 @@ from mnestic.memory.knowledge.claims import (
     name_key,
 )
 from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.events import EventKind, StoredEvent
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
 from mnestic.memory.knowledge.predicates import check_predicate
-from mnestic.memory.knowledge.signals import SignalKind, StoredEvent
 from mnestic.memory.knowledge.subjects import spelt
 from mnestic.memory.knowledge.world.histories import FactHistory, history_of
 from mnestic.memory.knowledge.world.world_model import World, world_of
@@ -257,7 +257,7 @@ class KnowledgeClient(ChecksTexts):
             return changes
 
     async def list_signals(
-        self, *, after: int | None = None, kinds: Sequence[SignalKind] = (), limit: int = 100
+        self, *, after: int | None = None, kinds: Sequence[EventKind] = (), limit: int = 100
     ) -> tuple[StoredEvent, ...]:
         """What subscribers are told, after a signal's number, or from the first that is kept.
 
@@ -268,14 +268,14 @@ class KnowledgeClient(ChecksTexts):
             InvalidInputError: there has been no signal of that number yet.
         """
         async with self._transaction(write=False) as transaction:
-            return await transaction.signals.list_signals(after=after, kinds=kinds, limit=limit)
+            return await transaction.events.list_events(after=after, kinds=kinds, limit=limit)
 
     async def trim_signals(self, before: datetime) -> int:
         """Removes signals from before a moment; returns how many, each batch in its transaction."""
         trimmed = 0
         while True:
             async with self._transaction(write=True) as transaction:
-                gone = await transaction.signals.trim(before)
+                gone = await transaction.events.trim(before)
             trimmed += gone
             if not gone:
                 return trimmed

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary
 from mnestic.memory.forgetting.ports import ForgettingStore
-from mnestic.memory.knowledge.ports import EntryStore, FactStore, IngestStateStore, SignalStore
+from mnestic.memory.knowledge.ports import EntryStore, EventStore, FactStore, IngestStateStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
@@ -105,9 +105,9 @@ class PostgresTransaction:
         return self._stores.learning
 
     @property
-    def signals(self) -> SignalStore:
+    def events(self) -> EventStore:
         """See the port."""
-        return self._stores.signals
+        return self._stores.events
 
     @property
     def episodes(self) -> EpisodeStore:

@@ -14,10 +14,10 @@ from mnestic.stores.postgres.jobs.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.jobs.waits import PostgresWaitStore
 from mnestic.stores.postgres.jobs.working_memory import PostgresWorkingMemoryStore
 from mnestic.stores.postgres.knowledge.entries import PostgresEntryStore
+from mnestic.stores.postgres.knowledge.events import PostgresEventStore
 from mnestic.stores.postgres.knowledge.facts import PostgresFactStore
 from mnestic.stores.postgres.knowledge.ingest_states import PostgresIngestStateStore
 from mnestic.stores.postgres.knowledge.resources import PostgresResourceStore
-from mnestic.stores.postgres.knowledge.signals import PostgresSignalStore
 from mnestic.stores.postgres.ledger import PostgresLedger
 from mnestic.stores.postgres.models.usage import PostgresUsageStore
 from mnestic.stores.postgres.retrieval.agent_settings import PostgresSettingStore
@@ -35,7 +35,7 @@ class TableStores:
         self.facts = PostgresFactStore(unit)
         self.entries = PostgresEntryStore(unit, embedder)
         self.learning = PostgresIngestStateStore(unit)
-        self.signals = PostgresSignalStore(unit)
+        self.events = PostgresEventStore(unit)
         self.episodes = PostgresEpisodeStore(unit)
         self.snapshots = PostgresSnapshotStore(unit)
         self.waits = PostgresWaitStore(unit)

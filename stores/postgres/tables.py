@@ -299,7 +299,7 @@ class UsageRow(Table, table=True):
 
 
 class RevisionRow(Table, table=True):
-    """Counters of an agent: transactions that wrote its memory, those that changed knowledge, and signals."""
+    """Counters of an agent: transactions that wrote its memory, those that changed knowledge, and events."""
 
     __tablename__ = "agent_revision"
 

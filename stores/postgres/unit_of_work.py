@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.signals import Signal
+from mnestic.memory.knowledge.events import MemoryEvent
 from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.connections import run_together
 from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
@@ -43,7 +43,7 @@ RETURNING revision
 _AUDIT, _FINISH_WRITE = read_query("add_audit_rows"), read_query("finish_write")
 # The first part of a write's action, where it changes what searches read.
 _KNOWLEDGE = frozenset({"entry", "claim", "fact", "predicate", "setting"})
-_SIGNALS = TypeAdapter(list[Signal])
+_EVENTS = TypeAdapter(list[MemoryEvent])
 
 
 class UnitOfWork:
@@ -61,7 +61,7 @@ class UnitOfWork:
         self._is_begun = self._is_over = False
         self._wrote = self._knows_more = False
         self._trail: list[tuple[str, str, str | None]] = []
-        self._signals: list[Signal] = []
+        self._events: list[MemoryEvent] = []
         self._revision: int | None = None
         self._at_end: list[Query] = []
 
@@ -121,9 +121,9 @@ class UnitOfWork:
         """Notes that what searches read has changed, by what is no write of its own."""
         self._knows_more = True
 
-    def publish(self, *signals: Signal) -> None:
+    def publish(self, *events: MemoryEvent) -> None:
         """Publishes events of memory to subscribers, as part of this transaction."""
-        self._signals += signals
+        self._events += events
 
     async def now(self) -> datetime:
         """The time at which the transaction began, by the database's clock."""
@@ -150,21 +150,21 @@ class UnitOfWork:
         self._at_end.append(query)
 
     async def finish(self) -> None:
-        """Writes what every transaction leaves behind: revision, signals, audit rows; and commits."""
+        """Writes what every transaction leaves behind: revision, events, audit rows; and commits."""
         last = [*self._at_end]
-        if self._wrote or self._knows_more or self._signals:
+        if self._wrote or self._knows_more or self._events:
             last.append(_FINISH_WRITE.bind(self._audited() | self._counted()))
         elif self._trail:
             last.append(_AUDIT.bind(self._audited()))
         await self.rows_of(*last, COMMIT)
 
     def _counted(self) -> dict[str, Any]:
-        """By how much the agent's counts rise, and the signals."""
+        """By how much the agent's counts rise, and the events."""
         return {
             "revisions": int(self._wrote and self._revision is None),
             "knowledge": int(self._knows_more),
-            "signal_count": len(self._signals),
-            "signals": _SIGNALS.dump_json(self._signals).decode(),
+            "event_count": len(self._events),
+            "events": _EVENTS.dump_json(self._events).decode(),
         }
 
     def _audited(self) -> dict[str, str]:

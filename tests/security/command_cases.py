@@ -97,7 +97,7 @@ COMMAND_CASES: Mapping[str, Case] = {
         *("--channel", "client", "--subject", "Mara"),
     ),
     "memory context": lambda *_: (QUESTION, *ADA),
-    "memory signals": lambda k, _: (*ADA, "--after", str(k.signal)),
+    "memory events": lambda k, _: (*ADA, "--after", str(k.signal)),
     "memory retrievals": lambda k, _: (*ADA, *_cursor(k, "retrievals")),
     "memory forget": lambda k, _: (TOPIC, *ADA, "--confirm", k.token),
     "memory forget --yes": lambda *_: (TOPIC, *ADA),

@@ -204,7 +204,7 @@ async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(empty_url:
         changes = await transaction.facts.claim(extracted.claims(workflow_run=None))
         taught = await transaction.facts.list_from(("s", "learned"))
     async with memory.transaction(**scope, write=False) as transaction:
-        signals = await transaction.signals.list_signals()
+        signals = await transaction.events.list_events()
         other = await transaction.entries.list_unembedded("other-model", limit=9)
     await memory.close()
 

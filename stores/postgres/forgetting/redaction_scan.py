@@ -38,9 +38,9 @@ from mnestic.stores.postgres.jobs.waits import WAIT
 from mnestic.stores.postgres.jobs.working_memory import WORKING
 from mnestic.stores.postgres.knowledge.beliefs import CLAIM, FACT, PREDICATE
 from mnestic.stores.postgres.knowledge.entries import ENTRY
+from mnestic.stores.postgres.knowledge.events import EVENT
 from mnestic.stores.postgres.knowledge.ingest_states import LEARNING
 from mnestic.stores.postgres.knowledge.resources import RESOURCE
-from mnestic.stores.postgres.knowledge.signals import SIGNAL
 from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import SETTING
 from mnestic.stores.postgres.retrieval.retrieval_log import INJECTION
@@ -130,7 +130,7 @@ _HELD: Mapping[str, _Held] = MappingProxyType(
         ),
         "claim": _Held(of=CLAIM, key=("id",), said=("subject", "predicate", "object")),
         "fact": _Held(of=FACT, key=("id",), said=("subject", "predicate", "object")),
-        "signal": _Held(of=SIGNAL, key=("number",), said=("subject", "predicate"), locked=True),
+        "signal": _Held(of=EVENT, key=("number",), said=("subject", "predicate"), locked=True),
         "audit_log": _Held(of=table(AuditRow), key=("id",), said=("target", "reason")),
     }
 )

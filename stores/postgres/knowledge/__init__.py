@@ -1,1 +1,1 @@
-"""What is known: resources, claims, facts, entries, vectors and signals."""
+"""What is known: resources, claims, facts, entries, vectors and events."""

@@ -19,8 +19,8 @@ from mnestic.memory.knowledge.entries import (
     Unembedded,
 )
 from mnestic.memory.knowledge.entry_features import marks_of
+from mnestic.memory.knowledge.events import entry_event
 from mnestic.memory.knowledge.predicates import NAMING
-from mnestic.memory.knowledge.signals import entry_event
 from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.language.terms import first_terms
 from mnestic.memory.ports import Embedder, WordEmbedder

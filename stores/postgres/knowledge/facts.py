@@ -11,10 +11,10 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.knowledge.claims import Claim, check_name, check_time, name_key
+from mnestic.memory.knowledge.events import fact_events, pattern_events
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactQuery, FactStatus, Interval
 from mnestic.memory.knowledge.predicates import Predicate, check_predicate
 from mnestic.memory.knowledge.relations import Mention, Place
-from mnestic.memory.knowledge.signals import pattern_events, signals_of
 from mnestic.memory.knowledge.subjects import NamedSubject
 from mnestic.memory.knowledge.world.patterns import FEWEST_CLAIMS, patterns_of
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
@@ -289,7 +289,7 @@ class PostgresFactStore:
             for statement, rows in ((_UPDATE_FACT, updated), (_INSERT_FACT, added)):
                 if rows:
                     await self._unit.run(statement, packed(self._unit.owner, rows, what="facts"))
-        self._unit.publish(*signals_of(changes, nameless=nameless))
+        self._unit.publish(*fact_events(changes, nameless=nameless))
         for change in changes:
             done = change.fact.status if change.after else "withdrawn"
             self._unit.wrote(f"fact.{done}", change.fact.id)

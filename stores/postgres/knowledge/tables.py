@@ -1,4 +1,4 @@
-"""The tables of knowledge: claims and facts, entries, the indexes that find entries, and signals."""
+"""The tables of knowledge: claims and facts, entries, the indexes that find entries, and events."""
 
 from datetime import datetime
 from typing import Any
@@ -331,8 +331,8 @@ class LearningRow(Table, table=True):
     updated_at: datetime = instant()
 
 
-class SignalRow(Table, table=True):
-    """A signal to subscribers about a change of memory: the outbox."""
+class EventRow(Table, table=True):
+    """An event for subscribers about a change of memory: the outbox."""
 
     __tablename__ = "signal"
     __table_args__ = (

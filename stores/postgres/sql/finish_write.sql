@@ -1,23 +1,23 @@
--- What a transaction that wrote leaves behind: its audit rows, the agent's counts, and its signals.
+-- What a transaction that wrote leaves behind: its audit rows, the agent's counts, and its events.
 -- The row that counts is the last that a transaction locks, so writers of one agent cannot lock each other out. It stays
--- locked until the transaction commits, so a signal is seen after all before it. It is written once: each version of it that
+-- locked until the transaction commits, so an event is seen after all before it. It is written once: each version of it that
 -- a transaction makes is a dead row afterwards.
 WITH noted AS ( -- include add_audit_rows
 ),
 counted AS (
     INSERT INTO mnestic.agent_revision AS r (tenant_id, agent_id, revision, knowledge, signals, updated_at)
-    SELECT %(tenant_id)s, %(agent_id)s, %(revisions)s, %(knowledge)s, %(signal_count)s, now()
+    SELECT %(tenant_id)s, %(agent_id)s, %(revisions)s, %(knowledge)s, %(event_count)s, now()
     ON CONFLICT (tenant_id, agent_id)
     DO UPDATE SET revision = r.revision + excluded.revision,
                   knowledge = r.knowledge + excluded.knowledge,
                   signals = r.signals + excluded.signals,
                   updated_at = excluded.updated_at
-    RETURNING signals - %(signal_count)s AS before
+    RETURNING signals - %(event_count)s AS before
 )
 INSERT INTO mnestic.signal
        (tenant_id, agent_id, number, kind, target, ids, subject, predicate, details, at)
 SELECT %(tenant_id)s, %(agent_id)s, before + place, kind, target, ids, subject, predicate, details, now()
   FROM counted, ROWS FROM (
-       jsonb_to_recordset(CAST(%(signals)s AS jsonb))
+       jsonb_to_recordset(CAST(%(events)s AS jsonb))
        AS (kind text, target text, ids jsonb, subject text, predicate text, details jsonb)
      ) WITH ORDINALITY AS sent (kind, target, ids, subject, predicate, details, place)

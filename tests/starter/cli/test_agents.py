@@ -9,7 +9,7 @@ READING = [
     ("memory", "list"),
     ("memory", "search", "Where does Mara live?"),
     ("memory", "context", "Where does Mara live?"),
-    ("memory", "signals"),
+    ("memory", "events"),
     ("memory", "retrievals"),
     ("memory", "world", "Mara"),
     ("memory", "stats"),

@@ -66,13 +66,13 @@ async def test_what_is_known_of_a_subject_is_told_with_what_to_expect(ask: Ask) 
 
 @pytest.mark.usefixtures("told")
 async def test_a_pattern_is_told_once_when_it_has_its_support(ask: Ask) -> None:
-    asked = ("memory", "signals", "--kind", "memory.pattern", *ADA, "--json")
+    asked = ("memory", "events", "--kind", "memory.pattern", *ADA, "--json")
 
-    (signal,) = (await ask(*asked)).document["signals"]
+    (event,) = (await ask(*asked)).document["events"]
 
-    assert (signal["subject"], signal["predicate"]) == ("Mara", "attended")
-    assert signal["details"]["interval_days"] == 7
-    assert len(signal["details"]["support"]) == 3
+    assert (event["subject"], event["predicate"]) == ("Mara", "attended")
+    assert event["details"]["interval_days"] == 7
+    assert len(event["details"]["support"]) == 3
 
 
 async def test_nothing_is_known_of_a_stranger(ask: Ask) -> None:

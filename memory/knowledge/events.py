@@ -1,6 +1,6 @@
-"""Signals: what subscribers are told about changes of memory, each with the change it tells of.
+"""Events: what subscribers learn about changes of memory, each written with its change.
 
-A signal is written in the transaction of its change, so that there is none without the other. It
+An event is written in the transaction of its change, so that there is none without the other. It
 names what changed and holds no content: whoever wants that reads it, as it is by then.
 """
 
@@ -13,7 +13,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.facts import Fact, FactChange
 from mnestic.memory.knowledge.world.patterns import Pattern
 
-SignalKind = Literal[
+EventKind = Literal[
     "memory.stored",  # an entry or a fact is new
     "memory.merged",  # the same fact was said again, and is more certain
     "memory.conflict",  # another object of a predicate that has one at a time; a fact made way
@@ -25,53 +25,55 @@ SignalKind = Literal[
     "memory.deleted",  # an entry or a fact is deleted
     "memory.pattern",  # a pattern has its support
 ]
-SignalTarget = Literal["entry", "fact", "pattern"]
+EventTarget = Literal["entry", "fact", "pattern"]
 
 
-class Signal(DeferredModel):
+class MemoryEvent(DeferredModel):
     """What happened to an entry, a fact or a pattern; entries of one transaction share one."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    kind: SignalKind
-    target: SignalTarget
+    kind: EventKind
+    target: EventTarget
     ids: tuple[str, ...]
     subject: str | None = None
     predicate: str | None = None
     details: dict[str, Any] = Field(default_factory=dict)
 
 
-class StoredEvent(Signal):
-    """A signal in the outbox. Numbers of an agent have no gaps, and come to be seen in their order."""
+class StoredEvent(MemoryEvent):
+    """An event in the outbox. Numbers of an agent have no gaps, and come to be seen in their order."""
 
     number: int
     at: AwareDatetime
 
 
-def entry_event(kind: SignalKind, entry_ids: Sequence[str]) -> Signal:
-    """What there is to tell about entries of one transaction."""
-    return Signal(kind=kind, target="entry", ids=tuple(entry_ids))
+def entry_event(kind: EventKind, entry_ids: Sequence[str]) -> MemoryEvent:
+    """The event of the entries of one transaction."""
+    return MemoryEvent(kind=kind, target="entry", ids=tuple(entry_ids))
 
 
-def signals_of(changes: Sequence[FactChange], *, nameless: bool = False) -> tuple[Signal, ...]:
-    """What there is to tell about changes of facts, in their order.
+def fact_events(
+    changes: Sequence[FactChange], *, nameless: bool = False
+) -> tuple[MemoryEvent, ...]:
+    """The events of changes of facts, in their order.
 
-    With `nameless`, not of whom a fact was that is gone: it was forgotten.
+    With `nameless`, the subject of a withdrawn fact is left out, because it was forgotten.
     """
-    told = (signal for change in changes for signal in _about(change))
+    told = (event for change in changes for event in _about(change))
     return tuple(
-        signal.model_copy(update={"subject": None, "predicate": None})
-        if nameless and signal.kind == "memory.withdrawn"
-        else signal
-        for signal in told
+        event.model_copy(update={"subject": None, "predicate": None})
+        if nameless and event.kind == "memory.withdrawn"
+        else event
+        for event in told
     )
 
 
-def pattern_events(before: Sequence[Pattern], after: Sequence[Pattern]) -> tuple[Signal, ...]:
-    """That there are patterns which there were not before."""
+def pattern_events(before: Sequence[Pattern], after: Sequence[Pattern]) -> tuple[MemoryEvent, ...]:
+    """The events of patterns that are new."""
     known = {pattern.id for pattern in before}
     return tuple(
-        Signal(
+        MemoryEvent(
             kind="memory.pattern",
             target="pattern",
             ids=(pattern.id,),
@@ -88,18 +90,18 @@ def pattern_events(before: Sequence[Pattern], after: Sequence[Pattern]) -> tuple
     )
 
 
-def _about(change: FactChange) -> Iterator[Signal]:
+def _about(change: FactChange) -> Iterator[MemoryEvent]:
     before, after = change.before, change.after
     if after is None:
-        yield _signal("memory.withdrawn", change.fact)
+        yield _event("memory.withdrawn", change.fact)
         return
     if after.superseded_by and (before is None or before.superseded_by != after.superseded_by):
         details = {"superseded_by": after.superseded_by, "end": after.end}
-        yield _signal("memory.conflict", after, details)
-    yield _signal(_kind(before, after), after, _details(after))
+        yield _event("memory.conflict", after, details)
+    yield _event(_kind(before, after), after, _details(after))
 
 
-def _kind(before: Fact | None, after: Fact) -> SignalKind:
+def _kind(before: Fact | None, after: Fact) -> EventKind:
     if after.status == "deleted":
         return "memory.changed" if before and before.status == "deleted" else "memory.deleted"
     if before is None:
@@ -123,8 +125,8 @@ def _details(fact: Fact) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _signal(kind: SignalKind, fact: Fact, details: dict[str, Any] | None = None) -> Signal:
-    return Signal(
+def _event(kind: EventKind, fact: Fact, details: dict[str, Any] | None = None) -> MemoryEvent:
+    return MemoryEvent(
         kind=kind,
         target="fact",
         ids=(fact.id,),

@@ -11,7 +11,7 @@ import pytest
 from mnestic.memory.errors import EventsTrimmedError, InvalidInputError
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.memory.knowledge.signals import StoredEvent
+from mnestic.memory.knowledge.events import StoredEvent
 from mnestic.memory.ports import Transaction
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
@@ -44,7 +44,7 @@ async def say(begin: Begin, *claims: Claim, **scope: Any) -> None:
 
 async def signals(begin: Begin, **asked: Any) -> tuple[StoredEvent, ...]:
     async with begin(write=False) as transaction:
-        return await transaction.signals.list_signals(**asked)
+        return await transaction.events.list_events(**asked)
 
 
 async def test_a_contradiction_is_told_with_what_came_of_it(begin: Begin) -> None:
@@ -189,7 +189,7 @@ async def test_signals_are_read_by_kind_and_in_pages(begin: Begin) -> None:
 async def test_a_number_that_was_not_given_yet_is_refused(begin: Begin, after: int) -> None:
     await say(begin, claim(1, "Ghent"))
 
-    with pytest.raises(InvalidInputError, match="the last signal is 1"):
+    with pytest.raises(InvalidInputError, match="the last event is 1"):
         await signals(begin, after=after)
 
 
@@ -197,10 +197,10 @@ async def test_who_comes_after_the_trimming_is_told_so(begin: Begin) -> None:
     for number in range(6):
         await say(begin, claim(number, "tea", predicate=f"p{number}"))
     async with begin() as transaction:
-        assert await transaction.signals.trim(NOON) == 0
-        assert await transaction.signals.trim(LATER, limit=4) == 4
+        assert await transaction.events.trim(NOON) == 0
+        assert await transaction.events.trim(LATER, limit=4) == 4
 
-    with pytest.raises(EventsTrimmedError, match=r"signals 3 to 4 are trimmed.*go on after 4"):
+    with pytest.raises(EventsTrimmedError, match=r"events 3 to 4 are trimmed.*go on after 4"):
         await signals(begin, after=2)
     assert [told.number for told in await signals(begin)] == [5, 6]
     assert [told.number for told in await signals(begin, after=4)] == [5, 6]
@@ -209,7 +209,7 @@ async def test_who_comes_after_the_trimming_is_told_so(begin: Begin) -> None:
 async def test_numbers_go_on_after_everything_is_trimmed(begin: Begin) -> None:
     await say(begin, claim(1, "Ghent"))
     async with begin() as transaction:
-        assert await transaction.signals.trim(LATER) == 1
+        assert await transaction.events.trim(LATER) == 1
 
     await say(begin, claim(1, "tea", predicate="likes"))
 
@@ -223,4 +223,4 @@ async def test_another_agent_and_another_tenant_are_told_nothing(begin: Begin) -
 
     for stranger in ({"agent": "eve"}, {"tenant": "other"}):
         async with begin(write=False, **stranger) as transaction:
-            assert await transaction.signals.list_signals() == ()
+            assert await transaction.events.list_events() == ()
