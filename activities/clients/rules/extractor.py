@@ -181,7 +181,7 @@ def _bonds_in(sentence: Sentence, bonds: Iterable[Relationship], text: str) -> I
         for name in bond.names:
             if name_key(name) == name_key(bond.owner):
                 continue
-            kind = "ended" if bond.is_gone or _is_lost(bond, text) else "affirmed"
+            kind = "ended" if bond.has_ended or _is_lost(bond, text) else "affirmed"
             yield Extracted(
                 kind=kind, subject=bond.owner, predicate=bond.kin.predicate, object=name, span=span
             )

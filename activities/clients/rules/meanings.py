@@ -386,7 +386,7 @@ def _intention(clause: Clause, times: Times) -> Iterator[Extracted]:
     name = phrase(clause.phrase) if is_noun else verb_phrase(clause.phrase)
     if name is None:
         return
-    dropped = verb.is_negated or verb.is_over
+    dropped = verb.is_negated or verb.is_past
     for subject in clause.subject.names:
         predicate = "plans" if verb.mood == "plan" else "wants"
         kind: ClaimKind = "ended" if dropped else "affirmed"

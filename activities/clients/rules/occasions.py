@@ -65,7 +65,7 @@ def occasions_of(clause: Clause, setting: Setting) -> Iterator[Extracted]:
     if clause.subject.noun:
         if clause.verb.mood != "plain":
             return
-        if clause.verb.is_negated or clause.verb.is_over:
+        if clause.verb.is_negated or clause.verb.is_past:
             if (
                 clause.verb.lemma == "be"
                 and clause.verb.tense == "present"
@@ -218,7 +218,7 @@ def _is_parting(clause: Clause) -> bool:
 
 def _together(clause: Clause, times: Times, setting: Setting) -> Iterator[Extracted]:
     verb = clause.verb
-    if verb.is_over or (verb.is_negated and _NO_MORE.search(clause.rest)):
+    if verb.is_past or (verb.is_negated and _NO_MORE.search(clause.rest)):
         yield from _parted(clause, times)
         return
     whom = clause.subject.with_speaker or setting.cast.only_person()
@@ -237,8 +237,8 @@ def _status(clause: Clause, times: Times, status: str) -> Iterator[Extracted]:
     verb, whom, subject = clause.verb, clause.subject.with_speaker, clause.subject.names[0]
     begins = times.begins if times.since or verb.lemma == "get" else None
     predicate = {"engaged": "engaged_to", "married": "married_to"}.get(status)
-    if verb.is_negated or verb.is_over:
-        if verb.is_over or _NO_MORE.search(clause.rest):
+    if verb.is_negated or verb.is_past:
+        if verb.is_past or _NO_MORE.search(clause.rest):
             yield claim(clause, subject, "relationship_status", status, kind="ended")
             if predicate:
                 yield claim(clause, subject, predicate, None, kind="ended")

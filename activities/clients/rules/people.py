@@ -86,7 +86,7 @@ class Relationship:
     start: int
     end: int
     following: int
-    is_gone: bool = False
+    has_ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _bond_of(words: Sequence[Word], index: int, place: int, *, owner: str) -> Re
         words[index].start,
         words[following - 1].end,
         following,
-        is_gone=bool(gone) or ("first" in adjectives and kin.predicate in _COUPLES),
+        has_ended=bool(gone) or ("first" in adjectives and kin.predicate in _COUPLES),
     )
 
 
@@ -280,11 +280,11 @@ class Cast:
         is_claimed = words[place].low == "is"
         if is_claimed and index and words[index - 1].low not in _OPENS:
             return None  # "It is false that Nora is my sister"
-        is_over = is_claimed and [word.low for word in words[place + 1 : place + 3]] == [
+        is_past = is_claimed and [word.low for word in words[place + 1 : place + 3]] == [
             "no",
             "longer",
         ]
-        place += 2 * is_over
+        place += 2 * is_past
         bond = bond_at(words, place + 1, speaker=self.speaker)
         if (
             bond is None
@@ -300,7 +300,7 @@ class Cast:
             subject=subject,
             start=start,
             end=end,
-            is_gone=bond.is_gone or is_over,
+            has_ended=bond.has_ended or is_past,
         )
 
     def _had(self, words: Sequence[Word], index: int) -> Relationship | None:

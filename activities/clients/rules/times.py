@@ -42,7 +42,7 @@ class Times:
 def times_of(clause: Clause, at: datetime) -> Times:
     """The times of a clause that was said at a moment."""
     tense: Tense = clause.verb.tense
-    if clause.verb.mood in {"stopped", "used_to"} or clause.verb.is_over:
+    if clause.verb.mood in {"stopped", "used_to"} or clause.verb.is_past:
         tense = "past"
     found: dict[str, Period] = {}
     for mention in clause.dates:

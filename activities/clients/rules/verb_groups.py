@@ -42,7 +42,7 @@ _PERFECT, _PAST = frozenset({"participle"}), frozenset({"past"})
 class VerbGroup:
     """A verb, and all that is said by the words around it.
 
-    `following` is the word after it; `phrase` is where a planned or wished verb stands. `is_over` is
+    `following` is the word after it; `phrase` is where a planned or wished verb stands. `is_past` is
     "no longer"; `is_never` is "never"; `has_begun` is "started to"; `is_remote` is "had lived",
     before something else that is past; `governor` is the verb that plans.
     """
@@ -54,7 +54,7 @@ class VerbGroup:
     mood: Mood = "plain"
     is_negated: bool = False
     is_never: bool = False
-    is_over: bool = False
+    is_past: bool = False
     is_perfect: bool = False
     is_remote: bool = False
     is_progressive: bool = False
@@ -284,7 +284,7 @@ def _group(
         mood=mood,
         is_negated=state.negated,
         is_never=state.never,
-        is_over=state.over,
+        is_past=state.over,
         is_perfect=state.perfect,
         is_remote=state.perfect and state.past,
         is_progressive=state.progressive,

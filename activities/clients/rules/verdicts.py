@@ -44,11 +44,11 @@ def verdict_of(kind: Kind, clause: Clause, times: Times, *, at: datetime) -> Ver
     if verb.mood == "modal" or _is_for_a_while(clause) or _HARDLY_ANY.match(clause.rest):
         return "nothing"
     if verb.mood == "wish":
-        if verb.is_over or is_no_more(clause):
+        if verb.is_past or is_no_more(clause):
             return "dropped"
         return "nothing" if verb.is_negated else "wished"
     if verb.mood == "plan":
-        return "dropped" if verb.is_negated or verb.is_over else "planned"
+        return "dropped" if verb.is_negated or verb.is_past else "planned"
     if verb.is_remote:
         return (
             "was"
@@ -72,7 +72,7 @@ def _standing(clause: Clause, times: Times, at: datetime) -> Verdict:
     verb = clause.verb
     if verb.mood == "used_to":
         return "nothing" if verb.is_negated else "used_to"
-    if verb.mood == "stopped" or verb.is_over:
+    if verb.mood == "stopped" or verb.is_past:
         return "nothing" if verb.is_negated or verb.tense == "future" else "ended"
     if verb.is_negated:
         return _denied(clause, times)
@@ -121,7 +121,7 @@ def _felt(clause: Clause, times: Times, at: datetime) -> Verdict:
 
 def _happened(clause: Clause, times: Times, at: datetime) -> Verdict:
     verb = clause.verb
-    if verb.mood != "plain" or verb.is_over:
+    if verb.mood != "plain" or verb.is_past:
         return "nothing"
     if verb.is_negated:
         if verb.tense == "past":
@@ -136,7 +136,7 @@ def _travelled(clause: Clause, times: Times, at: datetime) -> Verdict:
     verb = clause.verb
     if verb.mood != "plain":
         return "nothing"
-    if verb.is_negated or verb.is_over:
+    if verb.is_negated or verb.is_past:
         return "dropped" if verb.is_progressive or verb.tense == "future" else "nothing"
     if verb.tense == "past":
         return "is"
@@ -171,7 +171,7 @@ def _introduced(clause: Clause, _times: Times, _at: datetime) -> Verdict:
     verb, subject = clause.verb, clause.subject
     is_alone = subject.person == "first" and not subject.is_plural and not subject.with_speaker
     is_so = verb.tense == "present" and verb.mood == "plain" and not verb.is_negated
-    return "is" if is_alone and is_so and not verb.is_over else "nothing"
+    return "is" if is_alone and is_so and not verb.is_past else "nothing"
 
 
 _BY_KIND: Mapping[Kind, Callable[[Clause, Times, datetime], Verdict]] = {
