@@ -33,7 +33,7 @@ async def find_cuts(
     cuts = {place: topic.cut(content) for place, content in contents.items()}
     cuts = {place: cut for place, cut in cuts.items() if cut.gone}
     spans = await transaction.forgetting.spans_from(cuts)
-    gone = [claim for claim, place, span in spans if not cuts[place].holds(span)]
+    gone = [claim for claim, place, span in spans if not cuts[place].contains(span)]
     return MessageCuts(cuts=cuts, claims=tuple(gone))
 
 

@@ -166,9 +166,9 @@ class _Purge:
         table = self._asked.table
         gone = [one for one in dealt if one.takes_others]
         purged = Counter(await self._take(transaction, [one.row.key for one in gone]))
-        cut = [one for one in dealt if one.is_cut]
+        cut = [one for one in dealt if one.has_cut_sentences]
         purged += Counter(await self._cut(transaction, cut) if cut else {})
-        written = [one for one in dealt if not (one.takes_others or one.is_cut)]
+        written = [one for one in dealt if not (one.takes_others or one.has_cut_sentences)]
         for one in written:
             await self._write(transaction, one)
         await self._count(transaction, purged + Counter({table: len(written)}))
@@ -190,7 +190,7 @@ class _Purge:
         keys = [one.row.key for one in cut]
         is_message = self._asked.table == "resource"
         entries = [] if is_message else [key[0] for key in keys]
-        known = await transaction.forgetting.places_of(entries)
+        known = await transaction.forgetting.list_sources(entries)
         places = (
             {(key[0], key[1]) for key in keys}
             if is_message
@@ -227,7 +227,7 @@ class _Purge:
 
     async def _remove(self, transaction: Transaction, entry_ids: Collection[str]) -> dict[str, int]:
         """Entries with their messages, and all that was learned from those."""
-        messages = await transaction.forgetting.places_of(entry_ids)
+        messages = await transaction.forgetting.list_sources(entry_ids)
         places = {place for _, place in messages if place is not None}
         known = [entry_id for entry_id, _ in messages]
         return await self._empty(transaction, places, entries=known)

@@ -16,7 +16,7 @@ from mnestic.memory.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
-from mnestic.memory.forgetting.requests import CLOSE, ForgottenItem, LeftOver
+from mnestic.memory.forgetting.requests import CLOSE, ForgottenItem, RemainingRow
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.queries import MOST_RESULTS, RetrievalPolicy, RetrievalQuery
@@ -49,7 +49,7 @@ class TopicMeaning:
     """What is close to a topic in meaning, without its words, the closest first; and what could not be compared with it."""
 
     close: tuple[ForgottenItem, ...]
-    uncompared: tuple[LeftOver, ...]
+    uncompared: tuple[RemainingRow, ...]
 
 
 async def find_entries_by_meaning(
@@ -100,7 +100,7 @@ async def find_entries_by_meaning(
             if not (meant.is_in(one.entry.content) or meant.is_like(one.entry.content))
         ),
         uncompared=tuple(
-            LeftOver(kind="entry", name=one.id, why=_UNCOMPARED)
+            RemainingRow(kind="entry", name=one.id, why=_UNCOMPARED)
             for one in (*refused, *zero)
             if not meant.is_in(one.content)
         ),

@@ -12,7 +12,7 @@ from typing import Any
 from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.memory.forgetting.ports import ScannedRow
 from mnestic.memory.forgetting.redaction import CUT, RowRedaction, redaction_of
-from mnestic.memory.forgetting.requests import LeftOver
+from mnestic.memory.forgetting.requests import RemainingRow
 from mnestic.memory.forgetting.topics import Topic, topic_content_words, topic_words
 from mnestic.memory.ports import Transaction
 
@@ -41,7 +41,7 @@ class MatchedRow:
 
     row: ScannedRow
     remedy: RowRedaction
-    left: LeftOver | None = None
+    left: RemainingRow | None = None
 
     @property
     def takes_others(self) -> bool:
@@ -49,7 +49,7 @@ class MatchedRow:
         return self.remedy.remove and self.row.table in _TAKING
 
     @property
-    def is_cut(self) -> bool:
+    def has_cut_sentences(self) -> bool:
         """Whether it loses sentences, and with it the claims that stand in them."""
         return self.row.table in CUT and "content" in self.remedy.values
 
@@ -105,19 +105,21 @@ async def each_page(
         after, more = page.after, page.after is not None
 
 
-async def _left(transaction: Transaction, row: ScannedRow, running: RunningJobs) -> LeftOver | None:
+async def _left(
+    transaction: Transaction, row: ScannedRow, running: RunningJobs
+) -> RemainingRow | None:
     """Why a row is left as it is, if it is."""
     name = row.key[0]
     if row.table == "setting":
-        return LeftOver(kind="setting", name=name, why="somebody has set it")
+        return RemainingRow(kind="setting", name=name, why="somebody has set it")
     if row.table == "predicate":
-        return LeftOver(kind="predicate", name=name, why="it is of all agents of the tenant")
+        return RemainingRow(kind="predicate", name=name, why="it is of all agents of the tenant")
     if row.table == "plan":
         return await _left_plan(transaction, name, running)
     if row.table == "working_memory" and await running.has_session(transaction, name):
-        return LeftOver(kind="session", name=name, why="has a job that runs")
+        return RemainingRow(kind="session", name=name, why="has a job that runs")
     job_id = await _holder(transaction, row, running)
-    return LeftOver(kind="job", name=job_id, why="is running") if job_id else None
+    return RemainingRow(kind="job", name=job_id, why="is running") if job_id else None
 
 
 async def _holder(transaction: Transaction, row: ScannedRow, running: RunningJobs) -> str | None:
@@ -139,12 +141,14 @@ async def find_reader(
     return None
 
 
-async def _left_plan(transaction: Transaction, plan: str, running: RunningJobs) -> LeftOver | None:
+async def _left_plan(
+    transaction: Transaction, plan: str, running: RunningJobs
+) -> RemainingRow | None:
     """A plan is of all agents of the tenant: it goes if ended jobs of this one alone have waited in it."""
     uses = (await transaction.forgetting.uses_of_plans([plan]))[plan]
     if not uses or any(agent_id != running.agent_id for _, agent_id in uses):
-        return LeftOver(kind="plan", name=plan, why="others may use it")
+        return RemainingRow(kind="plan", name=plan, why="others may use it")
     for job_id, _ in uses:
         if await running.has_job(transaction, job_id):
-            return LeftOver(kind="plan", name=plan, why=f"job {job_id} is running")
+            return RemainingRow(kind="plan", name=plan, why=f"job {job_id} is running")
     return None

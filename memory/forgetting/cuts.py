@@ -47,7 +47,7 @@ class SentenceCut:
         left = " ".join(filter(None, kept)).strip()
         return left if any(map(str.isalnum, left)) else ""
 
-    def holds(self, span: Span | None) -> bool:
+    def contains(self, span: Span | None) -> bool:
         """Whether words that stand in the text are left; of words without a place nobody knows."""
         return span is not None and all(
             span.end <= start or end <= span.start for start, end in self.gone

@@ -133,7 +133,7 @@ class ForgettingStore(Protocol):
         """The ids of entries that messages became."""
         ...
 
-    async def places_of(self, entries: Collection[str]) -> tuple[tuple[str, Place | None], ...]:
+    async def list_sources(self, entries: Collection[str]) -> tuple[tuple[str, Place | None], ...]:
         """Entries, as far as they are there, with the messages that they are of."""
         ...
 

@@ -62,7 +62,7 @@ class ForgottenItem(DeferredModel):
     score: float | None = None
 
 
-class LeftOver(DeferredModel):
+class RemainingRow(DeferredModel):
     """What speaks of a topic and is not touched, or an entry that may and could not be compared with it, and why."""
 
     model_config = ConfigDict(frozen=True)
@@ -97,7 +97,7 @@ class TopicForgotten(Purged):
     dry_run: bool = False
     token: str | None = None
     items: tuple[ForgottenItem, ...] = ()
-    left: tuple[LeftOver, ...] = ()
+    left: tuple[RemainingRow, ...] = ()
 
     @property
     def by_meaning(self) -> tuple[str, ...]:

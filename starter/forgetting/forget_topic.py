@@ -19,8 +19,8 @@ from mnestic.memory.forgetting.confirmation_tokens import check_token, token_of
 from mnestic.memory.forgetting.requests import (
     ForgetRequest,
     ForgottenItem,
-    LeftOver,
     Purged,
+    RemainingRow,
     TopicForgotten,
 )
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
@@ -104,6 +104,6 @@ class TopicForgetting:
         return survey
 
 
-def _stale(table: str) -> LeftOver:
+def _stale(table: str) -> RemainingRow:
     why = "may quote what was there; ANALYZE it as its owner, and once more when it has rows again"
-    return LeftOver(kind="statistics", name=f"pg_statistic of mnestic.{table}", why=why)
+    return RemainingRow(kind="statistics", name=f"pg_statistic of mnestic.{table}", why=why)

@@ -20,7 +20,7 @@ from mnestic.activities.forgetting.topic_rows import (
 )
 from mnestic.memory.forgetting.ports import Place
 from mnestic.memory.forgetting.redaction import CUT, removed_sentences
-from mnestic.memory.forgetting.requests import ITEM_KINDS, ForgottenItem, LeftOver
+from mnestic.memory.forgetting.requests import ITEM_KINDS, ForgottenItem, RemainingRow
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
@@ -42,14 +42,14 @@ class TopicPreview:
         """
         self._begin, self._running = begin, running
         self._counted: Counter[str] = Counter()
-        self._left: dict[tuple[str, str], LeftOver] = {}
+        self._left: dict[tuple[str, str], RemainingRow] = {}
         self._spoken: dict[str, set[tuple[str, ...]]] = {table: set() for table in KNOWLEDGE}
         self._cut: dict[str, set[tuple[str, ...]]] = {table: set() for table in CUT}
         self._items: list[ForgottenItem] = []
         self._messages: dict[Place, tuple[str, ...]] = {}  # of no entry that is known to go
 
     @property
-    def left(self) -> tuple[LeftOver, ...]:
+    def left(self) -> tuple[RemainingRow, ...]:
         """What is left as it is, each once."""
         return tuple(self._left[name] for name in sorted(self._left))
 
@@ -92,7 +92,7 @@ class TopicPreview:
             for one in spoken:
                 if one.left is not None:
                     self._left[one.left.kind, one.left.name] = one.left
-                elif one.is_cut:
+                elif one.has_cut_sentences:
                     self._cut[table].add(one.row.key)
                     self._show(one, topic)
                 elif one.takes_others or table == "learning":
@@ -121,12 +121,12 @@ class TopicPreview:
         """What goes with entries and messages: each with the other, and what was learned from them."""
         forgetting = transaction.forgetting
         spoken = {*(item.id for item in close), *(key[0] for key in self._spoken["entry"])}
-        messages = await forgetting.places_of(spoken)
+        messages = await forgetting.list_sources(spoken)
         places: set[Place] = {place for _, place in messages if place is not None}
         places |= {(key[0], key[1]) for key in self._spoken["resource"]}
         gone = {entry_id for entry_id, _ in messages} | {*await forgetting.entries_from(places)}
         cut = {key[0] for key in self._cut["entry"]} - gone
-        cut_places = {place for _, place in await forgetting.places_of(cut) if place is not None}
+        cut_places = {place for _, place in await forgetting.list_sources(cut) if place is not None}
         for place in cut_places:
             self._messages.pop(place, None)
         cut_places |= {(key[0], key[1]) for key in self._cut["resource"]}

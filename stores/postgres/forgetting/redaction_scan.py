@@ -39,7 +39,7 @@ from mnestic.stores.postgres.jobs.working_memory import WORKING
 from mnestic.stores.postgres.knowledge.beliefs import CLAIM, FACT, PREDICATE
 from mnestic.stores.postgres.knowledge.entries import ENTRY
 from mnestic.stores.postgres.knowledge.events import EVENT
-from mnestic.stores.postgres.knowledge.ingest_states import LEARNING
+from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
 from mnestic.stores.postgres.knowledge.resources import RESOURCE
 from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import SETTING
@@ -126,7 +126,10 @@ _HELD: Mapping[str, _Held] = MappingProxyType(
             ),
         ),
         "learning": _Held(
-            of=LEARNING, key=("session_id", "source_id"), said=("extracted", "reason"), locked=True
+            of=INGEST_STATE,
+            key=("session_id", "source_id"),
+            said=("extracted", "reason"),
+            locked=True,
         ),
         "claim": _Held(of=CLAIM, key=("id",), said=("subject", "predicate", "object")),
         "fact": _Held(of=FACT, key=("id",), said=("subject", "predicate", "object")),

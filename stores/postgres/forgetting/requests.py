@@ -31,7 +31,7 @@ from mnestic.stores.postgres.jobs.records import READ
 from mnestic.stores.postgres.jobs.waits import WAIT
 from mnestic.stores.postgres.knowledge.beliefs import CLAIM, FACT, fact_of
 from mnestic.stores.postgres.knowledge.entries import ENTRY
-from mnestic.stores.postgres.knowledge.ingest_states import LEARNING
+from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
 from mnestic.stores.postgres.knowledge.resources import RESOURCE
 from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import language_of
@@ -207,11 +207,11 @@ class PostgresForgettingStore:
         if not places:
             return 0
         ordered = sorted(places)
-        there = among(ordered, LEARNING.c.session_id, LEARNING.c.source_id)
+        there = among(ordered, INGEST_STATE.c.session_id, INGEST_STATE.c.source_id)
         nothing = {"extracted": None, "reason": None, "updated_at": func.now()}
         await self._unit.run(
-            update(LEARNING)
-            .where(self._unit.owned(LEARNING), there)
+            update(INGEST_STATE)
+            .where(self._unit.owned(INGEST_STATE), there)
             .values(state="dropped", **nothing)
         )
         sessions, sources = (list(part) for part in zip(*ordered, strict=True))
@@ -290,7 +290,7 @@ class PostgresForgettingStore:
         )
         return tuple(row.id for row in await self._unit.rows(found.order_by(ENTRY.c.id)))
 
-    async def places_of(self, entries: Collection[str]) -> tuple[tuple[str, Place | None], ...]:
+    async def list_sources(self, entries: Collection[str]) -> tuple[tuple[str, Place | None], ...]:
         """See the port."""
         found = select(ENTRY.c.id, ENTRY.c.session_id, ENTRY.c.source_id).where(
             self._unit.owned(ENTRY), ENTRY.c.id.in_(sorted(entries))
