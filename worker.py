@@ -37,7 +37,7 @@ from mnestic.activities.jobs.thoughts import ThinkActivities
 from mnestic.activities.jobs.tools import ToolActivities
 from mnestic.activities.jobs.waits import WaitActivities
 from mnestic.activities.knowledge.inboxes import InboxActivities
-from mnestic.activities.knowledge.ingestion import LearningActivities
+from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.knowledge.job_knowledge import KnowledgeActivities
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
@@ -100,7 +100,7 @@ def activities_of(
         memory, model, count_tokens=count_tokens, retriever=retriever, auto=auto, prices=known
     )
     waits = WaitActivities(memory, retriever)
-    learning = LearningActivities(
+    learning = IngestActivities(
         memory,
         extractor=extractor or LocalExtractor(),
         embedder=embedder,
@@ -124,7 +124,7 @@ def activities_of(
         ConversationActivities(memory).read_session,
         InboxActivities(memory).keep,
         knowledge.list_facts,
-        knowledge.learn_exchange,
+        knowledge.ingest_exchange,
         learning.extract,
         learning.learn,
         learning.embed,

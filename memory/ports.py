@@ -61,7 +61,7 @@ class Transaction(Protocol):
     @property
     def accesses(self) -> AccessStore: ...  # noqa: D102
     @property
-    def learning(self) -> IngestStateStore: ...  # noqa: D102
+    def ingest_states(self) -> IngestStateStore: ...  # noqa: D102
     @property
     def events(self) -> EventStore: ...  # noqa: D102
     @property

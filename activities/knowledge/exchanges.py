@@ -67,7 +67,7 @@ async def receive_message(
         kind=kind,
         job_id=job_id,
         workflow_run=activity.info().workflow_run_id,
-        came_with=await _last_message(transaction, asked) if kind == "tool_result" else None,
+        attached_to=await _last_message(transaction, asked) if kind == "tool_result" else None,
     )
     await receive(transaction, [came], owner=f"{asked.scope.tenant_id}/{asked.scope.agent_id}")
 

@@ -11,7 +11,7 @@ from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
 from mnestic.memory.ports import Transaction
 
 
-async def keep_signals(transaction: Transaction, signals: Sequence[Signal], *, owner: str) -> int:
+async def store_signals(transaction: Transaction, signals: Sequence[Signal], *, owner: str) -> int:
     """Keeps what signals say; returns how many messages were new.
 
     Raises:
@@ -28,13 +28,13 @@ async def retry_parked(
     transaction: Transaction, lessons: Sequence[PendingMessage], *, owner: str
 ) -> int:
     """Lets parked messages be learned from and embedded again; returns how many."""
-    retried = await transaction.learning.retry(lessons)
+    retried = await transaction.ingest_states.retry(lessons)
     places = (entry_id_at(lesson.place, owner=owner) for lesson in lessons)
     await transaction.entries.embed_again(list(places))
     return retried
 
 
-async def read_again(
+async def retry_signal(
     transaction: Transaction, lesson: PendingMessage, signal: Signal, *, owner: str
 ) -> int:
     """Keeps a signal that was refused before; returns 1 if that is not done yet, else 0.
@@ -43,7 +43,7 @@ async def read_again(
         InvalidInputError: this version refuses it as well; it stays parked when the transaction ends so.
     """
     read_signal(signal)
-    if not await transaction.learning.drop([lesson]):
+    if not await transaction.ingest_states.drop([lesson]):
         return 0
-    await keep_signals(transaction, [signal], owner=owner)
+    await store_signals(transaction, [signal], owner=owner)
     return 1

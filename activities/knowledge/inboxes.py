@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
-from mnestic.activities.knowledge.inbox_messages import keep_signals
+from mnestic.activities.knowledge.inbox_messages import store_signals
 from mnestic.activities.knowledge.ingest_starts import start_ingest_here
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.inbox import Signal, refused_resource
@@ -29,7 +29,7 @@ class StoreSignalsInput(BaseModel):
     signals: tuple[Signal, ...]
 
 
-class Kept(BaseModel):
+class StoreSignalsResult(BaseModel):
     """How many messages were new, and why signals were refused: one line each."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -45,7 +45,7 @@ class InboxActivities:
         self._memory = memory
 
     @activity.defn(name="mnestic.keep_signals")
-    async def keep(self, asked: StoreSignalsInput) -> Kept:
+    async def keep(self, asked: StoreSignalsInput) -> StoreSignalsResult:
         """Keeps what signals say, each an entry at once, and has it learned from.
 
         A signal that cannot be kept is parked with its reason, and the others are kept all the same.
@@ -64,7 +64,7 @@ class InboxActivities:
                     except InvalidInputError as error:
                         refused.append(await self._park(asked, signal, str(error)))
             await start_ingest_here(tenant_id=asked.tenant_id, agent_id=asked.agent_id)
-        return Kept(new=new, refused=tuple(refused))
+        return StoreSignalsResult(new=new, refused=tuple(refused))
 
     async def _keep(self, asked: StoreSignalsInput, signals: Sequence[Signal]) -> int:
         """Keeps signals, all or none; returns how many messages were new.
@@ -74,17 +74,17 @@ class InboxActivities:
         """
         async with self._transaction(asked) as transaction:
             owner = f"{asked.tenant_id}/{asked.agent_id}"
-            return await keep_signals(transaction, signals, owner=owner)
+            return await store_signals(transaction, signals, owner=owner)
 
     async def _park(self, asked: StoreSignalsInput, signal: Signal, reason: str) -> str:
         """Sets a signal aside, for a person to look at; returns why."""
         log.warning("parked", extra={"signal": signal.name[:64], "why": reason})
         async with self._transaction(asked) as transaction:
-            begun = await transaction.learning.receive(
+            begun = await transaction.ingest_states.receive(
                 [IncomingMessage(resource=refused_resource(signal))]
             )
             for lesson in begun.lessons:
-                await transaction.learning.park(lesson, reason=reason)
+                await transaction.ingest_states.park(lesson, reason=reason)
         return reason
 
     def _transaction(self, asked: StoreSignalsInput) -> AbstractAsyncContextManager[Transaction]:

@@ -47,7 +47,7 @@ class IngestInput(BaseModel):
     limit: int = Field(_BATCH, ge=1, le=1000)
 
 
-class Learned(BaseModel):
+class IngestProgress(BaseModel):
     """How many messages a step has moved on.
 
     `parked` of them were set aside with a reason, `learned` need no other step. `refused` counts things
@@ -62,7 +62,7 @@ class Learned(BaseModel):
     refused: int = 0
 
 
-class LearningActivities:
+class IngestActivities:
     """The steps of learning."""
 
     def __init__(
@@ -95,7 +95,7 @@ class LearningActivities:
         )
 
     @activity.defn(name="mnestic.extract")
-    async def extract(self, asked: IngestInput) -> Learned:
+    async def extract(self, asked: IngestInput) -> IngestProgress:
         """Finds out what the next messages claim; one that cannot be read is parked with its reason.
 
         Idempotent: what was extracted is not taken again, and each batch is kept as soon as it is read.
@@ -112,14 +112,16 @@ class LearningActivities:
 
         async with _step():
             async with begin_model_step(self._memory, asked) as transaction:
-                lessons = await transaction.learning.take("received", limit=asked.limit)
+                lessons = await transaction.ingest_states.take("received", limit=asked.limit)
             reading = self._round(partial(self._extracting.permit, asked), read, park)
             await reading.run(list(_batches(lessons, self._extractor.batch)))
         moved = reading.answered + reading.given_up
-        return Learned(taken=moved, parked=reading.given_up, learned=learned, refused=refused)
+        return IngestProgress(
+            taken=moved, parked=reading.given_up, learned=learned, refused=refused
+        )
 
     @activity.defn(name="mnestic.learn")
-    async def learn(self, asked: IngestInput) -> Learned:
+    async def learn(self, asked: IngestInput) -> IngestProgress:
         """Makes facts of what the next messages claim, and tells their entries, in one transaction.
 
         If that cannot be stored, fewer are taken, until one is left, which is parked with the reason.
@@ -132,18 +134,18 @@ class LearningActivities:
                 lessons: tuple[PendingMessage, ...] = ()
                 try:
                     async with begin_model_step(self._memory, asked) as transaction:
-                        lessons = await transaction.learning.take("extracted", limit=limit)
+                        lessons = await transaction.ingest_states.take("extracted", limit=limit)
                         await _learn(transaction, lessons, asked)
                 except InvalidInputError as error:
                     if len(lessons) == 1:
                         await self._park(asked, lessons[0], str(error))
-                        return Learned(taken=1, parked=1)
+                        return IngestProgress(taken=1, parked=1)
                     limit = len(lessons) // 2
                 else:
-                    return Learned(taken=len(lessons), learned=len(lessons))
+                    return IngestProgress(taken=len(lessons), learned=len(lessons))
 
     @activity.defn(name="mnestic.embed")
-    async def embed(self, asked: IngestInput) -> Learned:
+    async def embed(self, asked: IngestInput) -> IngestProgress:
         """Gives vectors to entries that have none of the model.
 
         What the model refuses gets the vector 0, so that it is not asked again, and is parked.
@@ -162,7 +164,7 @@ class LearningActivities:
                 if await transaction.entries.embed(name, [kept]):
                     transaction.note("entry.embed", entry.id, reason=reason)
                     if lesson is not None:
-                        await transaction.learning.park(lesson, reason=reason)
+                        await transaction.ingest_states.park(lesson, reason=reason)
 
         async with _step():
             async with begin_model_step(self._memory, asked) as transaction:
@@ -174,12 +176,12 @@ class LearningActivities:
             )
             await embedding.run(list(_batches(entries, self._embedder.batch)))
         moved = embedding.answered + embedding.given_up
-        return Learned(taken=moved, parked=embedding.given_up)
+        return IngestProgress(taken=moved, parked=embedding.given_up)
 
     async def _park(self, asked: IngestInput, lesson: PendingMessage, why: str) -> None:
         log.warning("parked", extra={"said": lesson.name, "why": why})
         async with begin_model_step(self._memory, asked) as transaction:
-            await transaction.learning.park(lesson, reason=why)
+            await transaction.ingest_states.park(lesson, reason=why)
 
     async def _read(self, asked: IngestInput, lessons: Sequence[PendingMessage]) -> tuple[int, int]:
         """Keeps what messages claim, in their own words.
@@ -196,7 +198,7 @@ class LearningActivities:
             log.warning("claims refused", extra={"claims": refused, "messages": len(lessons)})
         sessions = {lesson.resource.session_id for lesson in lessons}
         async with begin_model_step(self._memory, asked) as transaction:
-            await transaction.learning.keep_extracted(read, extractor=self._extractor.name)
+            await transaction.ingest_states.store_extracted(read, extractor=self._extractor.name)
             session_id = sessions.pop() if len(sessions) == 1 else None
             await self._extracting.keep(transaction, told, session_id=session_id)
         return sum(not lesson.extracted for lesson in read), refused
@@ -265,7 +267,7 @@ async def _lock_message(transaction: Transaction, entry: Unembedded) -> PendingM
     """An entry's message, locked before the entry: who learns locks them in this order too."""
     if entry.session_id is None or entry.source_id is None:
         return None
-    return await transaction.learning.find(entry.session_id, entry.source_id, lock=True)
+    return await transaction.ingest_states.find(entry.session_id, entry.source_id, lock=True)
 
 
 def _moment(said: Resource) -> tuple[datetime, str]:
@@ -326,4 +328,4 @@ async def _learn(
             for entry in entries.values()
         ]
     )
-    await transaction.learning.learned(lessons)
+    await transaction.ingest_states.mark_learned(lessons)

@@ -61,7 +61,7 @@ class KnowledgeActivities:
                 return FactsResult(facts=await _find(transaction, asked.select))
 
     @activity.defn(name="mnestic.learn_exchange")
-    async def learn_exchange(self, asked: IngestExchangeInput) -> IngestExchangeResult:
+    async def ingest_exchange(self, asked: IngestExchangeInput) -> IngestExchangeResult:
         """Receives an exchange, each message an entry at once, and has it learned from.
 
         Idempotent: by the operation's key, in the transaction of the writes.

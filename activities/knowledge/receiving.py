@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.claims import make_id, name_key
-from mnestic.memory.knowledge.enrichment import entry_of, entry_of_draft, weighed
+from mnestic.memory.knowledge.enrichment import entry_of, entry_of_draft, with_importance
 from mnestic.memory.knowledge.entries import Entry, EntryDraft, EntryType
 from mnestic.memory.knowledge.extraction import TurnKind
 from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_of
@@ -50,11 +50,11 @@ async def receive(
         check_message(came.resource)
     # In one order for everybody, so that nobody waits for somebody who waits.
     ordered = sorted(incoming, key=lambda came: (came.resource.at, came.place))
-    lessons, now = await transaction.learning.receive(ordered)
+    lessons, now = await transaction.ingest_states.receive(ordered)
     if now is not None:
         first = {came.place: came for came in reversed(ordered)}
         kept = [first[one.place].as_stored(one) for one in lessons]
-        children = Counter((came.resource.session_id, came.came_with) for came in kept)
+        children = Counter((came.resource.session_id, came.attached_to) for came in kept)
         await transaction.entries.add(
             [entry_of(came, owner=owner, now=now, children=children[came.place]) for came in kept]
         )
@@ -87,7 +87,7 @@ async def add_entry(
     source_id = draft.source_id or _content_id(draft)
     while True:
         came = _incoming(draft, source_id=source_id, speaker=speaker)
-        begun = await transaction.learning.receive([came])
+        begun = await transaction.ingest_states.receive([came])
         entry_id = entry_id_of(came.resource, owner=owner)
         if begun.now is not None:
             (lesson,) = begun.lessons
@@ -126,7 +126,7 @@ def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> IncomingMes
 
 async def _has_lost(transaction: Transaction, said: Resource) -> bool:
     """Whether a message says something else than when it came: a part of it was forgotten."""
-    lesson = await transaction.learning.find(said.session_id, said.source_id)
+    lesson = await transaction.ingest_states.find(said.session_id, said.source_id)
     return lesson is not None and lesson.resource.content != said.content
 
 
@@ -137,7 +137,7 @@ async def recompute_importance(transaction: Transaction, parent_ids: Collection[
     parents = await transaction.entries.select(sorted(parent_ids), lock=True)
     now, children = await transaction.now(), await transaction.entries.count_children(parents)
     await transaction.entries.change(
-        [weighed(one, now=now, children=children[one.id]) for one in parents.values()]
+        [with_importance(one, now=now, children=children[one.id]) for one in parents.values()]
     )
 
 

@@ -5,7 +5,7 @@ It stands alone because a person removes one, and a forgetting many.
 
 from collections.abc import Collection
 
-from mnestic.memory.knowledge.enrichment import weighed
+from mnestic.memory.knowledge.enrichment import with_importance
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.ports import Transaction
 
@@ -22,7 +22,7 @@ async def remove_entries(transaction: Transaction, entry_ids: Collection[str]) -
     children = await transaction.entries.count_children([entry.id for entry in left])
     now = await transaction.now()
     await transaction.entries.change(
-        [weighed(_without(one, gone), now=now, children=children[one.id]) for one in left]
+        [with_importance(_without(one, gone), now=now, children=children[one.id]) for one in left]
     )
     return removed
 

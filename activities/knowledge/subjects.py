@@ -28,5 +28,5 @@ async def find_subjects(
     chosen = choose_subjects(name, await transaction.facts.list_named(name), is_strict=is_strict)
     if not chosen:
         return (name_key(name),)
-    others = await transaction.facts.list_own_names(chosen)
+    others = await transaction.facts.list_aliases(chosen)
     return tuple(dict.fromkeys((*chosen, *others)))

@@ -20,7 +20,7 @@ from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.contexts import (
     CONVERSATION,
     HISTORY,
-    LEARNING,
+    INGEST_STATE,
     MOST_FACTS,
     QUERY,
     TIERS,
@@ -141,7 +141,7 @@ class ContextBuilder:
         """What was learned of a topic: patterns, lessons and insights, the surest first."""
         only = topic.model_copy(update={"entry_types": LEARNED})
         return await self.for_query(
-            caller, only, max_tokens=max_tokens, tiers=_SEARCH, frame=LEARNING
+            caller, only, max_tokens=max_tokens, tiers=_SEARCH, frame=INGEST_STATE
         )
 
     async def of_history(self, begin: Begin, subject: str, *, max_tokens: int) -> Context:
@@ -177,7 +177,7 @@ async def _facts_about(
         if past is None:
             page, _ = await transaction.facts.list_facts(subject=name, as_of=moment, limit=_PAGE)
         else:
-            page = await transaction.facts.list_held(name, past, limit=_PAGE)
+            page = await transaction.facts.list_valid(name, past, limit=_PAGE)
         facts |= {fact.id: fact for fact in page}
     return tuple(facts.values())
 

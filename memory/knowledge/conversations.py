@@ -15,7 +15,7 @@ from mnestic.memory.knowledge.extraction import TurnKind
 class Turn(DeferredModel):
     """What one speaker said, or one tool returned, at one time; `id` is unique within its conversation.
 
-    `content_id` is told by what is in it, where `id` only tells a place in a file. `came_with` is the
+    `content_id` is told by what is in it, where `id` only tells a place in a file. `attached_to` is the
     message, by its `source_id`, that a tool's result came with.
     """
 
@@ -28,7 +28,7 @@ class Turn(DeferredModel):
     kind: TurnKind = "message"
     entry_type: EntryType = "interaction"
     content_id: str | None = None
-    came_with: str | None = None
+    attached_to: str | None = None
 
     @property
     def source_id(self) -> str:

@@ -54,11 +54,11 @@ def entry_of(
         speaker=said.speaker,
         subjects=came.subjects or speaker,
         related=() if came.corrects is None else (came.entry_id(came.corrects, owner=owner),),
-        parent=None if came.came_with is None else came.entry_id(came.came_with, owner=owner),
+        parent=None if came.attached_to is None else came.entry_id(came.attached_to, owner=owner),
         at=at,
         **_described(said.content, at=at),
     )
-    return weighed(entry, now=now, children=children, policy=policy)
+    return with_importance(entry, now=now, children=children, policy=policy)
 
 
 def entry_of_draft(
@@ -83,7 +83,7 @@ def entry_of_draft(
     came = IncomingMessage(resource=lesson.resource, entry_type=lesson.entry_type)
     entry = entry_of(came, owner=owner, now=now, policy=policy)
     entry = entry.model_copy(update=said | {"subjects": subjects})
-    return weighed(entry, now=now, policy=policy)
+    return with_importance(entry, now=now, policy=policy)
 
 
 def changed_entry(
@@ -98,7 +98,7 @@ def changed_entry(
     changed = entry.model_copy(update=change.model_dump(exclude_unset=True))
     if changed.content != entry.content:
         changed = changed.model_copy(update=_described(changed.content, at=changed.at))
-    return weighed(changed, now=now, children=children, policy=policy)
+    return with_importance(changed, now=now, children=children, policy=policy)
 
 
 def enriched_entry(
@@ -132,7 +132,7 @@ def enriched_entry(
             "related": _related(entry, related),
         }
     )
-    return weighed(found, now=now, children=children, policy=policy)
+    return with_importance(found, now=now, children=children, policy=policy)
 
 
 def _related(entry: Entry, related: Mapping[str, datetime]) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ def _described(content: str, *, at: datetime) -> dict[str, Any]:
     }
 
 
-def weighed(
+def with_importance(
     entry: Entry, *, now: datetime, children: int = 0, policy: ImportancePolicy | None = None
 ) -> Entry:
     """An entry with the importance that it has at a moment."""

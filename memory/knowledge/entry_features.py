@@ -13,7 +13,7 @@ from mnestic.memory.language.change_words import is_revision
 _QUESTION_MARKS = ("?", "\uff1f")
 
 
-class EntryMarks(IntFlag):
+class EntryFeatures(IntFlag):
     """The bits of the column `entry.marks`; a stored bit never changes its meaning."""
 
     ASKS = 1
@@ -24,18 +24,18 @@ class EntryMarks(IntFlag):
     """It names a time, or says when something recurs."""
 
 
-def marks_of(content: str, times: Collection[TimeMention]) -> EntryMarks:
+def features_of(content: str, times: Collection[TimeMention]) -> EntryFeatures:
     """The marks of an entry.
 
     Args:
         content: Its text.
         times: The times that were found in it.
     """
-    marks = EntryMarks(0)
+    marks = EntryFeatures(0)
     if content.rstrip().endswith(_QUESTION_MARKS):
-        marks |= EntryMarks.ASKS
+        marks |= EntryFeatures.ASKS
     if is_revision(content):
-        marks |= EntryMarks.REVISES
+        marks |= EntryFeatures.REVISES
     if times or names_time(content):
-        marks |= EntryMarks.NAMES_TIME
+        marks |= EntryFeatures.NAMES_TIME
     return marks

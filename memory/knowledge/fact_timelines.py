@@ -23,7 +23,7 @@ _ZONE = timedelta(hours=12)
 Place = tuple[str | None, str | None]  # session and source id of a message
 
 
-def place_of(claim: Claim) -> Place:
+def source_of(claim: Claim) -> Place:
     """The message that claims it."""
     return (claim.source.session_id, claim.source.source_id)
 
@@ -59,7 +59,7 @@ class FactDraft:
     until: datetime | None = None
     before: "FactDraft | None" = None
     after: "FactDraft | None" = None
-    doubt: float = 1.0
+    uncertainty: float = 1.0
     claims: list[str] = field(default_factory=list)
     places: set[Place] = field(default_factory=set)
 
@@ -70,9 +70,9 @@ class FactDraft:
 
     def back(self, claim: Claim) -> None:
         """One more claim says so."""
-        self.doubt *= 1 - claim.confidence
+        self.uncertainty *= 1 - claim.confidence
         self.claims.append(claim.id)
-        self.places.add(place_of(claim))
+        self.places.add(source_of(claim))
         self.begins = min(self.begins, claim.begins)
         self.is_dated = self.is_dated or claim.valid_from is not None
         if claim.valid_to is not None:
@@ -83,7 +83,7 @@ class FactDraft:
         self.claims.append(claim.id)
         self.ends, self.is_ended = min(self.ends or at, at), True
 
-    def is_over(self, claim: Claim) -> bool:
+    def is_superseded(self, claim: Claim) -> bool:
         """Whether it had ended when a claim says that the same is so."""
         return self.ends is not None and self.ends <= max(claim.begins, claim.said_at)
 
@@ -103,7 +103,7 @@ class FactDraft:
             category=predicate.category,
             cardinality=predicate.cardinality,
             status=status,
-            confidence=round(min(_MOST_CONFIDENT, 1 - self.doubt), 4),
+            confidence=round(min(_MOST_CONFIDENT, 1 - self.uncertainty), 4),
             valid_from=self.begins,
             valid_to=self.until,
             end=end,
@@ -163,7 +163,7 @@ class FactTimeline:
         key = name_key(claim.object or "")
         before = self.drafts[position - 1] if position else None
         for draft in (self.active, before):
-            if draft and draft.key == key and draft.is_active and not draft.is_over(claim):
+            if draft and draft.key == key and draft.is_active and not draft.is_superseded(claim):
                 return draft
         after = self.drafts[position] if position < len(self.drafts) else None
         return after if after and after.key == key and after.is_active else None
@@ -186,7 +186,7 @@ class FactTimeline:
             draft.until = draft.lasts(None if draft.is_last else bound)
             has_ended = draft.is_ended and (bound is None or (draft.ends or bound) < bound)
             if behind is not None and not (has_ended or draft.is_last):
-                link(draft, behind)
+                supersede(draft, behind)
             behind = draft
         taken = [draft for draft in self.drafts if draft.is_active]
         for draft in past:
@@ -194,7 +194,7 @@ class FactTimeline:
             taken.append(draft)
 
 
-def link(before: FactDraft, after: FactDraft) -> None:
+def supersede(before: FactDraft, after: FactDraft) -> None:
     """One draft takes the place of another; what was wrong and corrected stands between them."""
     while after.before is not None:
         after = after.before

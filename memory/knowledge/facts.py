@@ -88,7 +88,7 @@ class FactQuery(DeferredModel):
         held: tuple[FactStatus, ...] = ("active", "archived")
         return held if self.statuses is None else tuple({*held} & {*self.statuses})
 
-    def asks_for(self, fact: Fact) -> bool:
+    def matches(self, fact: Fact) -> bool:
         """Whether a fact is of these statuses, and was so at that moment."""
         held = (
             self.as_of is None

@@ -312,7 +312,7 @@ def _exchange(told: Interaction) -> Iterator[IncomingMessage]:
                     ticks=number,
                 ),
                 kind="tool_result",
-                came_with=source_id,
+                attached_to=source_id,
             )
         number += 1
 

@@ -84,7 +84,7 @@ class PendingMessage(DeferredModel):
 class IncomingMessage(DeferredModel):
     """A raw message on its way in: what it is, and what it came with.
 
-    `came_with` is the message that a tool's result came with, `corrects` the one that a correction is
+    `attached_to` is the message that a tool's result came with, `corrects` the one that a correction is
     about, both by their source ids in the same session. `subjects` are whom it is about, where that
     is not the speaker. What `is_now` is said at the database's time, whatever its resource says.
     """
@@ -96,7 +96,7 @@ class IncomingMessage(DeferredModel):
     entry_type: EntryType = "interaction"
     job_id: str | None = None
     workflow_run: str | None = None
-    came_with: str | None = None
+    attached_to: str | None = None
     corrects: str | None = None
     subjects: tuple[str, ...] = ()
     is_now: bool = False

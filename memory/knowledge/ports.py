@@ -93,7 +93,7 @@ class FactStore(Protocol):
         """
         ...
 
-    async def list_held(
+    async def list_valid(
         self, subject: str, past: Interval, *, limit: int = 100
     ) -> tuple[Fact, ...]:
         """Facts about a subject that hold at some moment of a time that is past, what began last first."""
@@ -117,7 +117,7 @@ class FactStore(Protocol):
         """The subjects that a name may mean, by their own name, another or the first word of one."""
         ...
 
-    async def list_own_names(self, keys: Collection[str]) -> tuple[str, ...]:
+    async def list_aliases(self, keys: Collection[str]) -> tuple[str, ...]:
         """The keys of other names of subjects, without those that are another's as well."""
         ...
 
@@ -129,7 +129,7 @@ class FactStore(Protocol):
         """The predicates about which the tenant has said something, by name."""
         ...
 
-    async def put_predicate(self, predicate: Predicate) -> None:
+    async def set_predicate(self, predicate: Predicate) -> None:
         """Says what holds for a predicate in this tenant; `settle` applies it to an agent."""
         ...
 
@@ -249,10 +249,10 @@ class AccessStore(Protocol):
 
 
 class IngestStateStore(Protocol):
-    """How far it is with learning from each resource."""
+    """How far the ingestion of each resource is."""
 
     async def receive(self, messages: Sequence[IncomingMessage]) -> ReceivedMessages:
-        """Keeps messages as resources that are to be learned from; returns those that are new, as they are kept.
+        """Stores messages as resources to extract facts from; returns those that are new, as they are stored.
 
         One whose resource is kept already is learned from as that says; one that was received before changes nothing.
 
@@ -265,12 +265,12 @@ class IngestStateStore(Protocol):
         """The oldest in a state, locked; what another transaction has locked is left to it."""
         ...
 
-    async def keep_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:
-        """Keeps what was extracted of each, and by which extractor; one that claims nothing is learned then."""
+    async def store_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:
+        """Stores the claims of each message and the name of the extractor; a message without claims is done then."""
         ...
 
-    async def learned(self, lessons: Sequence[PendingMessage]) -> None:
-        """Says that entries and facts are kept."""
+    async def mark_learned(self, lessons: Sequence[PendingMessage]) -> None:
+        """Marks messages whose entries and facts are stored."""
         ...
 
     async def park(self, lesson: PendingMessage, *, reason: str) -> None:
@@ -288,7 +288,7 @@ class IngestStateStore(Protocol):
     async def find(
         self, session_id: str, source_id: str, *, lock: bool = False
     ) -> PendingMessage | None:
-        """How far it is with a resource, None for one that is not to be learned from.
+        """The ingest state of a resource, None for one without a state.
 
         With `lock`, nobody else moves it on until the transaction ends.
         """
@@ -297,7 +297,7 @@ class IngestStateStore(Protocol):
     async def list_by_state(
         self, state: IngestState, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[PendingMessage, ...], str | None]:
-        """Lessons in a state, the oldest first, and the cursor of the next page."""
+        """Messages in a state, the oldest first, and the cursor of the next page."""
         ...
 
     async def count(self) -> IngestCounts:

@@ -21,8 +21,8 @@ from mnestic.memory.knowledge.fact_timelines import (
     FactTimeline,
     Place,
     latest,
-    link,
-    place_of,
+    source_of,
+    supersede,
 )
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import Predicate
@@ -71,7 +71,7 @@ class _Topic:
         self._restated: dict[Place, set[str]] = defaultdict(set)
         for claim in said:
             if claim.source.corrects and claim.object:
-                self._restated[place_of(claim)].add(name_key(claim.object))
+                self._restated[source_of(claim)].add(name_key(claim.object))
 
     def take(self, claim: Claim) -> None:
         """Takes the next claim."""
@@ -92,7 +92,7 @@ class _Topic:
         for draft in self._drafts:
             draft.until = draft.begins
             if draft.instead is not None:
-                link(draft.instead, draft)
+                supersede(draft.instead, draft)
         for name, line in self._lines.items():
             line.part([past for past in self._past() if self._is_single or past.key == name])
         return tuple(draft.fact(self._predicate) for draft in self._drafts)
@@ -140,7 +140,7 @@ class _Topic:
         corrected = (claim.source.session_id, claim.source.corrects)
         for line in self._lines.values():
             wrong = line.active
-            if wrong is None or wrong.key in self._restated[place_of(claim)]:
+            if wrong is None or wrong.key in self._restated[source_of(claim)]:
                 continue
             if corrected in wrong.places:
                 self._leave(wrong, "corrected")
@@ -209,7 +209,7 @@ class _Topic:
             one.off = None if one in kept or one is draft else "undone"
         for one in self._drafts:
             one.instead = None if one.instead is draft else one.instead
-        if draft.is_ended or draft.is_over(claim):
+        if draft.is_ended or draft.is_superseded(claim):
             draft.ends, draft.is_ended = None, False
         draft.off, line.drafts = None, [*kept, draft]
         draft.claims.append(claim.id)

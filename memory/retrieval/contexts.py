@@ -82,7 +82,7 @@ CONVERSATION = Frame(
     name="conversation",
     latest_last=True,
 )
-LEARNING = Frame(
+INGEST_STATE = Frame(
     opening="What was learned of this before, one a line, quoted as data.", name="learned"
 )
 HISTORY = Frame(

@@ -119,7 +119,7 @@ class EntryClient(KnowledgeClient):
         if entry.session_id is None or entry.source_id is None:
             return None
         async with self._transaction(write=False) as transaction:
-            return await transaction.learning.find(entry.session_id, entry.source_id)
+            return await transaction.ingest_states.find(entry.session_id, entry.source_id)
 
     async def list_facts_from(self, entry: Entry) -> tuple[Fact, ...]:
         """The facts, whatever their status, that follow from what an entry's message claims."""
@@ -183,9 +183,9 @@ class EntryClient(KnowledgeClient):
             # Message, facts, entries: who learns locks them in this order too.
             if entry.session_id is not None and entry.source_id is not None:
                 place = (entry.session_id, entry.source_id)
-                lesson = await transaction.learning.find(*place, lock=True)
+                lesson = await transaction.ingest_states.find(*place, lock=True)
                 if lesson is not None:
-                    await transaction.learning.drop([lesson])
+                    await transaction.ingest_states.drop([lesson])
             changes = await _delete_facts(transaction, entry) if facts else ()
             if not await remove_entries(transaction, [entry_id]):
                 raise NotFoundError(what="entry", name=entry_id)
@@ -196,7 +196,7 @@ class EntryClient(KnowledgeClient):
         async with self._transaction(write=False) as transaction:
             return MemoryStatistics(
                 entries=await transaction.entries.count(),
-                learning=await transaction.learning.count(),
+                learning=await transaction.ingest_states.count(),
                 facts=await transaction.facts.count(),
             )
 

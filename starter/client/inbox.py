@@ -180,7 +180,7 @@ class InboxClient(ChecksTexts):
             actor="client",
             write=False,
         ) as transaction:
-            count = await transaction.learning.count()
+            count = await transaction.ingest_states.count()
         found = await self._find()
         status = InboxStatus() if found is None else await self._ask()
         running = found is not None and found.status is WorkflowExecutionStatus.RUNNING

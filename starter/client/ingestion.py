@@ -99,6 +99,6 @@ def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str
                 resource=said,
                 kind=turn.kind,
                 entry_type=turn.entry_type,
-                came_with=turn.came_with,
+                attached_to=turn.attached_to,
             )
             yield f"turn {turn.id} of {session.id}", message

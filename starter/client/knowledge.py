@@ -228,7 +228,7 @@ class KnowledgeClient(ChecksTexts):
                 source = claim.source
                 if source.session_id is None or source.source_id is None or source.span is None:
                     continue
-                lesson = await transaction.learning.find(source.session_id, source.source_id)
+                lesson = await transaction.ingest_states.find(source.session_id, source.source_id)
                 if lesson is not None:
                     said = lesson.resource.content
                     words[claim.id] = said[source.span.start : source.span.end]

@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from mnestic.activities.knowledge.inbox_messages import read_again, retry_parked
+from mnestic.activities.knowledge.inbox_messages import retry_parked, retry_signal
 from mnestic.activities.knowledge.receiving import receive
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.contexts import ContextBuilder
@@ -172,14 +172,16 @@ class MemoryClient(ForgettingClient):
     async def count_learning(self) -> IngestCounts:
         """How many messages are how far."""
         async with self._transaction(write=False) as transaction:
-            return await transaction.learning.count()
+            return await transaction.ingest_states.count()
 
     async def list_parked(
         self, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[PendingMessage, ...], str | None]:
         """Messages that could not be learned from, with the reasons, and the next page's cursor."""
         async with self._transaction(write=False) as transaction:
-            return await transaction.learning.list_by_state("parked", limit=limit, cursor=cursor)
+            return await transaction.ingest_states.list_by_state(
+                "parked", limit=limit, cursor=cursor
+            )
 
     async def retry_parked(self, lessons: Sequence[PendingMessage]) -> int:
         """Lets parked messages be learned from again, by the next `IngestMessages`; returns how many.
@@ -195,10 +197,10 @@ class MemoryClient(ForgettingClient):
                 continue
             with suppress(InvalidInputError):
                 async with self._transaction(write=True) as transaction:
-                    retried += await read_again(transaction, lesson, signal, owner=self._owner)
+                    retried += await retry_signal(transaction, lesson, signal, owner=self._owner)
         return retried
 
     async def drop_parked(self, lessons: Sequence[PendingMessage]) -> int:
         """Gives parked messages up; the raw messages stay."""
         async with self._transaction(write=True) as transaction:
-            return await transaction.learning.drop(lessons)
+            return await transaction.ingest_states.drop(lessons)

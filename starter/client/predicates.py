@@ -56,7 +56,7 @@ class PredicateClient(ChecksTexts):
         async with self._transaction(EVERY_AGENT, write=True) as transaction:
             before = (await transaction.facts.get_predicates({name}))[name]
             predicate = _changed(before, {k: v for k, v in said.items() if v is not None})
-            await transaction.facts.put_predicate(predicate)
+            await transaction.facts.set_predicate(predicate)
         return predicate, await self._settle(name)
 
     async def _settle(self, name: str) -> int:

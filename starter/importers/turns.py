@@ -107,7 +107,7 @@ def session_of(
         if turn.kind == "message":
             message = turn.source_id
         ordered.append(
-            turn if turn.kind == "message" else turn.model_copy(update={"came_with": message})
+            turn if turn.kind == "message" else turn.model_copy(update={"attached_to": message})
         )
     return ConversationSession(
         id=name, at=ordered[0].at, turns=tuple(ordered), is_counted=is_counted

@@ -100,9 +100,9 @@ class PostgresTransaction:
         return self._stores.entries
 
     @property
-    def learning(self) -> IngestStateStore:
+    def ingest_states(self) -> IngestStateStore:
         """See the port."""
-        return self._stores.learning
+        return self._stores.ingest_states
 
     @property
     def events(self) -> EventStore:

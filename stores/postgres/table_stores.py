@@ -34,7 +34,7 @@ class TableStores:
         self.records = PostgresRecordStore(unit)
         self.facts = PostgresFactStore(unit)
         self.entries = PostgresEntryStore(unit, embedder)
-        self.learning = PostgresIngestStateStore(unit)
+        self.ingest_states = PostgresIngestStateStore(unit)
         self.events = PostgresEventStore(unit)
         self.episodes = PostgresEpisodeStore(unit)
         self.snapshots = PostgresSnapshotStore(unit)

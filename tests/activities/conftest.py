@@ -11,7 +11,7 @@ from psycopg import sql
 from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
-from mnestic.activities.knowledge.ingestion import LearningActivities
+from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
@@ -128,7 +128,7 @@ def steps(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Callable[.
             "embedder": OpenAIEmbedder(openai, model="vectors", dimensions=2),
             "prices": PRICES,
         } | fields
-        return Steps(LearningActivities(memory, **chosen), settings)
+        return Steps(IngestActivities(memory, **chosen), settings)
 
     return make
 

@@ -10,7 +10,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.knowledge.ingestion import IngestInput, Learned, LearningActivities
+from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput, IngestProgress
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
 from mnestic.memory.knowledge.ingestion import PendingMessage
@@ -86,20 +86,22 @@ def numbered(body: Any) -> list[str]:
 class Steps:
     """The steps of learning of agent ada, as Temporal would run them."""
 
-    def __init__(self, activities: LearningActivities, settings: Settings) -> None:
+    def __init__(self, activities: IngestActivities, settings: Settings) -> None:
         self._activities = activities
         self._asked = IngestInput(tenant_id=settings.tenant_id, agent_id="ada")
 
-    async def extract(self) -> Learned:
+    async def extract(self) -> IngestProgress:
         return await self._run(self._activities.extract)
 
-    async def learn(self) -> Learned:
+    async def learn(self) -> IngestProgress:
         return await self._run(self._activities.learn)
 
-    async def embed(self) -> Learned:
+    async def embed(self) -> IngestProgress:
         return await self._run(self._activities.embed)
 
-    async def _run(self, step: Callable[[IngestInput], Awaitable[Learned]]) -> Learned:
+    async def _run(
+        self, step: Callable[[IngestInput], Awaitable[IngestProgress]]
+    ) -> IngestProgress:
         environment = ActivityEnvironment()
         limit = timedelta(minutes=5)
         environment.info = replace(environment.info, start_to_close_timeout=limit)
@@ -119,8 +121,8 @@ async def parked(ada: MemoryClient) -> dict[str, str | None]:
 async def extracted(begin: Callable[[], Any]) -> dict[str, tuple[str, ...]]:
     async with begin() as transaction:
         found: Sequence[PendingMessage]
-        found, _ = await transaction.learning.list_by_state("extracted")
-        silent, _ = await transaction.learning.list_by_state("learned")
+        found, _ = await transaction.ingest_states.list_by_state("extracted")
+        silent, _ = await transaction.ingest_states.list_by_state("learned")
     return {
         lesson.resource.source_id: tuple(each.object or "" for each in lesson.extracted)
         for lesson in (*found, *silent)

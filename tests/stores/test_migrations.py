@@ -17,7 +17,7 @@ from sqlalchemy.pool import NullPool
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.knowledge.claims import Claim, ClaimSource, Span
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.entry_features import EntryMarks
+from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.knowledge.resolution import resolve
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -194,10 +194,10 @@ async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(empty_url:
     memory = PostgresMemory(empty_url.replace("postgres@", "mnestic_app@"))
     scope = {"tenant_id": "t1", "agent_id": "ada", "actor": "test"}
     async with memory.transaction(**scope, write=True) as transaction:
-        counted = await transaction.learning.count()
-        (received,) = await transaction.learning.take("received", limit=9)
-        (extracted,) = await transaction.learning.take("extracted", limit=9)
-        (parked,), _ = await transaction.learning.list_by_state("parked")
+        counted = await transaction.ingest_states.count()
+        (received,) = await transaction.ingest_states.take("received", limit=9)
+        (extracted,) = await transaction.ingest_states.take("extracted", limit=9)
+        (parked,), _ = await transaction.ingest_states.list_by_state("parked")
         bare = await transaction.entries.list_unembedded("some-model", limit=9)
         related, _ = await transaction.entries.list_entries(EntryQuery(related="e0"))
         before, _ = await transaction.facts.list_facts()
@@ -319,5 +319,5 @@ def test_entries_of_0010_get_their_marks(empty_url: str) -> None:
         walled = owner.execute(
             "SELECT relforcerowsecurity FROM pg_class WHERE oid = 'mnestic.entry'::regclass"
         ).fetchone()
-    assert dict(marked) == {0: 299, EntryMarks.ASKS: 150, EntryMarks.NAMES_TIME: 1}
+    assert dict(marked) == {0: 299, EntryFeatures.ASKS: 150, EntryFeatures.NAMES_TIME: 1}
     assert walled == (True,)

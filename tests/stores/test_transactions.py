@@ -294,6 +294,6 @@ async def test_messages_that_were_kept_before_are_learned_from_as_they_were_kept
 
     incoming = [IncomingMessage(resource=spoken(number, "later")) for number in (1, 2, 3)]
     async with begin() as transaction:
-        begun = await transaction.learning.receive(incoming)
+        begun = await transaction.ingest_states.receive(incoming)
 
     assert [one.resource.content for one in begun.lessons] == ["first", "later", "third"]

@@ -94,4 +94,4 @@ class AgentKnowledge:
             replies=tuple(replies),
         )
         asked = IngestExchangeInput(scope=self._scope, operation=operation, exchange=exchange)
-        return await run_activity(KnowledgeActivities.learn_exchange, asked)
+        return await run_activity(KnowledgeActivities.ingest_exchange, asked)

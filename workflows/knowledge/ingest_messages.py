@@ -11,7 +11,7 @@ from typing import Any
 
 from temporalio import workflow
 
-from mnestic.activities.knowledge.ingestion import IngestInput, Learned, LearningActivities
+from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput, IngestProgress
 from mnestic.memory.knowledge.ingestion import Ingested, IngestRequest
 from mnestic.memory.names import INGEST_MESSAGES, LEARNED, MORE
 from mnestic.workflows.calls import run_activity
@@ -76,14 +76,14 @@ class IngestMessages:
 
     async def _learn(self) -> int:
         """Moves a batch of messages on by each step; returns how many were moved."""
-        extracted = await _step(LearningActivities.extract, self._asked)
-        learned = await _step(LearningActivities.learn, self._asked)
+        extracted = await _step(IngestActivities.extract, self._asked)
+        learned = await _step(IngestActivities.learn, self._asked)
         self._learned += extracted.learned + learned.learned
         return extracted.taken + learned.taken
 
     async def _embed(self) -> int:
         """Gives vectors to a batch of entries; returns how many got one."""
-        return (await _step(LearningActivities.embed, self._asked)).taken
+        return (await _step(IngestActivities.embed, self._asked)).taken
 
     def _is_over(self) -> bool:
         return self._is_all_done() or workflow.info().is_continue_as_new_suggested()
@@ -94,6 +94,6 @@ class IngestMessages:
 
 
 async def _step(
-    step: Callable[[Any, IngestInput], Awaitable[Learned]], asked: IngestInput
-) -> Learned:
+    step: Callable[[Any, IngestInput], Awaitable[IngestProgress]], asked: IngestInput
+) -> IngestProgress:
     return await run_activity(step, asked, timeout=_STEP, heartbeat=_LOST)

@@ -49,8 +49,8 @@ class FactReader:
         following = encode_cursor(key, predicate, began.isoformat(), fact_id)
         return tuple(fact for _, fact in page), following
 
-    async def list_held(self, subject: str, past: Interval, *, limit: int) -> tuple[Fact, ...]:
-        """See `mnestic.memory.ports.FactStore.list_held`."""
+    async def list_valid(self, subject: str, past: Interval, *, limit: int) -> tuple[Fact, ...]:
+        """See `mnestic.memory.ports.FactStore.list_valid`."""
         values = {
             **self._unit.owner,
             **validity_parameters(past),
@@ -131,7 +131,7 @@ class FactReader:
             facts = self.resolved(claims[topic], predicates[topic[1]])
             placed = [((*topic, fact.valid_from, fact.id), fact) for fact in facts]
             found += sorted(
-                (each for each in placed if query.asks_for(each[1])), key=lambda each: each[0][2:]
+                (each for each in placed if query.matches(each[1])), key=lambda each: each[0][2:]
             )
         return found
 
@@ -178,7 +178,7 @@ def _of(target: Any, query: FactQuery) -> list[Any]:
 
 
 def _held(moment: datetime, *, ahead: bool) -> Any:
-    """The condition that a fact was so at a moment, or comes after it; see `FactQuery.asks_for`."""
+    """The condition that a fact was so at a moment, or comes after it; see `FactQuery.matches`."""
     begun = FACT.c.valid_from <= moment
     still = FACT.c.valid_to.is_(None) | (FACT.c.valid_to > moment)
     if not ahead:

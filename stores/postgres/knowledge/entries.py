@@ -18,7 +18,7 @@ from mnestic.memory.knowledge.entries import (
     EntryStatistics,
     Unembedded,
 )
-from mnestic.memory.knowledge.entry_features import marks_of
+from mnestic.memory.knowledge.entry_features import features_of
 from mnestic.memory.knowledge.events import entry_event
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.language.languages import LANGUAGE
@@ -341,7 +341,7 @@ def _rows(entries: Sequence[Entry], tokens: _Tokens) -> Iterator[dict[str, Any]]
     for entry, its in zip(entries, tokens, strict=False):  # what has none for any ends nowhere
         columns = entry.model_dump(exclude={"created_at", "updated_at"})
         columns["tokens"] = None if its is None else f"\\x{its.hex()}"  # as Postgres reads it
-        yield {**columns, "marks": marks_of(entry.content, entry.times)}
+        yield {**columns, "marks": features_of(entry.content, entry.times)}
 
 
 def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:

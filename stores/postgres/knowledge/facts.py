@@ -31,7 +31,7 @@ from mnestic.stores.postgres.knowledge.beliefs import (
     is_about,
     names_of,
 )
-from mnestic.stores.postgres.knowledge.named_subjects import list_named, list_own_names
+from mnestic.stores.postgres.knowledge.named_subjects import list_aliases, list_named
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
 # Claims of one topic are worked out by one transaction at a time; whoever changes a predicate waits
@@ -144,11 +144,11 @@ class PostgresFactStore:
         )
         return await self._beliefs.list_facts(query, limit=limit, cursor=cursor)
 
-    async def list_held(
+    async def list_valid(
         self, subject: str, past: Interval, *, limit: int = 100
     ) -> tuple[Fact, ...]:
         """See the port."""
-        return await self._beliefs.list_held(subject, past, limit=limit)
+        return await self._beliefs.list_valid(subject, past, limit=limit)
 
     async def count(self) -> dict[FactStatus, int]:
         """See the port."""
@@ -185,11 +185,11 @@ class PostgresFactStore:
         """See the port."""
         return await list_named(self._unit, name)
 
-    async def list_own_names(self, keys: Collection[str]) -> tuple[str, ...]:
+    async def list_aliases(self, keys: Collection[str]) -> tuple[str, ...]:
         """See the port."""
-        return await list_own_names(self._unit, keys)
+        return await list_aliases(self._unit, keys)
 
-    async def put_predicate(self, predicate: Predicate) -> None:
+    async def set_predicate(self, predicate: Predicate) -> None:
         """See the port."""
         await self._unit.rows(_LOCK_PREDICATES, {"key": self._lock_key("predicates")})
         values = predicate.model_dump(exclude={"name"})

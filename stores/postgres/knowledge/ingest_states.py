@@ -16,19 +16,19 @@ from mnestic.memory.knowledge.ingestion import (
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.stores.postgres.bulk import packed, update_rows
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.knowledge.tables import LearningRow
+from mnestic.stores.postgres.knowledge.tables import IngestStateRow
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import ResourceRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
-LEARNING, RESOURCE = table(LearningRow), table(ResourceRow)
+INGEST_STATE, RESOURCE = table(IngestStateRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
 _BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
 _STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")
 _RECEIVE = read_query("receive_messages")
 _EXTRACTED = update_rows(
-    LEARNING,
+    INGEST_STATE,
     *("state", "extractor", "extracted"),
     key=(*_PLACE, "number"),
     now=["updated_at"],
@@ -70,8 +70,9 @@ class PostgresIngestStateStore:
 
     async def _select(self, places: Sequence[tuple[str, str]]) -> Sequence[Any]:
         """Rows of messages by session and source id, with their resources."""
-        found = select(*LEARNING.c).where(
-            self._unit.owned(LEARNING), among(places, LEARNING.c.session_id, LEARNING.c.source_id)
+        found = select(*INGEST_STATE.c).where(
+            self._unit.owned(INGEST_STATE),
+            among(places, INGEST_STATE.c.session_id, INGEST_STATE.c.source_id),
         )
         return await self._unit.rows(_with_resources(found))
 
@@ -80,7 +81,7 @@ class PostgresIngestStateStore:
         oldest = self._in_state(state).limit(check_limit(limit)).with_for_update(skip_locked=True)
         return tuple(map(_lesson, await self._unit.rows(_with_resources(oldest))))
 
-    async def keep_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:
+    async def store_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:
         """See the port."""
         if not lessons:
             return
@@ -97,7 +98,7 @@ class PostgresIngestStateStore:
         ]
         await self._unit.run(_EXTRACTED, packed(self._unit.owner, rows, what="claims"))
 
-    async def learned(self, lessons: Sequence[PendingMessage]) -> None:
+    async def mark_learned(self, lessons: Sequence[PendingMessage]) -> None:
         """See the port."""
         await self._set(lessons, of=("extracted",), state="learned")
         self._unit.wrote("learning.learned", f"{len(lessons)} messages")
@@ -110,7 +111,7 @@ class PostgresIngestStateStore:
 
     async def retry(self, lessons: Sequence[PendingMessage]) -> int:
         """See the port."""
-        was_read = LEARNING.c.extractor.is_not(None)
+        was_read = INGEST_STATE.c.extractor.is_not(None)
         state = case((was_read, "extracted"), else_="received")
         again = await self._set(lessons, of=("parked",), state=state, reason=None)
         self._unit.wrote("learning.retry", f"{again} messages")
@@ -127,10 +128,10 @@ class PostgresIngestStateStore:
         self, session_id: str, source_id: str, *, lock: bool = False
     ) -> PendingMessage | None:
         """See the port."""
-        found = select(*LEARNING.c).where(
-            self._unit.owned(LEARNING),
-            LEARNING.c.session_id == session_id,
-            LEARNING.c.source_id == source_id,
+        found = select(*INGEST_STATE.c).where(
+            self._unit.owned(INGEST_STATE),
+            INGEST_STATE.c.session_id == session_id,
+            INGEST_STATE.c.source_id == source_id,
         )
         row = await self._unit.row(_with_resources(found.with_for_update() if lock else found))
         return None if row is None else _lesson(row)
@@ -142,7 +143,7 @@ class PostgresIngestStateStore:
         found = self._in_state(state).limit(check_limit(limit) + 1)
         if cursor is not None:
             (after,) = decode_cursor(cursor, parts=1)
-            found = found.where(LEARNING.c.number > int(after))
+            found = found.where(INGEST_STATE.c.number > int(after))
         rows = await self._unit.rows(_with_resources(found))
         self._unit.read("learning.list", state)
         lessons = tuple(_lesson(row) for row in rows[:limit])
@@ -152,30 +153,30 @@ class PostgresIngestStateStore:
     async def count(self) -> IngestCounts:
         """See the port."""
         rows = await self._unit.rows(
-            select(LEARNING.c.state, func.count().label("number"))
-            .where(self._unit.owned(LEARNING))
-            .group_by(LEARNING.c.state)
+            select(INGEST_STATE.c.state, func.count().label("number"))
+            .where(self._unit.owned(INGEST_STATE))
+            .group_by(INGEST_STATE.c.state)
         )
         return IngestCounts(**{row.state: row.number for row in rows})
 
     def _in_state(self, state: IngestState) -> Select[Any]:
         """In their order; the collation is that of the index which is to be used."""
-        found = select(*LEARNING.c).where(
-            LEARNING.c.tenant_id == self._unit.tenant_id,
-            LEARNING.c.agent_id.collate("C") == self._unit.agent_id,
-            LEARNING.c.state == state,
+        found = select(*INGEST_STATE.c).where(
+            INGEST_STATE.c.tenant_id == self._unit.tenant_id,
+            INGEST_STATE.c.agent_id.collate("C") == self._unit.agent_id,
+            INGEST_STATE.c.state == state,
         )
-        return found.order_by(LEARNING.c.number)
+        return found.order_by(INGEST_STATE.c.number)
 
     async def _set(
         self, lessons: Sequence[PendingMessage], *, of: Sequence[IngestState], **values: Any
     ) -> int:
         """Writes columns of lessons that are in one of these states."""
         places = [(one.resource.session_id, one.resource.source_id) for one in lessons]
-        statement = update(LEARNING).where(
-            self._unit.owned(LEARNING),
-            LEARNING.c.state.in_(of),
-            among(places, LEARNING.c.session_id, LEARNING.c.source_id),
+        statement = update(INGEST_STATE).where(
+            self._unit.owned(INGEST_STATE),
+            INGEST_STATE.c.state.in_(of),
+            among(places, INGEST_STATE.c.session_id, INGEST_STATE.c.source_id),
         )
         return await self._unit.run(statement.values(updated_at=func.now(), **values))
 

@@ -52,7 +52,7 @@ async def list_named(unit: UnitOfWork, name: str) -> tuple[NamedSubject, ...]:
     )
 
 
-async def list_own_names(unit: UnitOfWork, keys: Collection[str]) -> tuple[str, ...]:
-    """See `mnestic.memory.knowledge.ports.FactStore.list_own_names`."""
+async def list_aliases(unit: UnitOfWork, keys: Collection[str]) -> tuple[str, ...]:
+    """See `mnestic.memory.knowledge.ports.FactStore.list_aliases`."""
     rows = await unit.rows(_OWN_NAMES, {**unit.owner, "keys": sorted(keys)})
     return tuple(row.object_key for row in rows)

@@ -294,7 +294,7 @@ class EmbeddingModelRow(Table, table=True):
     complete_to: int = Field(sa_type=BigInteger)
 
 
-class LearningRow(Table, table=True):
+class IngestStateRow(Table, table=True):
     """The state of a resource's extraction; `reason` says why one is parked.
 
     `job_id` and `workflow_run` are of the job that heard it, if one did; `corrects` is the source id of

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.knowledge.entry_features import EntryMarks
+from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.language.terms import first_terms
 from mnestic.memory.retrieval.candidates import CONCERNS, ROW, Candidates
 from mnestic.memory.retrieval.search import Search
@@ -113,9 +113,9 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
 
 # As numbers, since each test of a flag makes another flag.
 _MARKS = {
-    "asks": int(EntryMarks.ASKS),
-    "revises": int(EntryMarks.REVISES),
-    "names_time": int(EntryMarks.NAMES_TIME),
+    "asks": int(EntryFeatures.ASKS),
+    "revises": int(EntryFeatures.REVISES),
+    "names_time": int(EntryFeatures.NAMES_TIME),
 }
 
 

@@ -10,7 +10,7 @@ from temporalio.testing import ActivityEnvironment
 from benchmarks.messages import messages
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.knowledge.ingestion import IngestInput, LearningActivities
+from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
@@ -36,7 +36,7 @@ async def learn(
     """What a new agent believes once it has heard the batches."""
     agent_id = uuid.uuid4().hex
     client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id)
-    steps = LearningActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
+    steps = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
     asked = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
     for batch in batches:
         await client.learn(batch)

@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.knowledge.ingestion import Learned
+from mnestic.activities.knowledge.ingestion import IngestProgress
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
@@ -65,7 +65,7 @@ async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(
         is_awful = any("Awful" in text for text in body["input"])
         return refused(400, "not this") if is_awful else vectors(path, body)
 
-    async def learn() -> Learned:
+    async def learn() -> IngestProgress:
         await steps().extract()
         await steps().learn()
         return await steps().embed()
@@ -116,7 +116,7 @@ async def test_who_gives_a_vector_up_and_who_learns_wait_for_each_other_in_one_o
     (entry,), _ = await ada.list_entries(EntryQuery())
 
     async with asyncio.timeout(60), begin() as learning:
-        await learning.learning.take("extracted", limit=1)
+        await learning.ingest_states.take("extracted", limit=1)
         giving_up = asyncio.create_task(steps().embed())
         await until_held_up(admin_url)
         held = await learning.entries.select([entry.id], lock=True)

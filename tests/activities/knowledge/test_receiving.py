@@ -45,7 +45,7 @@ async def test_a_message_is_an_entry_at_once_and_waits_to_be_learned_from(begin:
 
     (entry,) = await entries(begin)
     async with begin() as transaction:
-        waiting = (await transaction.learning.count()).waiting
+        waiting = (await transaction.ingest_states.count()).waiting
     assert (new, waiting) == (1, 1)
     assert (entry.entry_type, entry.speaker, entry.subjects) == ("interaction", "Mara", ("Mara",))
     assert entry.keywords == ("map", "harbour", "ghent")
@@ -120,7 +120,7 @@ async def test_what_a_tool_returned_belongs_to_the_message_it_came_with(begin: B
     result = said(2, record).model_copy(update={"speaker": "crm.lookup"})
 
     new = await keep(
-        begin, said(1), IncomingMessage(resource=result, kind="tool_result", came_with="m1")
+        begin, said(1), IncomingMessage(resource=result, kind="tool_result", attached_to="m1")
     )
 
     came, message = await entries(begin)

@@ -9,7 +9,7 @@ from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.knowledge.ingestion import IngestInput, LearningActivities
+from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
@@ -48,7 +48,7 @@ def ada(memory: Memory, settings: Settings) -> MemoryClient:
 @pytest.fixture
 def learn(memory: Memory, settings: Settings, ada: MemoryClient) -> Learn:
     """Receives messages and learns from them, so many at a time."""
-    steps = LearningActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
+    steps = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
 
     async def run(messages: Sequence[Resource], *, limit: int = 200) -> None:
         await ada.learn(messages)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnestic.memory.knowledge.entries import TimeMention
-from mnestic.memory.knowledge.entry_features import EntryMarks, marks_of
+from mnestic.memory.knowledge.entry_features import EntryFeatures, features_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 YESTERDAY = TimeMention(words="yesterday", start=NOON - timedelta(days=1), end=NOON)
@@ -14,18 +14,18 @@ YESTERDAY = TimeMention(words="yesterday", start=NOON - timedelta(days=1), end=N
 @pytest.mark.parametrize(
     ("content", "marks"),
     [
-        ("Mara lives in Ghent.", EntryMarks(0)),
-        ("Where does Mara live? ", EntryMarks.ASKS),
-        ("マラはどこに住んでいますか\uff1f", EntryMarks.ASKS),
-        ("Where? Nobody knows.", EntryMarks(0)),
-        ("Mara no longer lives in Ghent.", EntryMarks.REVISES),
-        ("We meet on Tuesdays.", EntryMarks.NAMES_TIME),
-        ("Has it changed, and do we meet at 9:30 now?", EntryMarks(7)),
+        ("Mara lives in Ghent.", EntryFeatures(0)),
+        ("Where does Mara live? ", EntryFeatures.ASKS),
+        ("マラはどこに住んでいますか\uff1f", EntryFeatures.ASKS),
+        ("Where? Nobody knows.", EntryFeatures(0)),
+        ("Mara no longer lives in Ghent.", EntryFeatures.REVISES),
+        ("We meet on Tuesdays.", EntryFeatures.NAMES_TIME),
+        ("Has it changed, and do we meet at 9:30 now?", EntryFeatures(7)),
     ],
 )
-def test_a_text_has_the_marks_of_what_it_says(content: str, marks: EntryMarks) -> None:
-    assert marks_of(content, ()) == marks
+def test_a_text_has_the_marks_of_what_it_says(content: str, marks: EntryFeatures) -> None:
+    assert features_of(content, ()) == marks
 
 
 def test_a_text_whose_times_were_found_names_a_time() -> None:
-    assert marks_of("I saw Mara yesterday.", (YESTERDAY,)) == EntryMarks.NAMES_TIME
+    assert features_of("I saw Mara yesterday.", (YESTERDAY,)) == EntryFeatures.NAMES_TIME

@@ -301,10 +301,10 @@ def test_a_line_with_a_tool_is_its_result_and_came_with_the_message_before_it(
     [session] = read_conversation(path).sessions
 
     first, asked, *results = session.turns
-    assert (first.kind, first.came_with) == ("tool_result", None)
+    assert (first.kind, first.attached_to) == ("tool_result", None)
     assert (asked.kind, asked.speaker) == ("message", "Ana")
     assert {(turn.kind, turn.speaker) for turn in results} == {("tool_result", "calendar")}
-    assert {turn.came_with for turn in results} == {asked.source_id}
+    assert {turn.attached_to for turn in results} == {asked.source_id}
     assert len({turn.source_id for turn in session.turns}) == 4
 
 

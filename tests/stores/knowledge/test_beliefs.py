@@ -127,7 +127,7 @@ async def held(begin: Begin, first: float, last: float, *asked: str) -> tuple[Fa
     """What held of Mara at some time from one day to another."""
     past = Interval(NOON + timedelta(days=first), NOON + timedelta(days=last), frozenset(asked))
     async with begin(write=False) as transaction:
-        return await transaction.facts.list_held("Mara", past)
+        return await transaction.facts.list_valid("Mara", past)
 
 
 @pytest.mark.parametrize("seed", range(3))

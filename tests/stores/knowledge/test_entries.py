@@ -11,7 +11,7 @@ from psycopg.rows import TupleRow
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.entries import Entry, EntryQuery, TimeMention
-from mnestic.memory.knowledge.entry_features import EntryMarks
+from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.ports import Transaction
 from mnestic.starter.settings import Settings
 from tests.stores.entry_samples import NOON, entry
@@ -72,8 +72,8 @@ async def test_marks_follow_what_an_entry_says(
             [entry("a", "It is closed."), entry("b", "It is open.", times=(TODAY,))]
         )
 
-    assert before == [("a", EntryMarks.ASKS), ("b", 0)]
-    assert stored() == [("a", 0), ("b", EntryMarks.NAMES_TIME)]
+    assert before == [("a", EntryFeatures.ASKS), ("b", 0)]
+    assert stored() == [("a", 0), ("b", EntryFeatures.NAMES_TIME)]
 
 
 async def test_entries_are_asked_for_by_what_they_are(begin: Begin) -> None:

@@ -134,13 +134,13 @@ async def test_a_predicate_that_is_changed_is_worked_out_anew(begin: Begin) -> N
     side_by_side = await facts(begin)
 
     async with begin() as transaction:
-        await transaction.facts.put_predicate(
+        await transaction.facts.set_predicate(
             Predicate(name="likes", cardinality="single", category="preferences")
         )
         await transaction.facts.settle("likes")
     one = await facts(begin)
     async with begin() as transaction:
-        await transaction.facts.put_predicate(Predicate(name="likes", category="preferences"))
+        await transaction.facts.set_predicate(Predicate(name="likes", category="preferences"))
         changes = await transaction.facts.settle("likes")
 
     assert [fact.object for fact in side_by_side] == ["tea", "maps"]

@@ -43,7 +43,7 @@ async def test_a_change_that_was_stopped_halfway_goes_on_when_it_is_asked_again(
             said = [claim(n, f"thing {n}", f"P{who}") for n in range(2) for who in range(5)]
             await transaction.facts.claim(said)
     async with begin(agent=EVERY_AGENT) as transaction:
-        await transaction.facts.put_predicate(SINGLE)
+        await transaction.facts.set_predicate(SINGLE)
     async with begin() as transaction:
         first = await transaction.facts.settle("likes", limit=2)
     halfway = await active(begin)
@@ -98,7 +98,7 @@ async def test_a_change_is_in_the_audit_log(
 
 async def test_another_tenant_keeps_its_own_predicates(begin: Begin) -> None:
     async with begin(agent=EVERY_AGENT) as transaction:
-        await transaction.facts.put_predicate(SINGLE)
+        await transaction.facts.set_predicate(SINGLE)
 
     async with begin(tenant="other", write=False) as transaction:
         assert await transaction.facts.list_predicates() == ()

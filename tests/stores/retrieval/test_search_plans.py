@@ -136,13 +136,13 @@ async def test_what_held_of_somebody_is_found_by_an_index(
     assert (await asked.list_facts(subject="Jonas"))[0]
     then = datetime(2015, 2, 1, tzinfo=UTC)
 
-    async def list_held() -> None:
+    async def list_valid() -> None:
         async with memory.transaction(
             tenant_id=crowded["tenant"], agent_id=AGENT, actor="test", write=False
         ) as transaction:
-            await transaction.facts.list_held("Jonas", Interval(then, then), limit=100)
+            await transaction.facts.list_valid("Jonas", Interval(then, then), limit=100)
 
-    plans = await plans_of(url, await statements_while(monkeypatch, list_held()), "ANALYZE,")
+    plans = await plans_of(url, await statements_while(monkeypatch, list_valid()), "ANALYZE,")
 
     (held,) = [one for one in plans if one.statement == read_query("facts_held").text]
     read = {

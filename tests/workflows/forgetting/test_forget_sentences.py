@@ -126,12 +126,12 @@ async def test_a_message_that_was_not_read_yet_is_learned_from_as_it_is_left(
     owner = {**agent, "actor": "test"}
     await MemoryClient(memory, **agent).learn([said("1", TWO)])  # which starts no extraction
     async with memory.transaction(**owner, write=True) as transaction:
-        taken = await transaction.learning.take("received", limit=10)
+        taken = await transaction.ingest_states.take("received", limit=10)
 
     async with run_worker():
         await forget(ada, "Project Falcon")
         async with memory.transaction(**owner, write=True) as transaction:
-            await transaction.learning.keep_extracted(taken, extractor="slow")
+            await transaction.ingest_states.store_extracted(taken, extractor="slow")
         after = await ada.count_learning()
         await (await start_ingest(client, agent_id="ada")).result()
 

@@ -12,7 +12,7 @@ from temporalio import activity, workflow
 from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
-from mnestic.memory.forgetting.requests import LeftOver
+from mnestic.memory.forgetting.requests import RemainingRow
 from mnestic.memory.forgetting.topics import FORGOTTEN
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.predicates import Predicate
@@ -75,7 +75,7 @@ def scan(admin_url: str, client: MnesticClient) -> Scan:
     return partial(scan_tables, admin_url, tenant=client.settings.tenant_id)
 
 
-def left(found: tuple[LeftOver, ...]) -> set[tuple[str, str]]:
+def left(found: tuple[RemainingRow, ...]) -> set[tuple[str, str]]:
     return {(one.kind, one.name) for one in found}
 
 
@@ -276,7 +276,7 @@ async def test_what_somebody_has_set_is_left_and_named(
     ) as transaction:
         await transaction.settings.put("obsidian_context_notes", ["Paris.md"])
         rule = Predicate(name="paris_trip", cardinality="multi", category="events")
-        await transaction.facts.put_predicate(rule)
+        await transaction.facts.set_predicate(rule)
 
     done = await forget(client.memory("ada"), "Paris")
 

@@ -31,7 +31,7 @@ from mnestic.workflows.jobs.agent_memory import AgentMemory
 
 Until = Callable[..., Awaitable[Any]]
 Run = Callable[..., Awaitable[JobResult]]
-Learned = Callable[[int], Awaitable[None]]
+IngestProgress = Callable[[int], Awaitable[None]]
 
 HEARD = """
 name: hears
@@ -76,7 +76,7 @@ def run(client: MnesticClient) -> Run:
 
 
 @pytest.fixture
-def learned(client: MnesticClient, until: Until) -> Learned:
+def learned(client: MnesticClient, until: Until) -> IngestProgress:
     """Waits until just so many messages are learned from."""
 
     async def wait(number: int) -> None:
@@ -97,7 +97,7 @@ async def entries(client: MnesticClient) -> list[Entry]:
 
 @pytest.mark.usefixtures("worker")
 async def test_what_a_job_remembers_as_a_message_is_learned_with_its_way_there(
-    client: MnesticClient, run: Run, learned: Learned
+    client: MnesticClient, run: Run, learned: IngestProgress
 ) -> None:
     await run(HEARD, city="Ghent")
     await learned(1)
@@ -119,7 +119,7 @@ async def test_what_a_job_remembers_as_a_message_is_learned_with_its_way_there(
 
 @pytest.mark.usefixtures("worker")
 async def test_a_think_is_told_what_is_known_and_what_it_says_is_learned(
-    client: MnesticClient, run: Run, learned: Learned
+    client: MnesticClient, run: Run, learned: IngestProgress
 ) -> None:
     await client.memory("ada").add_fact("Mara", "lives_in", "Ghent")
     await client.memory("ada").add_fact("Tom", "lives_in", "Rome")
@@ -141,7 +141,7 @@ async def look_up() -> dict[str, list[str]]:
 
 @pytest.mark.usefixtures("worker")
 async def test_a_tools_result_that_is_learned_belongs_to_the_message_before_it(
-    client: MnesticClient, run: Run, learned: Learned
+    client: MnesticClient, run: Run, learned: IngestProgress
 ) -> None:
     queue = f"{client.settings.task_queue}-tools"
     plan = f"""
@@ -195,7 +195,7 @@ class Learns:
 
 
 async def test_a_workflow_of_ones_own_learns_and_knows(
-    client: MnesticClient, memory: PostgresMemory, learned: Learned
+    client: MnesticClient, memory: PostgresMemory, learned: IngestProgress
 ) -> None:
     activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
     tenant = client.settings.tenant_id

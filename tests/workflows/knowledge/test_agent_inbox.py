@@ -211,8 +211,8 @@ async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be
         kept = refused[0].resource.model_copy(
             update={"source_id": "refused#1", "content": json.dumps(mended)}
         )
-        begun = await transaction.learning.receive([IncomingMessage(resource=kept)])
-        await transaction.learning.park(begun.lessons[0], reason="is of a later version")
+        begun = await transaction.ingest_states.receive([IncomingMessage(resource=kept)])
+        await transaction.ingest_states.park(begun.lessons[0], reason="is of a later version")
     second = await told.retry_parked((await told.list_parked())[0])
 
     assert (first, still, second) == (0, refused, 1)

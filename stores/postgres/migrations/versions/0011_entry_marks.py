@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from mnestic.memory.knowledge.entry_features import marks_of
+from mnestic.memory.knowledge.entry_features import features_of as marks_of
 
 revision = "0011"
 down_revision = "0010"
