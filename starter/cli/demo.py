@@ -7,7 +7,6 @@ import typer
 
 from mnestic.starter.cli.output import EXIT_FAILED, AsJson, print_json, print_progress, run
 from mnestic.starter.cli.overrides import command_settings
-from mnestic.starter.importers.conversations import bundled_conversation, read_conversation
 
 
 def demo(
@@ -21,6 +20,8 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Watch a job read a conversation, wait three weeks, lose its worker, and come back."""
+    from mnestic.starter.importers.conversations import bundled_conversation, read_conversation
+
     settings = command_settings(data_dir=data)
     told = read_conversation(conversation) if conversation else bundled_conversation()
     print_progress(f"{told.title}: {len(told.sessions)} sessions; starting on {settings.data_dir}")

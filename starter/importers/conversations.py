@@ -17,6 +17,7 @@ from mnestic.memory.knowledge.conversations import Conversation, Turn
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.extraction import TurnKind
 from mnestic.memory.timestamps import Timestamp
+from mnestic.starter.importers.file_formats import check_format
 from mnestic.starter.importers.locomo import read_locomo
 from mnestic.starter.importers.markdown import read_markdown
 from mnestic.starter.importers.text_files import EXPECTED, check_file, read_lines
@@ -44,7 +45,8 @@ def read_conversation(
     *,
     sample: str | None = None,
     markdown: bool = False,
-    author: str = "author",
+    author: str | None = None,
+    owner: str = "author",
     name: str | None = None,
     refuse: Refuse | None = None,
 ) -> Conversation:
@@ -60,19 +62,22 @@ def read_conversation(
         path: A regular file of UTF-8.
         sample: Which of LoCoMo's samples; None for the first.
         markdown: It is Markdown, whatever its name.
-        author: Whose turns are the paragraphs of Markdown that name nobody.
+        author: Whose turns are the paragraphs of Markdown that name nobody, if that is known.
+        owner: Whose they are otherwise; where others are named they are nobody's, but `notes`.
         name: How errors name it; None for its path.
         refuse: Is told of each of the lines and turns that cannot be kept, and the others are read;
             without it the first is raised.
 
     Raises:
-        InvalidInputError: The file cannot be read or is not of these shapes; names file and place.
+        InvalidInputError: The file cannot be read or is not of these shapes; names file and place, and what
+            the file looks like if it is another program's.
     """
     source = f"conversation {name or path}"
     check_file(path, source)
+    check_format(path, source)
     if markdown or path.suffix.lower() in _MARKDOWN:
         _check_no_sample(sample, source, "Markdown")
-        return read_markdown(path, source, author=author, refuse=refuse)
+        return read_markdown(path, source, author=author, owner=owner, refuse=refuse)
     if not _holds_chat_lines(path, source):
         return read_locomo(path, source, sample=sample, refuse=refuse)
     _check_no_sample(sample, source, "JSON lines")

@@ -19,6 +19,7 @@ from pydantic_core import from_json
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.conversations import Conversation, Turn
 from mnestic.memory.knowledge.resources import check_date
+from mnestic.starter.importers.file_formats import check_document
 from mnestic.starter.importers.text_files import EXPECTED, decode
 from mnestic.starter.importers.turns import (
     Name,
@@ -50,7 +51,9 @@ def read_locomo(
     Raises:
         InvalidInputError: The file holds none; names the place in it.
     """
-    place, chosen, others = _choose_sample(parse_document(path, source), source, sample=sample)
+    document = parse_document(path, source)
+    check_document(document, source)
+    place, chosen, others = _choose_sample(document, source, sample=sample)
     conversation = chosen.get("conversation", chosen)
     known_as = chosen.get("sample_id")
     named = f"{known_as}/" if isinstance(known_as, str) else ""  # every sample has a session_1

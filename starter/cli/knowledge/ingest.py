@@ -35,9 +35,9 @@ from mnestic.starter.cli.output import (
     print_refusal,
     run,
 )
-from mnestic.starter.importers.conversations import read_conversation
 
 if TYPE_CHECKING:
+    from mnestic.memory.knowledge.conversations import Conversation
     from mnestic.starter.client.memory_client import MemoryClient
     from mnestic.starter.client.mnestic_client import MnesticClient
 
@@ -58,7 +58,9 @@ def ingest(
     ] = False,
     speaker: Annotated[
         str | None,
-        typer.Option(help="Who says what names nobody in Markdown; default: the agent."),
+        typer.Option(
+            help="Who says what names nobody in Markdown; default: the agent, where nobody is named at all."
+        ),
     ] = None,
     channel: Annotated[str, typer.Option(help="Where the messages come from.")] = "file",
     as_json: AsJson = False,
@@ -69,18 +71,9 @@ def ingest(
     then 2.
     """
     refused: list[InvalidInputError] = []
-    with _opened(file) as path:
-        try:
-            conversation = read_conversation(
-                path,
-                sample=sample,
-                markdown=markdown,
-                author=speaker or agent,
-                name=str(file),
-                refuse=refused.append,
-            )
-        finally:
-            _tell(refused)
+    conversation = _read(
+        file, sample=sample, markdown=markdown, author=speaker, owner=agent, refused=refused
+    )
     if sample is None and conversation.others:
         others = ", ".join(conversation.others)
         print_progress(f"Only the first sample is read; --sample reads one of the others: {others}")
@@ -130,6 +123,33 @@ def ingest(
         raise InvalidInputError(
             what=f"conversation {file}", why=f"{len(refused)} of its messages cannot be kept"
         )
+
+
+def _read(
+    file: Path,
+    *,
+    sample: str | None,
+    markdown: bool,
+    author: str | None,
+    owner: str,
+    refused: list[InvalidInputError],
+) -> "Conversation":
+    """The conversation of a file; `refused` gets what of it cannot be kept, which is also printed."""
+    from mnestic.starter.importers.conversations import read_conversation
+
+    with _opened(file) as path:
+        try:
+            return read_conversation(
+                path,
+                sample=sample,
+                markdown=markdown,
+                author=author,
+                owner=owner,
+                name=str(file),
+                refuse=refused.append,
+            )
+        finally:
+            _tell(refused)
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:

@@ -131,7 +131,14 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "a number": (b"5", "holds no objects"),
     "an empty list": (b"[]", "holds no objects"),
     "a list of numbers": (b"[1, 2]", "holds no objects"),
-    "another object": (b'{"messages": []}', r"\$: has no session_1; expected"),
+    "another object": (
+        b'{"messages": []}',
+        "looks like an export of a chat, which is not read; expected",
+    ),
+    "an object of LoCoMo without sessions": (
+        b'{"sample_id": "s-1"}',
+        r"\$: has no session_1; expected",
+    ),
     "a session out of count": (
         b'{"session_01": [], "session_' + b"9" * 5000 + b'": []}',
         "no session_1",

@@ -1,0 +1,152 @@
+"""Recognises files of other programs, which are not read, so that a refusal names what the file is.
+
+It stands apart from the readers because none of them should take such a file for a damaged one of its own: a log of
+a chat would be read as notes, in the words of whoever keeps them.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.importers.markdown_lines import classify
+from mnestic.starter.importers.text_files import EXPECTED, read_lines
+
+_LINES_LOOKED_AT = 40
+_LONGEST_LINE = 100_000  # characters of the first line that are looked at as JSON
+_BY_NAME = {
+    ".csv": "a table (CSV)",
+    ".tsv": "a table (TSV)",
+    ".xlsx": "a table (Excel)",
+    ".vtt": "subtitles (WebVTT)",
+    ".srt": "subtitles (SubRip)",
+    ".mbox": "mail (mbox)",
+    ".eml": "a mail",
+    ".html": "a web page",
+    ".htm": "a web page",
+    ".rtf": "a text of a word processor (RTF)",
+    ".docx": "a Word document",
+    ".pdf": "a PDF",
+    ".zip": "an archive",
+}
+_CLOCK = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:[ \u00a0\u202f]?[AaPp]\.?[ ]?[Mm]\.?)?"
+_DAY = r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)"  # in an order that the file does not say
+_MAIL_FIELDS = "From|To|Cc|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To"
+
+
+class _Signature(NamedTuple):
+    """What the first lines of a format look like, and how many of them must: all if they are at the top."""
+
+    what: str
+    line: re.Pattern[str]
+    least: int
+    is_at_top: bool
+
+
+_SIGNATURES = (
+    _Signature("subtitles (WebVTT)", re.compile(r"WEBVTT\b"), 1, True),
+    _Signature("mail (mbox)", re.compile(r"From \S+ .*\d\d:\d\d.* \d{4}"), 1, True),
+    _Signature("a mail", re.compile(rf"(?:{_MAIL_FIELDS}): ", re.IGNORECASE), 3, True),
+    _Signature("a PDF", re.compile(r"%PDF-"), 1, True),
+    _Signature("a web page", re.compile(r"<!doctype html|<html\b", re.IGNORECASE), 1, True),
+    _Signature(
+        "subtitles",
+        re.compile(r"(?:\d+:)?\d\d:\d\d[.,]\d{3} +--> +(?:\d+:)?\d\d:\d\d[.,]\d{3}"),
+        2,
+        False,
+    ),
+    _Signature(
+        "the text of a chat, as WhatsApp exports it",
+        re.compile(rf"[\u200e\u200f]?\[?{_DAY},? +{_CLOCK}(?:\]| [-\u2013]) [^:\n]{{1,80}}: "),
+        2,
+        False,
+    ),
+)
+
+
+class _Shape(NamedTuple):
+    """A JSON document of another program: the keys of its first object, and some of which one must be there."""
+
+    what: str
+    keys: frozenset[str]
+    others: frozenset[str] = frozenset()
+
+    def fits(self, keys: frozenset[str]) -> bool:
+        return self.keys <= keys and (not self.others or not self.others.isdisjoint(keys))
+
+
+_SHAPES = (
+    _Shape("a ChatGPT export", frozenset({"mapping"})),
+    _Shape("a Claude export", frozenset({"chat_messages"})),
+    _Shape("a Slack export", frozenset({"ts"}), frozenset({"text", "user", "subtype", "blocks"})),
+    _Shape("an export of a chat", frozenset({"messages"})),
+    _Shape("one JSON list of messages", frozenset({"role", "content"})),
+    _Shape("one JSON list of messages", frozenset({"author", "content"})),
+)
+_OF_LOCOMO = re.compile(r"conversation|sample_id|session_\d+")
+
+
+def check_format(path: Path, source: str) -> None:
+    """Refuses a text file of another program, by its name or its first lines.
+
+    Raises:
+        InvalidInputError: Says what it looks like, and what is read.
+    """
+    what = _BY_NAME.get(path.suffix.lower()) or _format_of(_first_lines(path, source))
+    if what is not None:
+        raise _not_read(what, source)
+
+
+def check_document(document: Any, source: str) -> None:
+    """Refuses a JSON document of another program, by the keys of its first object.
+
+    Raises:
+        InvalidInputError: Says what it looks like, and what is read.
+    """
+    keys = _keys_of(document)
+    if not keys or any(map(_OF_LOCOMO.fullmatch, keys)):
+        return
+    raise _not_read(_shape_of(keys) or "JSON of another kind", source)
+
+
+def _keys_of(document: Any) -> frozenset[str]:
+    first = next(iter(document), None) if isinstance(document, list) else document
+    return frozenset(map(str, first)) if isinstance(first, Mapping) else frozenset()
+
+
+def _shape_of(keys: frozenset[str]) -> str | None:
+    return next((shape.what for shape in _SHAPES if shape.fits(keys)), None)
+
+
+def _not_read(what: str, source: str) -> InvalidInputError:
+    return InvalidInputError(what=source, why=f"looks like {what}, which is not read; {EXPECTED}")
+
+
+def _first_lines(path: Path, source: str) -> list[str]:
+    """The first lines that are not blank, without code; the reader names those that are not UTF-8."""
+    lines = read_lines(path, source, lambda _: None)
+    texts = classify((number, text.rstrip()) for number, text in lines)
+    said = (line.text for line in texts if line.kind in {"text", "heading"})
+    return list(islice(said, _LINES_LOOKED_AT))
+
+
+def _format_of(lines: Sequence[str]) -> str | None:
+    for signature in _SIGNATURES:
+        looked_at = lines[: signature.least] if signature.is_at_top else lines
+        if sum(map(bool, map(signature.line.match, looked_at))) >= signature.least:
+            return signature.what
+    return _format_of_object(lines[0]) if lines else None
+
+
+def _format_of_object(line: str) -> str | None:
+    """What a file of one JSON object a line is, if it is not one of messages."""
+    if not line.startswith("{") or len(line) > _LONGEST_LINE:
+        return None
+    try:
+        keys = _keys_of(json.loads(line))
+    except (ValueError, RecursionError):
+        return None
+    return None if keys & {"role", "tool"} else _shape_of(keys)

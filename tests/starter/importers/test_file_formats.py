@@ -1,0 +1,96 @@
+"""Files of other programs are refused by what they are, whatever they are called and whatever they hold."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.importers.conversations import read_conversation
+
+VTT = "WEBVTT\n\n1\n00:01.000 --> 00:03.000\nIlse: I live in Hasselt.\n"
+SRT = "1\n00:00:01,000 --> 00:00:03,000\nI live in Hasselt.\n\n2\n00:00:04,000 --> 00:00:05,000\nYes.\n"
+MBOX = (
+    "From ilse@example.org Mon Mar 03 08:00:00 2025\nFrom: Ilse <ilse@example.org>\nTo: Bo\n\nHi\n"
+)
+MAIL = (
+    "From: Ilse <ilse@example.org>\nSubject: Moving\nDate: Mon, 3 Mar 2025 08:00:00 +0100\n\nHi\n"
+)
+ANDROID = "3/14/25, 9:05\u202fPM - Ilse Maes: I live in Hasselt\n3/14/25, 9:06\u202fPM - Bo: nice\n"
+IPHONE = "[14.03.25, 21:05:10] Ilse Maes: I live in Hasselt\n\u200e[14.03.25, 21:06:02] Bo: nice\n"
+SLACK = [{"type": "message", "user": "U1", "text": "I live in Hasselt", "ts": "1741986300.0001"}]
+CHATGPT = [{"title": "Moving", "mapping": {"a": {"message": None}}, "current_node": "a"}]
+CLAUDE = [{"uuid": "1", "name": "Moving", "chat_messages": []}]
+TELEGRAM = {"name": "Bo", "type": "personal_chat", "messages": [{"id": 1, "from": "Ilse"}]}
+TRAINING = "".join(f'{{"messages": [{{"role": "user", "content": "{n}"}}]}}\n' for n in "ab")
+LIST = [{"role": "user", "content": "I live in Hasselt"}]
+
+
+def written(path: Path, content: Any) -> Path:
+    text = content if isinstance(content, str) else json.dumps(content, indent=1)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("talk.vtt", VTT, r"subtitles \(WebVTT\)"),
+        ("talk.txt", VTT, r"subtitles \(WebVTT\)"),
+        ("talk.srt", SRT, "subtitles"),
+        ("talk.txt", SRT, "subtitles"),
+        ("post.mbox", MBOX, r"mail \(mbox\)"),
+        ("post", MBOX, r"mail \(mbox\)"),
+        ("post.txt", MAIL, "a mail"),
+        ("people.csv", "name,city\nIlse,Hasselt\n", r"a table \(CSV\)"),
+        ("chat.txt", ANDROID, "WhatsApp"),
+        ("chat.txt", IPHONE, "WhatsApp"),
+        ("page.txt", "<!DOCTYPE html>\n<p>I live in Hasselt.</p>", "a web page"),
+        ("2025-03-14.json", SLACK, "a Slack export"),
+        ("conversations.json", CHATGPT, "a ChatGPT export"),
+        ("conversations.json", CLAUDE, "a Claude export"),
+        ("result.json", TELEGRAM, "an export of a chat"),
+        ("training.jsonl", TRAINING, "an export of a chat"),
+        ("messages.json", LIST, "one JSON list of messages"),
+        ("people.json", [{"id": 7, "city": "Hasselt"}], "JSON of another kind"),
+    ],
+)
+def test_a_file_of_another_program_is_refused_by_what_it_is(
+    tmp_path: Path, name: str, content: Any, what: str
+) -> None:
+    path = written(tmp_path / name, content)
+
+    with pytest.raises(
+        InvalidInputError, match=f"looks like .*{what}.*not read; expected JSON lines.*Markdown"
+    ) as refused:
+        read_conversation(path)
+
+    assert "session_1" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("content", [VTT, SRT, MBOX, MAIL, ANDROID, IPHONE])
+def test_saying_that_it_is_markdown_does_not_make_it_so(tmp_path: Path, content: str) -> None:
+    path = written(tmp_path / "file.txt", content)
+
+    with pytest.raises(InvalidInputError, match="looks like"):
+        read_conversation(path, markdown=True)
+
+
+@pytest.mark.parametrize("content", [VTT, SRT, ANDROID])
+def test_a_page_that_shows_such_a_file_as_code_is_read(tmp_path: Path, content: str) -> None:
+    path = written(tmp_path / "page.md", f"How it looks:\n\n```\n{content}```\n")
+
+    sessions = read_conversation(path).sessions
+
+    assert {turn.speaker for turn in sessions[0].turns} == {"author"}
+
+
+def test_messages_with_fields_of_other_programs_are_still_messages(tmp_path: Path) -> None:
+    line = {"role": "Ilse", "content": "hi", "timestamp": "2025-03-14", "ts": "1", "messages": []}
+    path = written(tmp_path / "chat.jsonl", json.dumps(line))
+
+    [session] = read_conversation(path).sessions
+
+    assert [turn.text for turn in session.turns] == ["hi"]
