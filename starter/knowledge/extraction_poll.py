@@ -11,10 +11,9 @@ from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
 from temporalio.client import Client
-from temporalio.service import RPCError
 
 from mnestic.activities.knowledge.ingest_starts import start_ingest
-from mnestic.memory.errors import UnavailableError
+from mnestic.memory.error_texts import describe_error
 from mnestic.memory.ports import Memory
 
 _EVERY = timedelta(seconds=10)
@@ -51,8 +50,9 @@ async def extraction_poll(
                         task_queue=task_queue,
                         is_more=False,
                     )
-            except (UnavailableError, RPCError) as error:
-                log.warning("extraction is not started yet", extra={"why": str(error)})
+            except Exception as error:  # noqa: BLE001 - whatever it was, the next look may succeed
+                why = describe_error(error)
+                log.warning("extraction is not started yet", extra={"why": why})
             await asyncio.sleep(every.total_seconds())
 
     polling = asyncio.create_task(poll())

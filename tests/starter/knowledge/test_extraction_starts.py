@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import timedelta
 
+import psycopg
 import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.service import RPCError
@@ -124,6 +125,29 @@ async def test_a_worker_leaves_an_extraction_alone_that_goes_on(
             await until_started(client, later)
 
     assert await count_signals(client) == 0
+
+
+async def test_a_worker_looks_again_whatever_went_wrong(
+    alone: MemoryConnection,
+    client: MnesticClient,
+    memory: PostgresMemory,
+    admin_url: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await alone.memory("ada").add("I live in Ghent.")
+    with psycopg.connect(admin_url, autocommit=True) as owner:
+        owner.execute("ALTER TABLE mnestic.learning RENAME TO restored_soon")
+        try:
+            async with poll(client, memory):
+                async with asyncio.timeout(20):
+                    while not caplog.records:  # noqa: ASYNC110 - a log sets no event
+                        await asyncio.sleep(0.02)
+                owner.execute("ALTER TABLE mnestic.restored_soon RENAME TO learning")
+                await until_started(client, "ada")
+        finally:
+            owner.execute("ALTER TABLE IF EXISTS mnestic.restored_soon RENAME TO learning")
+
+    assert {one.message for one in caplog.records} == {"extraction is not started yet"}
 
 
 def poll(client: MnesticClient, memory: PostgresMemory) -> AbstractAsyncContextManager[None]:
