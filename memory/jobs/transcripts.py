@@ -6,15 +6,16 @@ The joining stands alone and is pure: texts are found by the keys of the operati
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.timeline import Happening, JobTimeline, TimelineEntry
 from mnestic.memory.jobs.waits import JobWait
 from mnestic.memory.jobs.working_memory import Message, ToolCall
 
 
-class Prompt(BaseModel):
+class Prompt(DeferredModel):
     """What a model was asked; a template that names memory stands in it as the plan has it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -23,7 +24,7 @@ class Prompt(BaseModel):
     system: str | None = None
 
 
-class TranscriptEntry(BaseModel):
+class TranscriptEntry(DeferredModel):
     """One thing that happened, with what was thought, said, called or answered."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -39,7 +40,7 @@ class TranscriptEntry(BaseModel):
     payload: Any = None
 
 
-class JobTranscript(BaseModel):
+class JobTranscript(DeferredModel):
     """What a job thought and emitted, in the order of time.
 
     `complete` is false when Temporal does not keep all of the job's history any more: then prompts are missing, and
@@ -54,7 +55,7 @@ class JobTranscript(BaseModel):
     complete: bool
 
 
-class JobTexts(BaseModel):
+class JobTexts(DeferredModel):
     """The texts of a job: prompts by operation, payloads by request, messages and tool calls by operation."""
 
     model_config = ConfigDict(frozen=True)

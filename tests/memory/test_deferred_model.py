@@ -12,7 +12,9 @@ from pydantic import BaseModel
 from mnestic import memory
 from mnestic.memory.deferred_model import DeferredModel
 
-MODULES = [f"{memory.__name__}.{module.name}" for module in pkgutil.iter_modules(memory.__path__)]
+MODULES = [
+    module.name for module in pkgutil.walk_packages(memory.__path__, prefix=f"{memory.__name__}.")
+]
 UNBUILT = """
 import json
 from mnestic.memory.jobs import plans
