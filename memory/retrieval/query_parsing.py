@@ -7,7 +7,7 @@ text search configuration of the agent says how they are folded.
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
 
@@ -86,6 +86,7 @@ _OF_PAST = frozenset(
 )
 _PARTS = re.compile(r"[.,;:!?\n]")  # what parts clauses
 _YEARS = 10  # that are looked back for a day without its year
+_LATEST = datetime(YEARS.stop, 1, 1, tzinfo=UTC)  # nobody means a later time
 _A_MONTH = timedelta(days=31)  # before its end is no earlier end of May
 _ENGLISH = 1 / 3  # share of English function words from which a question is in English
 _LONGEST_NAME = 4  # words
@@ -237,7 +238,7 @@ def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
     """From a date on until now, where its preposition says so; after what is to come, for a year."""
     if relation in {"since", "after"}:
         begin = period.start if relation == "since" else period.end
-        end = max(asked_at + timedelta(days=1), period.end)
+        end = max(min(asked_at, _LATEST) + timedelta(days=1), period.end)
         return Period(begin, end if end > begin else begin + _AHEAD, period.unit)
     return period
 

@@ -44,6 +44,7 @@ _OF_THE_TIME = (
     0.7  # of what the best says, from where what is of the time that is asked about answers
 )
 _OUTSIDE = 0.3  # of its score that is then left to what is of another time
+_MOST_EXPONENT = 700.0  # of what a float holds as a power of e
 _FAINT, _FAINT_OF_A_TIME = 0.1, 0.25  # who says less says too little for others to be measured by
 
 _RECURS = re.compile(
@@ -133,7 +134,8 @@ class Weighed:
             words = told / (whole + sum(rarity for _, rarity in parts))
         silence = (1 - words) * (1 - self._meaning) * (1 - self._learned)
         says = float((self._share * (1 - silence)).max())
-        sure = 1 / (1 + math.exp(-self._policy.slope * (says - self._policy.midpoint)))
+        above = self._policy.slope * (says - self._policy.midpoint)
+        sure = 1 / (1 + math.exp(min(_MOST_EXPONENT, -above)))
         return _IN_DOUBT * sure if self._asked.is_uncertain else sure
 
     def _parts(self) -> list[tuple[Values, float]]:

@@ -132,6 +132,16 @@ def test_what_somebody_wants_is_looked_for_where_nothing_else_is_asked() -> None
     assert telling_words(["want"]) == ("want",)
 
 
+@pytest.mark.parametrize(
+    "moment", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]
+)
+def test_the_first_and_last_moments_that_there_are_can_ask_too(moment: datetime) -> None:
+    for text in ("since 2020", "after 2020", "in May", "last week", "tomorrow"):
+        question = read_question(f"What changed {text}?", asked_at=moment)
+
+        assert question.period is None or question.period.start < question.period.end
+
+
 def test_since_goes_on_until_the_question() -> None:
     period = read_question("What has changed since 2025-12-01?", asked_at=NOON).period
 

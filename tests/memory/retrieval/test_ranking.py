@@ -57,6 +57,15 @@ def test_words_or_meaning_alone_are_enough_to_be_sure() -> None:
     assert by_words.score > 0.9
 
 
+@pytest.mark.parametrize("weights", [{"slope": 1e6}, {"midpoint": 1e300}, {"midpoint": -1e300}])
+def test_a_score_stays_a_share_however_steeply_it_grows(weights: dict[str, float]) -> None:
+    policy = POLICY.model_copy(update=weights)
+
+    found = ranked(entry(1, words=0.3 * FULL), policy=policy, min_score=0.0)
+
+    assert [one.score for one in found] == [pytest.approx(float(policy.midpoint < 0))]
+
+
 def test_a_score_does_not_depend_on_what_else_is_found() -> None:
     best = entry(1, words=FULL, cosine=0.5)
     alone, *_ = ranked(best)
