@@ -28,7 +28,7 @@ from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.forgetting.steps import ForgettingActivities
-from mnestic.activities.jobs.arrivals import ArrivalActivities
+from mnestic.activities.jobs.arrivals import SignalTimeActivities
 from mnestic.activities.jobs.conversations import ConversationActivities
 from mnestic.activities.jobs.endings import EndingActivities
 from mnestic.activities.jobs.forks import ForkActivities
@@ -115,7 +115,7 @@ def activities_of(
         waits.open_wait,
         waits.extend_wait,
         waits.restore,
-        ArrivalActivities().find_arrival,
+        SignalTimeActivities().find_arrival,
         ForkActivities(memory).fork,
         thoughts.think,
         ToolActivities(memory).keep_result,

@@ -19,7 +19,7 @@ from mnestic.memory.jobs.waits import ResumeRequest
 from mnestic.memory.names import RESUME
 
 
-class ArrivalInput(BaseModel):
+class SignalTimeInput(BaseModel):
     """The request that came by signal, and when its wait was opened."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -28,7 +28,7 @@ class ArrivalInput(BaseModel):
     opened_at: AwareDatetime | None = None
 
 
-class Arrival(BaseModel):
+class SignalTime(BaseModel):
     """When it came first, by the job's clock; if it did not come since, when the wait was opened."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -36,11 +36,11 @@ class Arrival(BaseModel):
     came_at: AwareDatetime | None = None
 
 
-class ArrivalActivities:
+class SignalTimeActivities:
     """What a job asks of its own history."""
 
     @activity.defn(name="mnestic.find_arrival")
-    async def find_arrival(self, asked: ArrivalInput) -> Arrival:
+    async def find_arrival(self, asked: SignalTimeInput) -> SignalTime:
         """Looks for the signal among the events of the job's runs, back to when the wait was opened.
 
         Idempotent: it only reads.
@@ -64,7 +64,7 @@ class ArrivalActivities:
                 came_at = run.came_at or came_at
                 is_first = asked.opened_at is None or run.began_at < asked.opened_at
                 run_id = None if is_first else run.earlier
-        return Arrival(came_at=came_at)
+        return SignalTime(came_at=came_at)
 
 
 @dataclass(frozen=True, kw_only=True)

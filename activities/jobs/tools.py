@@ -12,7 +12,7 @@ from mnestic.memory.jobs.tool_results import ToolResultRef, find_reference
 from mnestic.memory.ports import Memory, Transaction
 
 
-class KeepResultInput(OperationInput):
+class StoreResultInput(OperationInput):
     """The result of a tool, and the node that called it."""
 
     node: str
@@ -40,7 +40,7 @@ class ToolActivities:
         self._memory = memory
 
     @activity.defn(name="mnestic.keep_result")
-    async def keep_result(self, asked: KeepResultInput) -> ToolResultRef:
+    async def keep_result(self, asked: StoreResultInput) -> ToolResultRef:
         """Keeps a result; what a job holds from then on is the reference.
 
         Idempotent: by the operation's key, in the transaction of the write.
@@ -75,7 +75,7 @@ async def load_results(transaction: Transaction, held: Mapping[str, Any]) -> dic
     return loaded
 
 
-async def _keep(transaction: Transaction, asked: KeepResultInput) -> ToolResultRef:
+async def _keep(transaction: Transaction, asked: StoreResultInput) -> ToolResultRef:
     return await transaction.tool_results.put(
         asked.new_id("result"),
         asked.result,

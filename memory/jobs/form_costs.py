@@ -108,7 +108,7 @@ class FormCosts:
         self._places: dict[Path, FormCost] = {}
         self.cost = self._at(())
 
-    def smallest_over(self, limit: int) -> tuple[Path, int]:
+    def smallest_above(self, limit: int) -> tuple[Path, int]:
         """The part of the form that is just over a limit, and its total."""
         over = [
             (cost.total, len(path), path)

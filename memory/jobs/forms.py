@@ -81,7 +81,7 @@ def check_form(form: Mapping[str, Any], *, bounded: bool = True) -> None:
     if costs.cost.total > _MOST_STEPS:
         if costs.pattern_chars <= MOST_PATTERN_CHARS:
             _validator(form, pattern_bytes=LARGEST_PATTERN_BYTES)  # says so of what is no pattern
-        place, steps = costs.smallest_over(_MOST_STEPS)
+        place, steps = costs.smallest_above(_MOST_STEPS)
         why = (
             f"takes {steps} steps to validate with its references followed, at most {_MOST_STEPS} are "
             "allowed; refer less often, nest unevaluated… less, or repeat less in patterns, which have at "

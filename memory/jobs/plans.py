@@ -196,12 +196,12 @@ class Plan(DeferredModel):
                 return node
         raise KeyError(node_id)
 
-    def results_named_from(self, node_id: str) -> frozenset[str]:
+    def referenced_results_from(self, node_id: str) -> frozenset[str]:
         """The results that templates name as `${results...}`, of a node and of all that may follow.
 
         A template that names all of them gives the empty name.
         """
-        return frozenset().union(*map(results_named, self.nodes_from(node_id)))
+        return frozenset().union(*map(referenced_results, self.nodes_from(node_id)))
 
     def nodes_from(self, node_id: str) -> tuple[Node, ...]:
         """A node and all that may follow it."""
@@ -218,7 +218,7 @@ class Plan(DeferredModel):
         return sha256_hex(canonical_json(self.model_dump(mode="json", exclude_defaults=True)))
 
 
-def results_named(node: Node) -> frozenset[str]:
+def referenced_results(node: Node) -> frozenset[str]:
     """The results that a node's templates name as `${results...}`; the empty name is all of them."""
     return names_under(node.model_dump(mode="json", exclude={"form"}), "results")
 

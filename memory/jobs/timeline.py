@@ -16,7 +16,7 @@ from mnestic.memory.jobs.waits import JobWait
 from mnestic.memory.names import EXTEND_WAIT
 from mnestic.memory.operations import LedgerEntry
 
-Happening = Literal[
+TimelineEventKind = Literal[
     "started",
     "continued",
     "step",
@@ -63,7 +63,7 @@ class TimelineEntry(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     at: AwareDatetime
-    what: Happening
+    what: TimelineEventKind
     detail: dict[str, Any] = Field(default_factory=dict)
     source: Literal["temporal", "rows", "both"] = "temporal"
 
@@ -240,5 +240,5 @@ def receipt_detail(receipt: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _row(at: datetime, what: Happening, **detail: Any) -> TimelineEntry:
+def _row(at: datetime, what: TimelineEventKind, **detail: Any) -> TimelineEntry:
     return TimelineEntry(at=at, what=what, detail=detail, source="rows")

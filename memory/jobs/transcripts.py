@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.episodes import Episode
-from mnestic.memory.jobs.timeline import Happening, JobTimeline, TimelineEntry
+from mnestic.memory.jobs.timeline import JobTimeline, TimelineEntry, TimelineEventKind
 from mnestic.memory.jobs.waits import JobWait
 from mnestic.memory.jobs.working_memory import Message, ToolCall
 
@@ -30,7 +30,7 @@ class TranscriptEntry(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     at: AwareDatetime
-    what: Happening
+    what: TimelineEventKind
     detail: dict[str, Any] = Field(default_factory=dict)
     asked: Prompt | None = None
     message: Message | None = None

@@ -193,7 +193,7 @@ class Restored(DeferredModel):
     set_aside: str | None = None
 
 
-def tail_after(
+def episodes_after_restore(
     wait: OpenWait, restored: Restored, *, before: SealedTail | None
 ) -> SealedTail | None:
     """Whose episodes a job goes by after a wait; None: today's. A strict wait leaves it as it was."""

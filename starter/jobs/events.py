@@ -12,7 +12,7 @@ from temporalio.api.enums.v1 import TimeoutType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent
 
 from mnestic.memory.jobs.agent_job import JobInput
-from mnestic.memory.jobs.timeline import Happening, TimelineEntry
+from mnestic.memory.jobs.timeline import TimelineEntry, TimelineEventKind
 from mnestic.memory.names import JOB_HEADER
 from mnestic.starter.jobs.history_payloads import (
     at_of,
@@ -69,7 +69,7 @@ class _Reader:
         self._steps.end(pending)
         return tuple(entry for entry in self._entries if entry is not None)
 
-    def _tell(self, event: HistoryEvent, what: Happening, **detail: Any) -> None:
+    def _tell(self, event: HistoryEvent, what: TimelineEventKind, **detail: Any) -> None:
         self._entries.append(TimelineEntry(at=at_of(event), what=what, detail=detail))
 
     def _on_workflow_execution_started(self, event: HistoryEvent, started: Any) -> None:

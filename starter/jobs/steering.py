@@ -23,7 +23,7 @@ from mnestic.starter.wiring import Endpoints
 
 
 @dataclass(frozen=True, kw_only=True)
-class Poked:
+class PokeResult:
     """What came of a poke.
 
     `moved` is the job's move from a build without workers; while `stands_still` holds, no worker of the
@@ -80,7 +80,7 @@ class JobSteering(ChecksTexts):
         """
         await self._signal(job_id, UNPAUSE)
 
-    async def poke_job(self, job_id: str, *, untried: bool = False) -> Poked:
+    async def poke_job(self, job_id: str, *, untried: bool = False) -> PokeResult:
         """Has a job go on in a new run at its wait, by the current build of the worker.
 
         A job whose own build has no worker left is moved to the current build first, which then goes
@@ -105,7 +105,7 @@ class JobSteering(ChecksTexts):
         await self._signal(job_id, POKE)
         if move is not None:
             await deployment.move(job_id)
-        return Poked(moved=move, stands_still=await deployment.find_standstill())
+        return PokeResult(moved=move, stands_still=await deployment.find_standstill())
 
     async def _signal(self, job_id: str, name: str) -> None:
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):

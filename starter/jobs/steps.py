@@ -12,7 +12,7 @@ from typing import Any
 from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import HistoryEvent, MarkerRecordedEventAttributes
 
-from mnestic.memory.jobs.timeline import Happening, TimelineEntry, receipt_detail
+from mnestic.memory.jobs.timeline import TimelineEntry, TimelineEventKind, receipt_detail
 from mnestic.memory.names import RESUME
 from mnestic.starter.jobs.history_payloads import at_of, cause_of, fields_of, summary_of, value_of
 from mnestic.starter.jobs.plan_walk import PlanWalk
@@ -163,7 +163,7 @@ class Steps:
             self._tool = activity.place
         return activity
 
-    def _put(self, activity: _Activity, what: Happening, **detail: Any) -> None:
+    def _put(self, activity: _Activity, what: TimelineEventKind, **detail: Any) -> None:
         self._entries[activity.place] = TimelineEntry(
             at=activity.at, what=what, detail={**activity.detail, **detail}
         )

@@ -46,7 +46,7 @@ from mnestic.workflows.handlers import answer_query, takes_input
 from mnestic.workflows.jobs.agent_memory import AgentMemory, WaitOutcome
 from mnestic.workflows.jobs.node_failures import NodeFailure, failure_of
 from mnestic.workflows.jobs.publishing import publish_ended, publish_started
-from mnestic.workflows.jobs.stored_results import RESULTS_BYTES, KeptResults, sizes_of
+from mnestic.workflows.jobs.stored_results import RESULTS_BYTES, StoredResults, sizes_of
 from mnestic.workflows.jobs.tools import ToolCaller
 from mnestic.workflows.ownership import require_own_tenant
 from mnestic.workflows.retries import OURS, retry_policy
@@ -74,7 +74,7 @@ class AgentJob:
             max_payload_bytes=asked.max_payload_bytes,
             continue_as_new=self._continue_as_new,
         )
-        self._kept = KeptResults(self._memory, scope=asked.scope)
+        self._kept = StoredResults(self._memory, scope=asked.scope)
         answer_query(STATUS, self.status)
 
     @workflow.run
@@ -142,7 +142,7 @@ class AgentJob:
         """Runs one node; returns the id of the next."""
         try:
             if self._memory.open_wait is None:
-                await self._kept.bring_back(self._results, node)
+                await self._kept.restore_results(self._results, node)
             self._results[node.id] = await self._result_of(node)
             return self._next(node)
         except (MnesticError, ValidationError, ActivityError) as error:
@@ -250,7 +250,7 @@ class AgentJob:
         ask = None
         if self._memory.open_wait is None:
             ask = None if node.ask is None else as_text(self._filled(node.ask))
-            await self._kept.make_room(
+            await self._kept.store_largest(
                 self._results,
                 plan=self._asked.plan,
                 cursor=node.id,

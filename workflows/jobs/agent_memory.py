@@ -56,7 +56,7 @@ from mnestic.workflows.jobs.controls import JobControls
 from mnestic.workflows.jobs.operation_keys import OperationKeys
 from mnestic.workflows.jobs.refusals import Refusals
 from mnestic.workflows.jobs.resumes import ResumeInbox
-from mnestic.workflows.jobs.wait_forms import checked_form, misfit
+from mnestic.workflows.jobs.wait_forms import checked_form, type_mismatch
 from mnestic.workflows.jobs.waits import JobWaits, WaitTerms
 
 Payload = TypeVar("Payload")
@@ -327,7 +327,7 @@ class AgentMemory(AgentKnowledge):
                 policy=policy,
                 ask=ask,
                 form=form,
-                refuse=partial(misfit, adapter),
+                refuse=partial(type_mismatch, adapter),
             )
         )
         answer = request if request is not None and request.outcome != TIMEOUT else None

@@ -44,7 +44,7 @@ class Refusals:
         if self.is_awaited(request_id):
             self._left.add(request_id)
 
-    def is_heard(self, request_id: str) -> bool:
+    def has_caller(self, request_id: str) -> bool:
         """Whether an update waits for the answer, and its sender as well."""
         return self.is_awaited(request_id) and request_id not in self._left
 

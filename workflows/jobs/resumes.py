@@ -74,7 +74,7 @@ class ResumeInbox:
         return self._taken
 
     @property
-    def is_decided(self) -> bool:
+    def is_resolved(self) -> bool:
         """Whether the open wait is being resumed, or its time is up."""
         return self._taken is not None or self._timed_out
 
@@ -171,7 +171,7 @@ class ResumeInbox:
                 self._refusals.tell(taken.request_id, failure.message)
         self._refusals.note(taken.request_id, failure)
 
-    def turn_away_late(self) -> None:
+    def refuse_late(self) -> None:
         """The request that was taken had come after the deadline; its time was up."""
         taken, self._taken, self._timed_out = self._taken, None, True
         if taken is not None:
@@ -185,7 +185,7 @@ class ResumeInbox:
         """The deadline has passed, so what comes now is too late, unless a request was taken before."""
         self._timed_out = self._taken is None
 
-    def refuse_taken(self, why: str) -> None:
+    def refuse_duplicate(self, why: str) -> None:
         """Refuses the request that was taken, and takes others again."""
         self.fail(self._refused(why))
 
@@ -285,7 +285,7 @@ class ResumeInbox:
         else:
             why = self._refusal(request)
         if why is None:
-            by_update = self._refusals.is_heard(request.request_id) and workflow.patched(_SENDERS)
+            by_update = self._refusals.has_caller(request.request_id) and workflow.patched(_SENDERS)
             self._take(request, by_signal=not by_update)
         else:
             self._refuse_signal(request, why)

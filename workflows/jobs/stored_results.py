@@ -9,9 +9,9 @@ from typing import Any
 
 from temporalio import workflow
 
-from mnestic.activities.jobs.tools import KeepResultInput, LoadResultInput, ToolActivities
+from mnestic.activities.jobs.tools import LoadResultInput, StoreResultInput, ToolActivities
 from mnestic.memory.canonical import canonical_json
-from mnestic.memory.jobs.plans import Node, Plan, results_named
+from mnestic.memory.jobs.plans import Node, Plan, referenced_results
 from mnestic.memory.jobs.tool_results import ToolResultRef, find_reference
 from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import Asked, Method, Result, is_of_this_version, run_local
@@ -23,7 +23,7 @@ _ALWAYS_FIT = 262_144  # bytes; beside fewer, the rest is not measured
 _BESIDE_THE_REST = "room-for-results"  # the patch: runs before it do not ask what the rest takes
 
 
-class KeptResults:
+class StoredResults:
     """Keeps results of one job, by local activities, whose input is not written to the history."""
 
     def __init__(self, memory: AgentMemory, *, scope: Scope) -> None:
@@ -35,19 +35,19 @@ class KeptResults:
         ref = await self._keep(node_id, result)
         return ref.as_result()
 
-    async def make_room(
+    async def store_largest(
         self, results: dict[str, Any], *, plan: Plan, cursor: str, room: Callable[[], int]
     ) -> None:
         """Puts references in the place of results, largest first, until a new run can carry them.
 
         `room` tells how many bytes are left beside all else that it carries. Those that templates from the cursor on name as `${results...}` come last, and are set aside:
-        `bring_back` finds them for the node that names them.
+        `restore_results` finds them for the node that names them.
         """
         sizes = sizes_of(results)
         over = self._over(sum(sizes.values()), room)
         if over <= 0 or not is_of_this_version():
             return
-        named = plan.results_named_from(cursor)
+        named = plan.referenced_results_from(cursor)
         spare = [name for name, size in sizes.items() if size > _SMALL]
         needed = {name for name in spare if {name, ""} & named}
         for name in sorted(spare, key=lambda name: (name in needed, -sizes[name], name)):
@@ -66,9 +66,9 @@ class KeptResults:
             left = RESULTS_BYTES
         return total - left
 
-    async def bring_back(self, results: dict[str, Any], node: Node) -> None:
+    async def restore_results(self, results: dict[str, Any], node: Node) -> None:
         """Puts the results that a node names, and that were set aside, in their places."""
-        named = results_named(node)
+        named = referenced_results(node)
         for name, held in results.items():
             ref = find_reference(held) if {name, ""} & named else None
             if ref is not None and ref.set_aside:
@@ -90,7 +90,7 @@ class KeptResults:
         return ref.model_copy(update={"set_aside": True}).as_result()
 
     async def _keep(self, node_id: str, result: Any) -> ToolResultRef:
-        asked = KeepResultInput(
+        asked = StoreResultInput(
             scope=self._scope,
             operation=self._memory.next_operation("keep_result"),
             node=node_id,

@@ -18,7 +18,7 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import check_sendable
 from mnestic.workflows.jobs.agent_memory import AgentMemory
-from mnestic.workflows.jobs.stored_results import KeptResults
+from mnestic.workflows.jobs.stored_results import StoredResults
 from mnestic.workflows.retries import TOOLS, retry_policy
 
 # The patch: a run before it that has called another of our activities as a tool may replay that.
@@ -32,7 +32,7 @@ class ToolCaller:
     """Calls the tools of one job."""
 
     def __init__(
-        self, memory: AgentMemory, kept: KeptResults, *, scope: Scope, max_result_bytes: int
+        self, memory: AgentMemory, kept: StoredResults, *, scope: Scope, max_result_bytes: int
     ) -> None:
         self._memory, self._kept, self._scope = memory, kept, scope
         self._max_result_bytes = max_result_bytes

@@ -28,7 +28,7 @@ def checked_form(
     return form
 
 
-def misfit(adapter: TypeAdapter[Any] | None, payload: Any) -> str | None:
+def type_mismatch(adapter: TypeAdapter[Any] | None, payload: Any) -> str | None:
     """What keeps a payload from being of its type, or None."""
     try:
         if adapter is not None:

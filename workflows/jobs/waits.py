@@ -29,8 +29,8 @@ from mnestic.memory.jobs.waits import (
     ResumptionContext,
     WaitExtended,
     WaitPolicy,
+    episodes_after_restore,
     extension_refusal,
-    tail_after,
 )
 from mnestic.memory.names import EXTEND_WAIT, RESUMPTION_CONTEXT, wait_id
 from mnestic.memory.scope import Scope
@@ -162,7 +162,7 @@ class JobWaits:
             raise asyncio.CancelledError
         self._inbox.try_again()
         request, restored = await self._until_restored(terms, modern=modern)
-        self.sealed_tail = tail_after(self.open, restored, before=self.sealed_tail)
+        self.sealed_tail = episodes_after_restore(self.open, restored, before=self.sealed_tail)
         wait, self.open, self._context = self.open, None, None
         self._inbox.close(restored.receipt)
         publish_running()
@@ -241,7 +241,7 @@ class JobWaits:
         if taken is None or not self._inbox.is_doubtful or not workflow.patched(LATE):
             return
         if await arrived_late(taken, wait=self._opened):
-            self._inbox.turn_away_late()
+            self._inbox.refuse_late()
 
     async def _restore(
         self, wait: OpenWait, request: ResumeRequest | None, terms: WaitTerms
@@ -249,7 +249,7 @@ class JobWaits:
         """Restores, or tells who asked why not."""
         why = terms.refuse(request.payload) if request and request.outcome != TIMEOUT else None
         if why is not None:
-            self._inbox.refuse_taken(why)
+            self._inbox.refuse_duplicate(why)
             return None
         asked = RestoreInput(
             scope=self._scope,
@@ -287,12 +287,12 @@ class JobWaits:
             self._inbox.try_again()
         else:
             self._inbox.time_is_up()
-        return self._inbox.is_decided
+        return self._inbox.is_resolved
 
     async def _hold(self, *, modern: bool) -> None:
         """Stays parked while the job is paused; a request that is kept meanwhile comes after it."""
         publish_paused(self._opened)
-        alarm = None if self._inbox.is_decided else self._alarm(self._opened)
+        alarm = None if self._inbox.is_resolved else self._alarm(self._opened)
         try:
             await workflow.wait_condition(
                 lambda: not self._controls.paused or self._renewal.is_due(suggestion_counts=modern),
@@ -344,7 +344,7 @@ class JobWaits:
         self._check_extend(request, is_late=is_late)
 
     def _check_extend(self, request: ExtendRequest, *, is_late: bool) -> None:
-        ends = "is just ending" if self._inbox.is_decided else None
+        ends = "is just ending" if self._inbox.is_resolved else None
         if is_late:
             ends = "is over, its time was up"
         why = extension_refusal(request, open_wait=self.open, now=workflow.now(), ends=ends)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from mnestic.memory.jobs.timeline import Happening, TimelineEntry
+from mnestic.memory.jobs.timeline import TimelineEntry, TimelineEventKind
 from mnestic.memory.names import EXTEND_WAIT
 from mnestic.starter.cli.output import counted
 from mnestic.starter.short_texts import shortened
@@ -13,7 +13,7 @@ Detail = Mapping[str, Any]
 _SHORT_HASH = 12  # hexadecimal digits
 _LONGEST_ID = 24  # characters; what is longer was made up by a computer
 
-_TITLES: Mapping[Happening, str] = {
+_TITLES: Mapping[TimelineEventKind, str] = {
     "started": "job started",
     "continued": "new run",
     "wait_opened": "wait opened",
@@ -151,7 +151,7 @@ def _cause(detail: Detail) -> Iterator[str]:
     yield str(detail.get("cause", ""))
 
 
-_ABOUT: Mapping[Happening, Callable[[Detail], Iterator[str]]] = {
+_ABOUT: Mapping[TimelineEventKind, Callable[[Detail], Iterator[str]]] = {
     "started": _started,
     "continued": _continued,
     "step": _step,

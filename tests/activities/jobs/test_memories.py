@@ -11,7 +11,7 @@ from mnestic.activities.jobs.memories import (
     RememberInput,
     RememberResult,
 )
-from mnestic.activities.jobs.tools import KeepResultInput, ToolActivities
+from mnestic.activities.jobs.tools import StoreResultInput, ToolActivities
 from mnestic.memory.jobs.records import ReadRecord, RecordRef
 from mnestic.memory.jobs.working_memory import ToolCall, WorkingMemory
 from mnestic.memory.jobs.writes import EpisodeWrite, MemoryWrite, MessageWrite, RecordWrite
@@ -295,7 +295,7 @@ async def test_a_template_reaches_into_results_that_the_job_names(
 ) -> None:
     kept = await ActivityEnvironment().run(
         ToolActivities(memory).keep_result,
-        KeepResultInput(
+        StoreResultInput(
             scope=scope,
             operation=operation(1, "keep_result"),
             node="look",

@@ -5,7 +5,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.jobs.tools import KeepResultInput, ToolActivities, load_results
+from mnestic.activities.jobs.tools import StoreResultInput, ToolActivities, load_results
 from mnestic.memory.jobs.tool_results import ToolResultRef
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
@@ -19,7 +19,7 @@ def keep(memory: Memory, scope: Scope, operation: Callable[..., Operation]) -> K
     """Keeps a result of node `look`, by step."""
 
     async def call(step: int, result: Any) -> ToolResultRef:
-        asked = KeepResultInput(
+        asked = StoreResultInput(
             scope=scope, operation=operation(step, "keep_result"), node="look", result=result
         )
         return await ActivityEnvironment().run(ToolActivities(memory).keep_result, asked)

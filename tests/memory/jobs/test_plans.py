@@ -346,8 +346,8 @@ def test_the_results_that_are_named_ahead_are_those_of_nodes_that_may_still_come
         emit("b", branch) | {"content": "${results.b.c | input.d} ${memory.results.e}"},
     )
 
-    assert walked.results_named_from("w") == {"turn", "b"}
-    assert walked.results_named_from("a") == {"first", "turn", "b"}
+    assert walked.referenced_results_from("w") == {"turn", "b"}
+    assert walked.referenced_results_from("a") == {"first", "turn", "b"}
 
 
 @pytest.mark.parametrize(
