@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     )
     from mnestic.memory.operations import LedgerEntry, Operation
     from mnestic.memory.retrieval.caches import CacheCounts, CacheScope, RetrievalCaches
-    from mnestic.memory.retrieval.ports import InjectionStore, SearchStore, SettingStore
+    from mnestic.memory.retrieval.ports import RetrievalLogStore, SearchStore, SettingStore
     from mnestic.memory.store_ports import (
         EpisodeStore,
         PlanStore,
@@ -81,7 +81,7 @@ class Transaction(Protocol):
     @property
     def settings(self) -> SettingStore: ...  # noqa: D102
     @property
-    def injections(self) -> InjectionStore: ...  # noqa: D102
+    def injections(self) -> RetrievalLogStore: ...  # noqa: D102
     @property
     def forgetting(self) -> ForgettingStore: ...  # noqa: D102
     @property

@@ -28,7 +28,7 @@ from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import Memory, Summariser, Transaction
 from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
 from mnestic.memory.retrieval.ports import Retriever
-from mnestic.memory.retrieval.retrieval_log import Injection, Skipped
+from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import SearchSelection
 
 _REFS_TOLD = 10  # in a result, which travels through the workflow's history
@@ -98,7 +98,7 @@ class _Searched:
     """What a search gave, and its row in the books."""
 
     told: AutoRetrieval
-    injection: Injection | None
+    injection: RetrievalLogEntry | None
 
 
 class MemoryActivities:

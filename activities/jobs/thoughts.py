@@ -24,9 +24,9 @@ from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_fact
 from mnestic.memory.models.messages import ChatMessage, ChatReply
 from mnestic.memory.models.usage import Budget, ModelPrices, UsageTotal
 from mnestic.memory.ports import ChatModel, Memory, TokenCounter, Transaction
-from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval, Found, put_together
+from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval, Found, assemble
 from mnestic.memory.retrieval.ports import Retriever
-from mnestic.memory.retrieval.retrieval_log import Injection, Skipped
+from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import AutoSelection
 
 # What a chat format adds. Source: OpenAI's cookbook, "How to count tokens with tiktoken".
@@ -237,7 +237,7 @@ class ThinkActivities:
         """What there is room for of what was found."""
         most = asked.retrieve.max_tokens if asked.retrieve else 0
         max_tokens = max(0, min(most, room - _TOKENS_A_MESSAGE))
-        return put_together(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
+        return assemble(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
 
     def _remembered(
         self, asked: ThinkInput, context: JobContext, *, room: int
@@ -279,7 +279,9 @@ def _said(asked: ThinkInput, state: WorkingMemory, values: TemplateValues) -> _S
     )
 
 
-def _injection(asked: ThinkInput, said: _Said, retrieved: AutoRetrieval) -> Injection | None:
+def _injection(
+    asked: ThinkInput, said: _Said, retrieved: AutoRetrieval
+) -> RetrievalLogEntry | None:
     if asked.retrieve is None:
         return None
     message = said.question or said.prompt.content

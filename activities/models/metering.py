@@ -12,7 +12,7 @@ from mnestic.memory.errors import ModelRefusedError
 from mnestic.memory.models.messages import ChatReply, Summary, TokenUsage
 from mnestic.memory.models.usage import ModelCall, ModelPrices, Purpose
 from mnestic.memory.ports import Memory, Transaction
-from mnestic.memory.retrieval.retrieval_log import Injection
+from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry
 
 Answer = TypeVar("Answer", ChatReply, Summary)
 
@@ -30,7 +30,7 @@ class UsageMeter:
         asked: OperationInput,
         answering: Awaitable[Answer],
         *,
-        injection: Injection | None = None,
+        injection: RetrievalLogEntry | None = None,
     ) -> Answer:
         """Awaits an answer; one that was refused after it was paid for is written down at once.
 
@@ -55,7 +55,7 @@ class UsageMeter:
         asked: OperationInput,
         answer: ChatReply | Summary | None,
         *,
-        injection: Injection | None = None,
+        injection: RetrievalLogEntry | None = None,
     ) -> Callable[[Transaction], Awaitable[None]] | None:
         """What writes a call down, and what was put before it, in the transaction that keeps its answer.
 
@@ -85,7 +85,7 @@ class UsageMeter:
 
 
 async def _write(
-    transaction: Transaction, call: ModelCall | None, injection: Injection | None
+    transaction: Transaction, call: ModelCall | None, injection: RetrievalLogEntry | None
 ) -> None:
     if call is not None:
         await transaction.usage.add(call)

@@ -25,9 +25,9 @@ from mnestic.memory.retrieval.auto_retrieval import (
     ChannelMessage,
     Found,
     RetrievedMemory,
+    assemble,
     count_different,
     message_of,
-    put_together,
     same_as,
     up_to,
     without,
@@ -41,7 +41,7 @@ from mnestic.memory.retrieval.queries import (
     Retrieval,
     RetrievalQuery,
 )
-from mnestic.memory.retrieval.retrieval_log import Injection, Skipped
+from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import AutoSelection
 
 Result = TypeVar("Result")
@@ -170,9 +170,9 @@ class AutoRetriever:
 
     def tell(self, found: Found, *, max_tokens: int | None = None) -> AutoRetrieval:
         """What was found as one block, of so many tokens at most; without a budget, all of it."""
-        return put_together(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
+        return assemble(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
 
-    async def record(self, begin: Begin, injection: Injection | None) -> None:
+    async def record(self, begin: Begin, injection: RetrievalLogEntry | None) -> None:
         """Writes down what was put before a message; a database that is down keeps nobody from it."""
         if injection is None:
             return

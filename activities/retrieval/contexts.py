@@ -30,13 +30,13 @@ from mnestic.memory.retrieval.contexts import (
     context_of,
     fact_tier,
     history_tier,
-    said_tier,
+    message_tier,
     search_tier,
     summary_tier,
 )
 from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
-from mnestic.memory.retrieval.query_parsing import read_question, without_names
-from mnestic.memory.retrieval.query_predicates import asked_predicates, asked_stretch
+from mnestic.memory.retrieval.query_parsing import parse_words, without_names
+from mnestic.memory.retrieval.query_predicates import query_interval, query_predicates
 
 LEARNED: tuple[EntryType, ...] = ("pattern", "learning", "insight")
 _SEARCH: tuple[TierName, ...] = ("search",)
@@ -99,7 +99,7 @@ class ContextBuilder:
         wanted = []
         if not {"summaries", "facts"}.isdisjoint(tiers):
             predicates = _asked_predicates(query, found.names, now=now)
-            past = None if query.as_of else asked_stretch(found.period, predicates, now=now)
+            past = None if query.as_of else query_interval(found.period, predicates, now=now)
             async with caller() as transaction:
                 facts = await _facts_about(
                     transaction, found.names, moment=query.as_of or now, past=past
@@ -130,12 +130,12 @@ class ContextBuilder:
             latest, _ = await transaction.entries.list_entries(query, limit=_LATEST)
         return context_of(
             CONVERSATION,
-            [said_tier(latest, now=now)],
+            [message_tier(latest, now=now)],
             max_tokens=max_tokens,
             count_tokens=self._count_tokens,
         )
 
-    async def of_learning(
+    async def learned_patterns(
         self, caller: Caller, topic: RetrievalQuery, *, max_tokens: int
     ) -> Context:
         """What was learned of a topic: patterns, lessons and insights, the surest first."""
@@ -164,8 +164,8 @@ def _asked_predicates(
     query: RetrievalQuery, names: Collection[str], *, now: datetime
 ) -> Mapping[str, float]:
     """Which predicates a question asks for, of whom it names, and which share of it does."""
-    question = read_question(query.text, asked_at=now)
-    return asked_predicates(without_names(question.words, names).words, number=1)
+    question = parse_words(query.text, asked_at=now)
+    return query_predicates(without_names(question.words, names).words, number=1)
 
 
 async def _facts_about(

@@ -18,25 +18,28 @@ from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.candidates import Asked
-from mnestic.memory.retrieval.persons import persons_of
+from mnestic.memory.retrieval.persons import named_groups
 from mnestic.memory.retrieval.ports import SearchStore
-from mnestic.memory.retrieval.possessive_references import Relative, relatives_in
+from mnestic.memory.retrieval.possessive_references import (
+    PossessiveReference,
+    find_possessive_references,
+)
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval.query_parsing import (
     COMMON_SLIPS,
     Question,
-    asks_of_past,
+    asks_about_past,
+    content_words,
     is_english,
     possible_names,
-    telling_words,
     without_names,
 )
 from mnestic.memory.retrieval.query_predicates import (
-    asked_predicates,
-    asked_tags,
-    asked_types,
     doing,
-    touched_predicates,
+    query_entry_types,
+    query_predicates,
+    query_tags,
+    related_predicates,
 )
 from mnestic.memory.retrieval.search import Known, Search, Suggestions, Terms, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
@@ -203,16 +206,18 @@ def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> Parse
     keys = possible_names(question.words)
     named = without_names(question.words, known.names)  # whom it is about is no word of it
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
-    related = [one for one in relatives_in(question.words) if _is_known_by(one, known)]
+    related = [
+        one for one in find_possessive_references(question.words) if _is_known_by(one, known)
+    ]
     believed = _believed(related, known) if related else names
     others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
-    tags = (keys - others | asked_tags(named.words)) & known.tags
-    telling = telling_words(named.words)
+    tags = (keys - others | query_tags(named.words)) & known.tags
+    telling = content_words(named.words)
     is_english_asked = is_english(named.words)
     is_foreign = not is_english_asked and LANGUAGE not in known.languages
     by = {one.word for one in related}  # by whom, and not what is asked
     of_facts = (*(word for word in telling if word not in by), *doing(named.words))
-    if related and asked_predicates(of_facts, number=1).keys() <= {*NAMING}:  # who that is
+    if related and query_predicates(of_facts, number=1).keys() <= {*NAMING}:  # who that is
         by, believed, of_facts = set(), believed | names, (*telling, *doing(named.words))
     slips, quiet = _slips_and_quiet(named.words, context, known)
     vocabulary = vocabulary_of(named.words, known, slips=slips, quiet=quiet, suggested=suggested)
@@ -238,17 +243,17 @@ def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> Parse
             or (bool(related) and not believed and not any(_is_known(word, known) for word in by))
             or (not (is_foreign or names) and context.is_of_stranger(known, vocabulary.misspelt)),
             tells_past=query.statuses != ("active",)
-            or asks_of_past([word.text for word in question.words]),
+            or asks_about_past([word.text for word in question.words]),
             mode=query.mode,
         ),
         vocabulary=replace(vocabulary, misspelt={**suggested.names, **vocabulary.misspelt}),
         called=vocabulary_of(called, known),
         names=names | believed,
         believed=believed,
-        persons=persons_of(named, known.names) if named.is_between else (),
-        tags=tags | asked_types(named.words),
-        predicates=asked_predicates(of_facts, number=number),
-        respects=touched_predicates(of_facts, number=number),
+        persons=named_groups(named, known.names) if named.is_between else (),
+        tags=tags | query_entry_types(named.words),
+        predicates=query_predicates(of_facts, number=number),
+        respects=related_predicates(of_facts, number=number),
         text=text,
         foreign=foreign,
         is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
@@ -261,12 +266,12 @@ def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> Parse
 def _terms(question: Question, context: QueryContext) -> Terms:
     """All that a question may name: names, words, tags, times and somebody's relatives."""
     words = frozenset(word.text for word in question.words)
-    keys, relatives = possible_names(question.words), [*relatives_in(question.words)]
+    keys, relatives = possible_names(question.words), [*find_possessive_references(question.words)]
     periods = (question.period, *question.earlier) if question.period and question.earlier else ()
     return Terms(
         keys=keys.union(*(one.keys for one in relatives)),
         words=words,
-        tags=keys | asked_tags(words),
+        tags=keys | query_tags(words),
         periods=periods,
         owners=frozenset().union(*(one.owners for one in relatives)),
         kin=frozenset(one.predicate for one in relatives if one.predicate),
@@ -300,13 +305,13 @@ def _slips_and_quiet(
     words: Sequence[str], context: QueryContext, known: Known
 ) -> tuple[list[str], set[str]]:
     """The words that may be misspelt, and those that say nothing in English."""
-    telling = telling_words(words)
+    telling = content_words(words)
     is_foreign = not is_english(words) and LANGUAGE not in known.languages
     slips = [word for word in telling if is_foreign or context.may_be_misspelt(word)]
     return slips, set(words).difference(telling)
 
 
-def _believed(related: Sequence[Relative], known: Known) -> frozenset[str]:
+def _believed(related: Sequence[PossessiveReference], known: Known) -> frozenset[str]:
     """By whom facts are asked for, where it is somebody's relative: what they are called by them, or themselves."""
     owners = frozenset().union(*(one.owners for one in related)) & known.names.keys()
     predicates = {one.predicate for one in related if one.predicate}
@@ -319,7 +324,7 @@ def _believed(related: Sequence[Relative], known: Known) -> frozenset[str]:
     return keys.union(*(one.called(name) for one in related for name in names))
 
 
-def _is_known_by(relative: Relative, known: Known) -> bool:
+def _is_known_by(relative: PossessiveReference, known: Known) -> bool:
     """Whether something is known of somebody by whom they are, or it is of kin, of whom nothing may be known."""
     return relative.predicate is not None or not relative.keys.isdisjoint(known.names)
 

@@ -11,7 +11,7 @@ from mnestic.memory.retrieval.caches import CacheScope, LRUCache
 QueryVector = tuple[bytes | None, dict[str, str]]  # a vector, or why there is none
 
 
-async def embed_question(
+async def embed_query(
     embedder: Embedder, parsed: ParsedQuery, *, cache: LRUCache, scope: CacheScope
 ) -> QueryVector:
     """The vector of a question, float32; None where its meaning is not asked, or the embedder does not answer, and why not."""

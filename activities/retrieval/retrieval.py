@@ -21,14 +21,14 @@ from mnestic.activities.retrieval.query_context import (
     parse_query,
     resolve_terms,
 )
-from mnestic.activities.retrieval.query_vectors import embed_question
+from mnestic.activities.retrieval.query_vectors import embed_query
 from mnestic.activities.retrieval.reranking import Rerankers, read_again
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.language.terms import normalised
 from mnestic.memory.packing import key_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.retrieval.candidates import CandidateText
-from mnestic.memory.retrieval.persons import set_apart, unheard_of
+from mnestic.memory.retrieval.persons import separate_by_person, unknown_speakers
 from mnestic.memory.retrieval.ports import SearchStore
 from mnestic.memory.retrieval.queries import (
     Retrieval,
@@ -36,8 +36,8 @@ from mnestic.memory.retrieval.queries import (
     RetrievalQuery,
     RetrievedEntry,
 )
-from mnestic.memory.retrieval.query_parsing import read_question
-from mnestic.memory.retrieval.ranking import Ranked, rank, sure_enough
+from mnestic.memory.retrieval.query_parsing import parse_words
+from mnestic.memory.retrieval.ranking import Ranked, above_threshold, rank
 from mnestic.memory.retrieval.search import Search, SearchResult
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
@@ -89,7 +89,7 @@ async def retrieve(
     context = QueryContext(
         query,
         asked_at=asked_at,
-        question=read_question(query.text, asked_at=asked_at),
+        question=parse_words(query.text, asked_at=asked_at),
         model=embedder.name,
         count_tokens=count_tokens,
         policy=policy,
@@ -103,16 +103,16 @@ async def retrieve(
             return Retrieval.model_validate_json(cached)
         parsed = await parse_query(transaction.search, context, known)
         if embedder.model is None:  # it takes no time, so a transaction may wait for it
-            vector, skipped = await embed_question(embedder, parsed, cache=vectors, scope=scope)
+            vector, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
             best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
     if embedder.model is not None:
-        vector, skipped = await embed_question(embedder, parsed, cache=vectors, scope=scope)
+        vector, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
         async with begin() as transaction:
             best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
     if parsed.rerank != "off":  # in no transaction, since somebody may have to be waited for
         by = rerankers.get(parsed.rerank)
         again, why = await read_again(query.text, *best, by=by, policy=parsed.policy)
-        sure = sure_enough(again, policy=parsed.policy, min_score=query.min_score)
+        sure = above_threshold(again, policy=parsed.policy, min_score=query.min_score)
         best, skipped = (sure[: query.limit], best[1]), {**skipped, **why}
     retrieval = _answer(parsed, best, skipped=skipped)
     if parsed.is_cacheable and not skipped:
@@ -169,7 +169,7 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
     if parsed.words is not None:
         by_meaning = query.mode == "semantic"
         late_interaction(candidates, parsed.vocabulary, words=parsed.words, by_meaning=by_meaning)
-    set_apart(candidates, number=len(parsed.persons))
+    separate_by_person(candidates, number=len(parsed.persons))
     ranked = rank(
         candidates,
         asked=parsed.asked,
@@ -182,7 +182,7 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
     return _Order(
         ranked,
         1 - len(found.superseded) / max(1, found.lenders),
-        unheard_of(candidates),
+        unknown_speakers(candidates),
         len(candidates) + len(found.superseded),
         dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),
     )
@@ -196,7 +196,7 @@ async def _filter_superseded(
     Who is named speaks for themselves, where they do; of what others say no more than a few are looked at.
     """
     limit, ranked = parsed.wanted, order.ranked
-    sure = sure_enough(ranked, policy=parsed.policy, min_score=parsed.query.min_score)
+    sure = above_threshold(ranked, policy=parsed.policy, min_score=parsed.query.min_score)
     if are_said := any(one.is_said for one in sure):
         few = ranked[: _OF_OTHERS * limit]
         ranked = [*few, *(one for one in ranked[len(few) :] if not one.is_of_another)]

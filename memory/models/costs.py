@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, ConfigDict, NonNegativeInt
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.models.messages import TokenUsage
 from mnestic.memory.models.usage import ModelPrices, Purpose, UsageTotal
-from mnestic.memory.retrieval.retrieval_log import InjectionTotal
+from mnestic.memory.retrieval.retrieval_log import InjectedTokens
 
 
 class ModelCosts(UsageTotal):
@@ -30,7 +30,7 @@ class PurposeCosts(UsageTotal):
     injected_tokens: NonNegativeInt = 0
 
 
-class RetrievalCosts(InjectionTotal):
+class RetrievalCosts(InjectedTokens):
     """What was put before messages: in all, and in calls of ours.
 
     `tokens` are those of all injections, also before messages that somebody else sent to a model.
@@ -84,7 +84,7 @@ def total_of(calls: Iterable[UsageTotal]) -> UsageTotal:
 
 
 def retrieval_costs_of(
-    calls: Iterable[ModelCosts], put: InjectionTotal, prices: ModelPrices
+    calls: Iterable[ModelCosts], put: InjectedTokens, prices: ModelPrices
 ) -> RetrievalCosts:
     """What injections took, at these prices."""
     cost, metered, unpriced = Decimal(0), 0, 0

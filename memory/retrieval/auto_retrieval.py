@@ -22,7 +22,7 @@ from mnestic.memory.retrieval.queries import RetrievedEntry
 from mnestic.memory.retrieval.retrieval_log import (
     InjectedMemory,
     InjectedNote,
-    Injection,
+    RetrievalLogEntry,
     Skipped,
     preview_of,
 )
@@ -119,11 +119,11 @@ class AutoRetrieval(Found):
         notes = [note.model_dump(mode="json") for note in self.notes]
         return {"memories": memories, "notes": notes, "quoted": self.text}
 
-    def injection(self, message: str, *, channel: str) -> Injection | None:
+    def injection(self, message: str, *, channel: str) -> RetrievalLogEntry | None:
         """What is kept of it for the books; None if nothing was put anywhere, and nothing skipped."""
         if not (self.memories or self.notes or self.skipped):
             return None
-        return Injection(
+        return RetrievalLogEntry(
             channel=channel,
             preview=preview_of(message),
             memories=tuple(InjectedMemory(id=m.entry_id, score=m.score) for m in self.memories),
@@ -133,7 +133,7 @@ class AutoRetrieval(Found):
         )
 
 
-def put_together(
+def assemble(
     found: Found, *, count_tokens: Callable[[str], int], max_tokens: int | None = None
 ) -> AutoRetrieval:
     """What was found as one block, within a budget: memories first, the best ones, then notes.
@@ -147,8 +147,8 @@ def put_together(
     notes = {note.path: note for note in found.notes}
     packed = pack(
         (
-            Tier(name="memories", pieces=tuple(map(memory_piece, found.memories))),
-            Tier(name="notes", pieces=tuple(map(note_piece, found.notes))),
+            Tier(name="memories", pieces=tuple(map(memory_item, found.memories))),
+            Tier(name="notes", pieces=tuple(map(note_item, found.notes))),
         ),
         max_tokens=_NO_LIMIT if max_tokens is None else max_tokens,
         count_tokens=count_tokens,
@@ -171,7 +171,7 @@ def render(lines: Sequence[str]) -> str:
     return quoted_block(OPENING, "memories", lines)
 
 
-def memory_piece(memory: RetrievedMemory) -> PromptItem:
+def memory_item(memory: RetrievedMemory) -> PromptItem:
     """A memory as a prompt is told of it."""
     line = quote_memory(
         memory.content,
@@ -185,7 +185,7 @@ def memory_piece(memory: RetrievedMemory) -> PromptItem:
     )
 
 
-def note_piece(note: Note) -> PromptItem:
+def note_item(note: Note) -> PromptItem:
     """A note as a prompt is told of it."""
     line = quoted({"note": note.path, "text": note.content})
     return PromptItem(kind="note", name=note.path, line=line, words=f"{note.path} {note.content}")

@@ -49,7 +49,7 @@ class SkippedNote(DeferredModel):
     why: str
 
 
-class FoundNotes(DeferredModel):
+class NoteResults(DeferredModel):
     """The notes that were asked for, those by path first, then the tagged, the newest first."""
 
     model_config = ConfigDict(frozen=True)
@@ -78,7 +78,7 @@ def excerpt(text: str) -> str:
     return cut_text(text, LONGEST_NOTE, least_chars=LONGEST_NOTE // 2)
 
 
-def most_tagged(
+def select_notes(
     named: Sequence[str], tagged: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[SkippedNote, ...]]:
     """Which notes are told, each once: those by path, then of the tagged as many as may be.

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from mnestic.memory.retrieval.candidates import CONCERNS, MOST_BITS, Candidates
-from mnestic.memory.retrieval.query_parsing import Named
-from mnestic.memory.retrieval.search import KnownName
+from mnestic.memory.retrieval.query_parsing import NameMatch
+from mnestic.memory.retrieval.search import NameRow
 
 _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("named", "mentioned", "other"))
 
 
-def persons_of(named: Named, known: Mapping[str, KnownName]) -> tuple[frozenset[str], ...]:
+def named_groups(named: NameMatch, known: Mapping[str, NameRow]) -> tuple[frozenset[str], ...]:
     """The names of each of several who are named, unless it is a crowd; several names may be of one."""
     persons: list[frozenset[str]] = []
     for name in named.names:
@@ -26,7 +26,7 @@ def persons_of(named: Named, known: Mapping[str, KnownName]) -> tuple[frozenset[
     return tuple(persons) if 1 < len(persons) <= MOST_BITS else ()
 
 
-def set_apart(candidates: Candidates, *, number: int) -> None:
+def separate_by_person(candidates: Candidates, *, number: int) -> None:
     """Sets apart what concerns one of several, where something concerns them all.
 
     Args:
@@ -51,7 +51,7 @@ def set_apart(candidates: Candidates, *, number: int) -> None:
         rows["concern"][apart], rows["is_said"][apart] = CONCERNS.index("apart"), False
 
 
-def unheard_of(candidates: Candidates) -> frozenset[int]:
+def unknown_speakers(candidates: Candidates) -> frozenset[int]:
     """The numbers of what others said where, as far as is known, nobody who is named spoke or was mentioned."""
     rows = candidates.rows
     (others,) = np.nonzero(rows["is_turn"] & (rows["concern"] == _OTHER))

@@ -10,8 +10,12 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.jobs.contexts import SealedTail
     from mnestic.memory.jobs.recalls import Recalled, RecallQuery
     from mnestic.memory.ports import Transaction
-    from mnestic.memory.retrieval.notes import FoundNotes, NoteSelection
-    from mnestic.memory.retrieval.retrieval_log import Injection, InjectionTotal, KeptInjection
+    from mnestic.memory.retrieval.notes import NoteResults, NoteSelection
+    from mnestic.memory.retrieval.retrieval_log import (
+        InjectedTokens,
+        RetrievalLogEntry,
+        StoredLogEntry,
+    )
     from mnestic.memory.retrieval.search import (
         Known,
         Search,
@@ -84,22 +88,22 @@ class SettingStore(Protocol):
         ...
 
 
-class InjectionStore(Protocol):
+class RetrievalLogStore(Protocol):
     """What was put before messages, append-only."""
 
-    async def add(self, injection: Injection) -> None:
+    async def add(self, injection: RetrievalLogEntry) -> None:
         """Keeps one."""
         ...
 
     async def list_injections(
         self, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[KeptInjection, ...], str | None]:
+    ) -> tuple[tuple[StoredLogEntry, ...], str | None]:
         """Injections of the agent, newest first, and the cursor of the next page."""
         ...
 
     async def sum_between(
         self, since: datetime, until: datetime, *, agent_id: str | None = None
-    ) -> InjectionTotal:
+    ) -> InjectedTokens:
         """How many of the tenant there were, or of one agent, from a moment up to another."""
         ...
 
@@ -107,7 +111,7 @@ class InjectionStore(Protocol):
 class NoteSource(Protocol):
     """A vault. It is read within its own time limit, and nothing is ever written to it."""
 
-    async def read(self, select: NoteSelection) -> FoundNotes:
+    async def read(self, select: NoteSelection) -> NoteResults:
         """The notes, each once and cut by `excerpt`.
 
         A note that cannot be told, since it is not there or outside of the vault, no text or too large,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.retrieval.query_parsing import AskedWord
+from mnestic.memory.retrieval.query_parsing import QueryWord
 
 # By the predicates that tell who they are; words between bars are for the same one.
 _KIN = {
@@ -39,7 +39,7 @@ _CALLED = {
 _LONGEST = 2  # words, as of a younger sister
 
 
-class Relative(NamedTuple):
+class PossessiveReference(NamedTuple):
     """Somebody whom a question calls by somebody else.
 
     `owners` is who that may be, by key, and `keys` what the relative may be called by them; `word` is the word for
@@ -60,7 +60,7 @@ class Relative(NamedTuple):
         )
 
 
-def relatives_in(words: tuple[AskedWord, ...]) -> Iterator[Relative]:
+def find_possessive_references(words: tuple[QueryWord, ...]) -> Iterator[PossessiveReference]:
     """Those of a question; by the key of whom they are somebody's, and a noun after it or before *of*."""
     for place, word in enumerate(words):
         if not word.may_name:
@@ -80,7 +80,7 @@ def relatives_in(words: tuple[AskedWord, ...]) -> Iterator[Relative]:
             yield _relative(owners, words[first - 2 : first - 1])
 
 
-def _relative(owners: set[str], called: tuple[AskedWord, ...]) -> Relative:
+def _relative(owners: set[str], called: tuple[QueryWord, ...]) -> PossessiveReference:
     *before, noun = (word.text.casefold() for word in called)
     predicate, nouns = _CALLED.get(noun, (None, frozenset({noun})))
     keys = frozenset(
@@ -89,4 +89,4 @@ def _relative(owners: set[str], called: tuple[AskedWord, ...]) -> Relative:
         for one in nouns
         for some in (before, ())
     )
-    return Relative(frozenset(owners), keys, called[-1].text, nouns, predicate)
+    return PossessiveReference(frozenset(owners), keys, called[-1].text, nouns, predicate)

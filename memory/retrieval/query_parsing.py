@@ -93,7 +93,7 @@ _LONGEST_NAME = 4  # words
 _MOST_WORDS = 200
 
 
-class AskedWord(NamedTuple):
+class QueryWord(NamedTuple):
     """A word of a question, and whether it can be a name by itself.
 
     `is_capital`: it is written as one within a sentence; `is_asked_about`: it is asked about as *Nate* is in
@@ -116,7 +116,7 @@ class Question(NamedTuple):
     question of one clause is about, as *Nate* in "what does Nate play" and "do you know what Nate plays".
     """
 
-    words: tuple[AskedWord, ...]
+    words: tuple[QueryWord, ...]
     period: Period | None
     earlier: tuple[Period, ...]
     is_question: bool
@@ -124,7 +124,7 @@ class Question(NamedTuple):
     asked_about: tuple[tuple[str, ...], ...] = ()
 
 
-class Named(NamedTuple):
+class NameMatch(NamedTuple):
     """Words of a question without names, the names that were among them, and whether it asks what was between them."""
 
     words: tuple[str, ...]
@@ -132,7 +132,7 @@ class Named(NamedTuple):
     is_between: bool = False
 
 
-def read_question(text: str, *, asked_at: datetime) -> Question:
+def parse_words(text: str, *, asked_at: datetime) -> Question:
     """Reads a question; dates in words are told from when it was asked, as of the past if both can be."""
     text = unicodedata.normalize("NFKC", text)  # as letters of other widths are meant
     text = _LIVING.sub("work", text)  # what somebody does for a living is not where they live
@@ -152,7 +152,7 @@ def read_question(text: str, *, asked_at: datetime) -> Question:
     )
 
 
-def _asked_about(words: tuple[AskedWord, ...]) -> Iterator[tuple[str, ...]]:
+def _asked_about(words: tuple[QueryWord, ...]) -> Iterator[tuple[str, ...]]:
     """Each name that is asked about, without titles; none where all words have a capital."""
     if words[2:] and not any(word.text.islower() for word in words):
         return
@@ -164,12 +164,12 @@ def _asked_about(words: tuple[AskedWord, ...]) -> Iterator[tuple[str, ...]]:
                 yield name
 
 
-def possible_names(words: tuple[AskedWord, ...]) -> frozenset[str]:
+def possible_names(words: tuple[QueryWord, ...]) -> frozenset[str]:
     """The keys of everything in a question that could be a name."""
     return frozenset(key for *_, key in _grams(words))
 
 
-def without_names(words: tuple[AskedWord, ...], known: Collection[str]) -> Named:
+def without_names(words: tuple[QueryWord, ...], known: Collection[str]) -> NameMatch:
     """Takes known names out of a question, the longest first; each word belongs to one at most."""
     taken: dict[int, str] = {}
     for start, end, key in sorted(_grams(words), key=lambda gram: gram[0] - gram[1]):
@@ -177,10 +177,10 @@ def without_names(words: tuple[AskedWord, ...], known: Collection[str]) -> Named
             taken |= dict.fromkeys(range(start, end), key)
     left = tuple(word.text for place, word in enumerate(words) if place not in taken)
     names = tuple(dict.fromkeys(taken.values()))
-    return Named(words=left, names=names, is_between=_is_between(words, sorted(taken)))
+    return NameMatch(words=left, names=names, is_between=_is_between(words, sorted(taken)))
 
 
-def _is_between(words: tuple[AskedWord, ...], taken: Sequence[int]) -> bool:
+def _is_between(words: tuple[QueryWord, ...], taken: Sequence[int]) -> bool:
     """Whether a question is of what is between those who are named, not of each: "A and B" have it in common."""
     if not taken:
         return False
@@ -189,13 +189,13 @@ def _is_between(words: tuple[AskedWord, ...], taken: Sequence[int]) -> bool:
     return not between <= _JOINING or not _SHARED.isdisjoint(folded)
 
 
-def telling_words(words: Collection[str]) -> tuple[str, ...]:
+def content_words(words: Collection[str]) -> tuple[str, ...]:
     """The words that say what is asked about, not that something is."""
     telling = [word for word in words if word.casefold() not in _ABOUT_ITSELF]
     return tuple(word for word in telling if word.casefold() not in _LIGHT) or tuple(telling)
 
 
-def asks_of_past(words: Collection[str]) -> bool:
+def asks_about_past(words: Collection[str]) -> bool:
     """Whether words ask what was so, which may be so no longer."""
     folded = (word.casefold().replace("\u2019", "'").removesuffix("n't") for word in words)
     return not _OF_PAST.isdisjoint(folded)
@@ -245,7 +245,7 @@ def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
 
 def _words(
     text: str, spans: tuple[tuple[int, int], ...], *, subject_at: int
-) -> Iterator[AskedWord]:
+) -> Iterator[QueryWord]:
     before, end = "", 0
     for number, match in enumerate(_WORD.finditer(text)):
         if number >= _MOST_WORDS:
@@ -260,7 +260,7 @@ def _words(
         is_capital = is_large and is_within and not word.isupper()
         follows = before.casefold() in _AUXILIARIES or _POSSESSIVE.search(before) is not None
         follows = follows or match.start() == subject_at
-        yield AskedWord(
+        yield QueryWord(
             word,
             may_name=is_large or is_telling,
             is_capital=is_capital,
@@ -270,7 +270,7 @@ def _words(
         before = match[0]
 
 
-def _grams(words: tuple[AskedWord, ...]) -> Iterator[tuple[int, int, str]]:
+def _grams(words: tuple[QueryWord, ...]) -> Iterator[tuple[int, int, str]]:
     for start in range(len(words)):
         for end in range(start + 1, min(len(words), start + _LONGEST_NAME) + 1):
             gram = words[start:end]

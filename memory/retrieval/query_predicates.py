@@ -88,7 +88,7 @@ _ASKED_BY = {
 }
 
 
-def asked_predicates(
+def query_predicates(
     words: Collection[str], *, number: int, known: Collection[str] = ()
 ) -> dict[str, float]:
     """Which predicates the words of a question ask for, and which share of them does.
@@ -113,7 +113,7 @@ def asked_predicates(
     return found
 
 
-def asked_stretch(
+def query_interval(
     period: tuple[datetime, datetime] | None, predicates: Collection[str], *, now: datetime
 ) -> Interval | None:
     """A time that is past, where a question asks for what is one after the other.
@@ -143,20 +143,20 @@ def doing(words: Collection[str]) -> tuple[str, ...]:
     return tuple(word for word in words if word.casefold() in _DOES)
 
 
-def asked_tags(words: Collection[str]) -> frozenset[str]:
+def query_tags(words: Collection[str]) -> frozenset[str]:
     """The tags that words may name, in the singular."""
     return frozenset(parts[0] for word in words if len(parts := terms_of(word)) == 1)
 
 
-def asked_types(words: Collection[str]) -> frozenset[str]:
+def query_entry_types(words: Collection[str]) -> frozenset[str]:
     """The types of entries that words ask for, as tags."""
-    terms = asked_tags(words)
+    terms = query_tags(words)
     return frozenset(
         f"type:{name}" for name, asked in _TYPES.items() if not terms.isdisjoint(asked.split())
     )
 
 
-def touched_predicates(words: Collection[str], *, number: int) -> frozenset[str]:
+def related_predicates(words: Collection[str], *, number: int) -> frozenset[str]:
     """The predicates that a half of the question at least has to do with, such as the food that somebody eats.
 
     What somebody else is believed to be in that respect is no answer.

@@ -20,7 +20,7 @@ from mnestic.memory.retrieval.candidates import (
     tuples_of,
 )
 from mnestic.memory.retrieval.queries import RetrievalPolicy
-from mnestic.memory.retrieval.scoring import Weighed
+from mnestic.memory.retrieval.scoring import SignalScores
 
 _DIGITS = 9  # of what is compared; below that the time tells
 # A share that is this much too small is not: some stand just where others are left out.
@@ -75,7 +75,7 @@ def rank(
     """
     if not len(candidates):
         return []
-    weighed, rows = Weighed(candidates, asked, policy), candidates.rows
+    weighed, rows = SignalScores(candidates, asked, policy), candidates.rows
     signals = weighed.says() | weighed.lent(edges)
     evidence = np.sum(list(signals.values()), axis=0)
     signals |= weighed.beside()
@@ -86,7 +86,7 @@ def rank(
     total = total + revision
     best, most = total.max(), evidence.max()
     score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
-    score *= weighed.beside_alone(edges, evidence)
+    score *= weighed.neighbour_discount(edges, evidence)
     if asked.period is not None:
         score *= weighed.outside(evidence)
     share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))
@@ -131,7 +131,7 @@ def rerank(
     return sorted(told, key=lambda one: _order(one, policy), reverse=True)
 
 
-def sure_enough(
+def above_threshold(
     ranked: Iterable[Ranked], *, policy: RetrievalPolicy, min_score: float | None = None
 ) -> list[Ranked]:
     """Those whose scores, and shares of the evidence, are not too small to be told; see `rank`."""

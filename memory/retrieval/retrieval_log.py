@@ -51,7 +51,7 @@ class Skipped(DeferredModel):
     why: _Told
 
 
-class Injection(DeferredModel):
+class RetrievalLogEntry(DeferredModel):
     """What was put before one message, and how many tokens it is."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -64,14 +64,14 @@ class Injection(DeferredModel):
     tokens: Annotated[int, Field(ge=0)] = 0
 
 
-class KeptInjection(Injection):
+class StoredLogEntry(RetrievalLogEntry):
     """An injection as it is kept."""
 
     id: int
     created_at: AwareDatetime
 
 
-class InjectionTotal(DeferredModel):
+class InjectedTokens(DeferredModel):
     """How many messages something was put before, and how many tokens that was in all."""
 
     model_config = ConfigDict(frozen=True)

@@ -24,7 +24,7 @@ from mnestic.memory.retrieval.candidates import (
     Values,
 )
 from mnestic.memory.retrieval.queries import RetrievalPolicy
-from mnestic.memory.retrieval.supersession import revise
+from mnestic.memory.retrieval.supersession import apply_supersession
 
 # How often a word counts before it is said enough. Source: BM25, Robertson and Zaragoza, 2009; `b`, how much
 # the length counts, is in `stores/postgres/sql/find_candidates.sql`.
@@ -52,13 +52,13 @@ _RECURS = re.compile(
 )
 
 
-class Weighed:
+class SignalScores:
     """Candidates by what each part says of them: arrays in their order, of values from 0 to 1."""
 
     def __init__(self, candidates: Candidates, asked: Asked, policy: RetrievalPolicy) -> None:
         self._candidates, self.rows = candidates, candidates.rows
         self._asked, self._policy = asked, policy
-        self._nearness = nearness(candidates, asked.period)
+        self._nearness = time_proximity(candidates, asked.period)
         self._words, self._meaning, self._learned = self._hear()
         self.own = policy.semantic * self._meaning + policy.lexical * self._words
 
@@ -169,7 +169,7 @@ class Weighed:
                 lent[tie][places[number]] += given
         return {name: self._share * given for name, given in lent.items()}
 
-    def beside_alone(self, edges: Edges, evidence: Values) -> Values:
+    def neighbour_discount(self, edges: Edges, evidence: Values) -> Values:
         """How much counts of the score of each: less of what is but beside what answers, and follows nobody who asks."""
         is_beside = (self._says <= 0) & (evidence > 0)
         for lender in self.rows["number"][self.rows["asks"]].tolist():
@@ -234,8 +234,8 @@ class Weighed:
         return _REPEATING * repeats * self._says
 
     def revision(self, total: Values) -> tuple[Values, Values]:
-        """How much those that revise others are lifted to them, and which are replaced; see `revise`."""
-        lifted, replaced = revise(
+        """How much those that revise others are lifted to them, and which are replaced; see `apply_supersession`."""
+        lifted, replaced = apply_supersession(
             self._candidates, self._asked, words=self._words, learned=self._learned, total=total
         )
         return self._policy.revision * self._share * lifted, replaced
@@ -274,7 +274,7 @@ class Weighed:
         return shares
 
 
-def nearness(candidates: Candidates, period: Period | None) -> Values:
+def time_proximity(candidates: Candidates, period: Period | None) -> Values:
     """How near each, or a time that it names, is to a period: 1 in it, 0 more than a month from it, or without one."""
     at = candidates.rows["at"]
     near = np.zeros(len(at))

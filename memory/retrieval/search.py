@@ -10,11 +10,11 @@ from mnestic.memory.knowledge.facts import Interval
 from mnestic.memory.language.dates import Period
 from mnestic.memory.retrieval.candidates import Candidates, Edges, Succession
 from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
-from mnestic.memory.retrieval.query_predicates import asked_stretch
+from mnestic.memory.retrieval.query_predicates import query_interval
 
 
 @dataclass(frozen=True, slots=True)
-class AskedLexeme:
+class QueryLexeme:
     """A word of a question as it is stored, or the words that it may stand for, and how telling it is.
 
     `word` is as it was asked; empty where it was misspelt, or is a part of one such as E-4042.
@@ -33,7 +33,7 @@ class Vocabulary:
     `misspelt` are those that were read as others, `silent` those that say nothing.
     """
 
-    asked: tuple[AskedLexeme, ...] = ()
+    asked: tuple[QueryLexeme, ...] = ()
     misspelt: Mapping[str, str] = field(default_factory=dict)
     silent: frozenset[str] = frozenset()
     average_length: float = 1.0
@@ -45,14 +45,14 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownName:
+class NameRow:
     """A name that is known, with all keys of whom it names; whether they have spoken themselves."""
 
     keys: frozenset[str]
     speaks: bool
 
 
-class KnownLexeme(NamedTuple):
+class LexemeMatch(NamedTuple):
     """A word as it is stored, and how many entries have it."""
 
     lexeme: str
@@ -100,8 +100,8 @@ class Known:
     `ends_at` when some of it next ends by itself.
     """
 
-    names: Mapping[str, KnownName]
-    words: Mapping[str, Sequence[Mapping[str, KnownLexeme]]]
+    names: Mapping[str, NameRow]
+    words: Mapping[str, Sequence[Mapping[str, LexemeMatch]]]
     tags: frozenset[str]
     settings: Mapping[str, Any]
     related: frozenset[tuple[str, str, str]] = frozenset()
@@ -153,7 +153,7 @@ class Search:
         if query.as_of is not None:
             return Interval(query.as_of, query.as_of)
         bounds = None if period is None else (period.start, period.end)
-        return asked_stretch(bounds, self.predicates, now=query.asked_at or self.now)
+        return query_interval(bounds, self.predicates, now=query.asked_at or self.now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ _MORE = 3  # words and names from where another sentence says something else
 Change = Sequence[Sequence[str]]  # the terms of its clauses, from where its sentence begins
 
 
-def revise(
+def apply_supersession(
     candidates: Candidates, asked: Asked, *, words: Values, learned: Values, total: Values
 ) -> tuple[Values, Values]:
     """How much those that revise others are lifted to them, which came earlier with the same words; and what is replaced.

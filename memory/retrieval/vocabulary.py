@@ -11,7 +11,7 @@ from rapidfuzz.distance import OSA
 
 from mnestic.memory.language.languages import LANGUAGE, LanguageVote, content_words
 from mnestic.memory.language.terms import STOP_WORDS
-from mnestic.memory.retrieval.search import AskedLexeme, Known, Suggestions, Vocabulary
+from mnestic.memory.retrieval.search import Known, QueryLexeme, Suggestions, Vocabulary
 
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
@@ -61,7 +61,7 @@ def vocabulary_of(
             and _is_function_slip(word, entries_of, meant, is_first=word == words[0], known=known)
         )
     ]
-    asked: list[AskedLexeme] = []
+    asked: list[QueryLexeme] = []
     misspelt: dict[str, str] = {}
     for word, entries_of in telling:
         lexemes, entries, share = tuple(entries_of), sum(entries_of.values()), 1.0
@@ -76,7 +76,7 @@ def vocabulary_of(
                 misspelt[word] = ", ".join(alike)
         is_whole = len(known.words[word]) == 1 and (entries or word not in slips)
         asked.append(
-            AskedLexeme(
+            QueryLexeme(
                 lexemes=lexemes,
                 weight=share * _rarity(min(entries, known.entries), of=known.entries),
                 is_known=bool(entries),

@@ -9,7 +9,7 @@ from mnestic.memory.retrieval.agent_settings import (
     check_names,
     settings_of,
 )
-from mnestic.memory.retrieval.retrieval_log import KeptInjection
+from mnestic.memory.retrieval.retrieval_log import StoredLogEntry
 from mnestic.starter.client.entries import EntryClient
 from mnestic.starter.client.keyword_arguments import SettingChanges
 
@@ -56,7 +56,7 @@ class SettingsClient(EntryClient):
 
     async def list_retrievals(
         self, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[KeptInjection, ...], str | None]:
+    ) -> tuple[tuple[StoredLogEntry, ...], str | None]:
         """What was put before messages, the latest first, and the cursor of the next page."""
         async with self._transaction(write=False) as transaction:
             return await transaction.injections.list_injections(limit=limit, cursor=cursor)

@@ -130,7 +130,7 @@ class ContextClient(RetrievalClient):
             InvalidInputError: the topic cannot be asked for.
         """
         return self._told(
-            await self._contexts.of_learning(
+            await self._contexts.learned_patterns(
                 self._caller, _question(topic, {}), max_tokens=_budget(max_tokens)
             )
         )

@@ -10,13 +10,13 @@ from pathlib import Path
 from mnestic.memory.canonical import storable
 from mnestic.memory.errors import InvalidInputError, NotesUnavailableError
 from mnestic.memory.retrieval.notes import (
-    FoundNotes,
     Note,
+    NoteResults,
     NoteSelection,
     SkippedNote,
     check_path,
     excerpt,
-    most_tagged,
+    select_notes,
 )
 from mnestic.stores.notes.markdown import is_tagged, tags_of, text_of
 from mnestic.stores.notes.vault_files import iter_files, note_path, opened_vault, read_file
@@ -51,7 +51,7 @@ class FolderVault:
         self._looked: dict[str, _Looked] = {}
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="vault")
 
-    async def read(self, select: NoteSelection) -> FoundNotes:
+    async def read(self, select: NoteSelection) -> NoteResults:
         """See the port."""
         given_up = threading.Event()
         loop = asyncio.get_running_loop()
@@ -60,7 +60,7 @@ class FolderVault:
         finally:
             given_up.set()
 
-    def _read(self, select: NoteSelection, given_up: threading.Event) -> FoundNotes:
+    def _read(self, select: NoteSelection, given_up: threading.Event) -> NoteResults:
         try:
             with opened_vault(self._folder) as root:
                 tagged = self._tagged(root, select.tag, given_up) if select.tag else []
@@ -90,8 +90,8 @@ def _look(root: int, path: str, found: os.stat_result) -> _Looked:
     return _Looked(found.st_mtime_ns, found.st_size, found.st_ino, tags)
 
 
-def _told(root: int, select: NoteSelection, tagged: list[str]) -> FoundNotes:
-    chosen, left_out = most_tagged([note_path(name) for name in select.paths], tagged)
+def _told(root: int, select: NoteSelection, tagged: list[str]) -> NoteResults:
+    chosen, left_out = select_notes([note_path(name) for name in select.paths], tagged)
     notes: list[Note] = []
     skipped: list[SkippedNote] = []
     for path in chosen:
@@ -100,4 +100,4 @@ def _told(root: int, select: NoteSelection, tagged: list[str]) -> FoundNotes:
             notes.append(Note(path=path, content=excerpt(text_of(read_file(root, path)))))
         except InvalidInputError as error:
             skipped.append(SkippedNote(path=storable(path), why=error.why))
-    return FoundNotes(notes=tuple(notes), skipped=(*skipped, *left_out))
+    return NoteResults(notes=tuple(notes), skipped=(*skipped, *left_out))

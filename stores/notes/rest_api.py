@@ -22,13 +22,13 @@ from mnestic.memory.addresses import describe_url
 from mnestic.memory.canonical import storable
 from mnestic.memory.errors import ConfigurationError, InvalidInputError, NotesUnavailableError
 from mnestic.memory.retrieval.notes import (
-    FoundNotes,
     Note,
+    NoteResults,
     NoteSelection,
     SkippedNote,
     check_path,
     excerpt,
-    most_tagged,
+    select_notes,
 )
 from mnestic.stores.notes.certificates import PinnedConnection, fingerprint_of, tls_context
 from mnestic.stores.notes.markdown import text_of
@@ -94,7 +94,7 @@ class RestVault:
             raise ConfigurationError(setting="MNESTIC_OBSIDIAN_API_KEY", why=why)
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="vault")
 
-    async def read(self, select: NoteSelection) -> FoundNotes:
+    async def read(self, select: NoteSelection) -> NoteResults:
         """See the port."""
         connection = PinnedConnection(
             self._host,
@@ -109,7 +109,7 @@ class RestVault:
         finally:
             connection.hang_up()
 
-    def _read(self, connection: PinnedConnection, select: NoteSelection) -> FoundNotes:
+    def _read(self, connection: PinnedConnection, select: NoteSelection) -> NoteResults:
         try:
             with closing(connection):
                 return _Reading(connection, key=self._key).read(select)
@@ -129,9 +129,9 @@ class _Reading:
     def __init__(self, connection: PinnedConnection, *, key: SecretStr | None) -> None:
         self._connection, self._key = connection, key
 
-    def read(self, select: NoteSelection) -> FoundNotes:
+    def read(self, select: NoteSelection) -> NoteResults:
         tagged = self._tagged(select.tag) if select.tag else []
-        chosen, left_out = most_tagged([note_path(name) for name in select.paths], tagged)
+        chosen, left_out = select_notes([note_path(name) for name in select.paths], tagged)
         notes: list[Note] = []
         skipped: list[SkippedNote] = []
         for path in chosen:
@@ -140,7 +140,7 @@ class _Reading:
                 notes.append(Note(path=path, content=excerpt(text_of(self._note(path)))))
             except InvalidInputError as error:
                 skipped.append(SkippedNote(path=storable(path), why=error.why))
-        return FoundNotes(notes=tuple(notes), skipped=(*skipped, *left_out))
+        return NoteResults(notes=tuple(notes), skipped=(*skipped, *left_out))
 
     def _tagged(self, tag: str) -> list[str]:
         """The paths of the notes with a tag, those that changed last first."""

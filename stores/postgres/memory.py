@@ -16,7 +16,7 @@ from mnestic.memory.knowledge.ports import EntryStore, EventStore, FactStore, In
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
-from mnestic.memory.retrieval.ports import InjectionStore, SettingStore
+from mnestic.memory.retrieval.ports import RetrievalLogStore, SettingStore
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.memory.store_ports import (
     EpisodeStore,
@@ -145,7 +145,7 @@ class PostgresTransaction:
         return self._stores.settings
 
     @property
-    def injections(self) -> InjectionStore:
+    def injections(self) -> RetrievalLogStore:
         """See the port."""
         return self._stores.injections
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mnestic.memory.retrieval.retrieval_log import KeptInjection
+from mnestic.memory.retrieval.retrieval_log import StoredLogEntry
 from mnestic.starter.cli.known_agents import known_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 
@@ -34,7 +34,7 @@ def retrievals(
     run(work())
 
 
-def _row(one: KeptInjection) -> tuple[str, ...]:
+def _row(one: StoredLogEntry) -> tuple[str, ...]:
     memories = "\n".join(f"{memory.id} {memory.score:.2f}" for memory in one.memories)
     notes = "\n".join(note.path for note in one.notes)
     skipped = "\n".join(f"{each.name or each.source}: {each.why}" for each in one.skipped)

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Row, func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from mnestic.memory.retrieval.retrieval_log import Injection, InjectionTotal, KeptInjection
+from mnestic.memory.retrieval.retrieval_log import InjectedTokens, RetrievalLogEntry, StoredLogEntry
 from mnestic.stores.postgres.cursors import check_limit, decode_number_cursor, encode_cursor
 from mnestic.stores.postgres.retrieval.tables import MemoryRetrievalRow
 from mnestic.stores.postgres.stored import read_stored
@@ -17,7 +17,7 @@ INJECTION = table(MemoryRetrievalRow)
 
 
 class PostgresInjectionStore:
-    """Implements `mnestic.memory.retrieval.ports.InjectionStore`.
+    """Implements `mnestic.memory.retrieval.ports.RetrievalLogStore`.
 
     For the audit log an injection is a read: memory stays as it was, and so does its revision.
     """
@@ -25,7 +25,7 @@ class PostgresInjectionStore:
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
-    async def add(self, injection: Injection) -> None:
+    async def add(self, injection: RetrievalLogEntry) -> None:
         """See the port."""
         values = injection.model_dump(mode="json")
         await self._unit.run(
@@ -35,7 +35,7 @@ class PostgresInjectionStore:
 
     async def list_injections(
         self, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[KeptInjection, ...], str | None]:
+    ) -> tuple[tuple[StoredLogEntry, ...], str | None]:
         """See the port."""
         found = select(*INJECTION.c).where(self._unit.owned(INJECTION))
         if cursor is not None:
@@ -48,7 +48,7 @@ class PostgresInjectionStore:
 
     async def sum_between(
         self, since: datetime, until: datetime, *, agent_id: str | None = None
-    ) -> InjectionTotal:
+    ) -> InjectedTokens:
         """See the port."""
         summed = select(
             func.count().label("retrievals"),
@@ -62,8 +62,8 @@ class PostgresInjectionStore:
             summed = summed.where(INJECTION.c.agent_id == agent_id)
         row = await self._unit.row(summed)
         self._unit.read("retrieval.sum", agent_id or "*")
-        return InjectionTotal.model_validate(row, from_attributes=True)
+        return InjectedTokens.model_validate(row, from_attributes=True)
 
 
-def _injection(row: Row[Any]) -> KeptInjection:
-    return read_stored(KeptInjection, dict(row._mapping), what=f"retrieval {row.id}")  # noqa: SLF001
+def _injection(row: Row[Any]) -> StoredLogEntry:
+    return read_stored(StoredLogEntry, dict(row._mapping), what=f"retrieval {row.id}")  # noqa: SLF001

@@ -15,8 +15,8 @@ from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.retrieval.candidates import EdgeKind, Succession
 from mnestic.memory.retrieval.search import (
     Known,
-    KnownLexeme,
-    KnownName,
+    LexemeMatch,
+    NameRow,
     Search,
     SearchResult,
     Suggestions,
@@ -152,13 +152,13 @@ def _known(row: Any, terms: Terms) -> Known:
     for alias, named in aliases.items():
         if len(named) == 1:  # else it is nobody's own
             keys[alias] |= named
-    words: defaultdict[str, defaultdict[int, dict[str, KnownLexeme]]]
+    words: defaultdict[str, defaultdict[int, dict[str, LexemeMatch]]]
     words = defaultdict(lambda: defaultdict(dict))
     for word, part, language, lexeme, entries in row.words or ():
-        words[word][part][language] = KnownLexeme(lexeme, entries)
+        words[word][part][language] = LexemeMatch(lexeme, entries)
     return Known(
         names={
-            asked: KnownName(keys=frozenset(found), speaks=asked in speaks)
+            asked: NameRow(keys=frozenset(found), speaks=asked in speaks)
             for asked, found in keys.items()
         },
         words={word: [*parts.values()] for word, parts in words.items()},

@@ -19,7 +19,7 @@ from mnestic.memory.errors import InvalidInputError, NotesUnavailableError
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
-from mnestic.memory.retrieval.notes import FoundNotes, Note, NoteSelection, SkippedNote
+from mnestic.memory.retrieval.notes import Note, NoteResults, NoteSelection, SkippedNote
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.notes.folder import FolderVault
@@ -36,24 +36,24 @@ class SlowVault:
     def __init__(self) -> None:
         self.released = asyncio.Event()
 
-    async def read(self, select: NoteSelection) -> FoundNotes:
+    async def read(self, select: NoteSelection) -> NoteResults:
         await self.released.wait()
-        return FoundNotes(notes=(Note(path=f"{select.tag}.md", content="Slow."),))
+        return NoteResults(notes=(Note(path=f"{select.tag}.md", content="Slow."),))
 
 
 class BrokenVault:
     """A vault that cannot be read."""
 
-    async def read(self, select: NoteSelection) -> FoundNotes:
+    async def read(self, select: NoteSelection) -> NoteResults:
         raise NotesUnavailableError(where="the vault", why=f"{select.tag} is gone")
 
 
 class OddVault:
     """A vault whose server says what is no text."""
 
-    async def read(self, select: NoteSelection) -> FoundNotes:
+    async def read(self, select: NoteSelection) -> NoteResults:
         assert select.tag
-        return FoundNotes(skipped=(SkippedNote(path="a\0.md", why="answers \0"),))
+        return NoteResults(skipped=(SkippedNote(path="a\0.md", why="answers \0"),))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Any
 
 from mnestic.memory.models.costs import ModelCosts, purposes_of, retrieval_costs_of, total_of
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.retrieval.retrieval_log import InjectionTotal
+from mnestic.memory.retrieval.retrieval_log import InjectedTokens
 
 PRICES = ModelPrices.model_validate({"small": {"input": "2", "output": "8"}})
 
@@ -46,7 +46,7 @@ def test_the_total_is_that_of_all_purposes() -> None:
 
 
 def test_injections_are_priced_as_input_where_a_price_is_known() -> None:
-    told = retrieval_costs_of(CALLS, InjectionTotal(retrievals=9, tokens=1000), PRICES)
+    told = retrieval_costs_of(CALLS, InjectedTokens(retrievals=9, tokens=1000), PRICES)
 
     assert (told.retrievals, told.tokens) == (9, 1000)
     assert (told.metered_tokens, told.unpriced_tokens) == (800, 300)
@@ -56,4 +56,4 @@ def test_injections_are_priced_as_input_where_a_price_is_known() -> None:
 def test_nothing_costs_nothing() -> None:
     assert purposes_of(()) == ()
     assert total_of(()).cost_usd == 0
-    assert retrieval_costs_of((), InjectionTotal(), PRICES).metered_tokens == 0
+    assert retrieval_costs_of((), InjectedTokens(), PRICES).metered_tokens == 0

@@ -18,7 +18,7 @@ from mnestic.memory.retrieval.contexts import (
     Frame,
     context_of,
     fact_tier,
-    said_tier,
+    message_tier,
     search_tier,
     summary_tier,
 )
@@ -90,7 +90,7 @@ def test_facts_that_the_question_asks_for_are_told_first() -> None:
 
 @pytest.mark.parametrize(("frame", "first"), [(QUERY, "new"), (CONVERSATION, "old")])
 def test_a_conversation_is_told_the_oldest_first(frame: Frame, first: str) -> None:
-    tier = said_tier([entry("new", 1), entry("old", 2)], now=NOW)
+    tier = message_tier([entry("new", 1), entry("old", 2)], now=NOW)
 
     context = context_of(frame, [tier], max_tokens=2000, count_tokens=count_tokens)
 
@@ -98,7 +98,7 @@ def test_a_conversation_is_told_the_oldest_first(frame: Frame, first: str) -> No
 
 
 def test_what_is_said_twice_in_a_conversation_is_told_twice() -> None:
-    tier = said_tier([entry("Yes.", 1), entry("Yes.", 2)], now=NOW)
+    tier = message_tier([entry("Yes.", 1), entry("Yes.", 2)], now=NOW)
 
     context = context_of(CONVERSATION, [tier], max_tokens=2000, count_tokens=count_tokens)
 
@@ -106,7 +106,7 @@ def test_what_is_said_twice_in_a_conversation_is_told_twice() -> None:
 
 
 def test_the_newest_messages_are_kept_when_a_conversation_is_too_long() -> None:
-    tier = said_tier([entry("word " * 20, number) for number in range(5)], now=NOW)
+    tier = message_tier([entry("word " * 20, number) for number in range(5)], now=NOW)
 
     context = context_of(CONVERSATION, [tier], max_tokens=150, count_tokens=count_tokens)
 

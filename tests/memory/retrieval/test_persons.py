@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mnestic.memory.retrieval.candidates import CONCERNS
-from mnestic.memory.retrieval.persons import persons_of, set_apart, unheard_of
-from mnestic.memory.retrieval.query_parsing import Named
-from mnestic.memory.retrieval.search import KnownName
+from mnestic.memory.retrieval.persons import named_groups, separate_by_person, unknown_speakers
+from mnestic.memory.retrieval.query_parsing import NameMatch
+from mnestic.memory.retrieval.search import NameRow
 from tests.memory.retrieval.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -21,7 +21,7 @@ def said(number: int, session_id: str | None, **fields: Any) -> Sample:
 def concerns(*samples: Sample) -> dict[int, str]:
     """The concern of each, in capitals where it is still told as said by who is named."""
     told = candidates(samples)
-    set_apart(told, number=2)
+    separate_by_person(told, number=2)
     return {
         row["number"]: CONCERNS[row["concern"]].upper()
         if row["is_said"]
@@ -65,20 +65,20 @@ def test_what_was_kept_concerns_whom_it_names_itself() -> None:
 
 
 def test_between_a_crowd_nobody_is_set_apart() -> None:
-    known = {str(number): KnownName(frozenset({str(number)}), speaks=True) for number in range(70)}
+    known = {str(number): NameRow(frozenset({str(number)}), speaks=True) for number in range(70)}
 
-    assert persons_of(Named(words=(), names=tuple(known)), known) == ()
+    assert named_groups(NameMatch(words=(), names=tuple(known)), known) == ()
 
 
 def test_several_names_may_be_of_one() -> None:
     known = {
-        "ann": KnownName(frozenset({"ann", "ann lee"}), speaks=True),
-        "ann lee": KnownName(frozenset({"ann lee"}), speaks=True),
-        "ben": KnownName(frozenset({"ben"}), speaks=True),
+        "ann": NameRow(frozenset({"ann", "ann lee"}), speaks=True),
+        "ann lee": NameRow(frozenset({"ann lee"}), speaks=True),
+        "ben": NameRow(frozenset({"ben"}), speaks=True),
     }
 
-    both = persons_of(Named(words=(), names=("ann", "ben", "ann lee")), known)
-    one = persons_of(Named(words=(), names=("ann", "ann lee")), known)
+    both = named_groups(NameMatch(words=(), names=("ann", "ben", "ann lee")), known)
+    one = named_groups(NameMatch(words=(), names=("ann", "ann lee")), known)
 
     assert set(both) == {frozenset({"ann", "ann lee"}), frozenset({"ben"})}
     assert one == ()
@@ -100,4 +100,4 @@ def test_what_another_said_is_heard_of_where_who_is_named_was() -> None:
         ]
     )
 
-    assert unheard_of(found) == {5, 7}
+    assert unknown_speakers(found) == {5, 7}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mnestic.memory.retrieval.possessive_references import relatives_in
-from mnestic.memory.retrieval.query_parsing import read_question
+from mnestic.memory.retrieval.possessive_references import find_possessive_references
+from mnestic.memory.retrieval.query_parsing import parse_words
 from tests.memory.retrieval.test_query_parsing import NOON
 
 
@@ -20,7 +20,7 @@ from tests.memory.retrieval.test_query_parsing import NOON
     ],
 )
 def test_they_are_called_by_whose_they_are(text: str, key: str, predicate: str | None) -> None:
-    found = [*relatives_in(read_question(text, asked_at=NOON).words)]
+    found = [*find_possessive_references(parse_words(text, asked_at=NOON).words)]
 
     assert key in frozenset().union(*(one.keys for one in found))
     assert predicate in {one.predicate for one in found}
@@ -28,10 +28,12 @@ def test_they_are_called_by_whose_they_are(text: str, key: str, predicate: str |
 
 @pytest.mark.parametrize("text", ["Where does Mara live?", "What does the end of it mean?", "Mara"])
 def test_without_an_owner_there_is_none(text: str) -> None:
-    assert not [*relatives_in(read_question(text, asked_at=NOON).words)]
+    assert not [*find_possessive_references(parse_words(text, asked_at=NOON).words)]
 
 
 def test_one_who_is_known_by_name_is_also_called_by_both() -> None:
-    boss, *_ = relatives_in(read_question("Where does Mara's boss live?", asked_at=NOON).words)
+    boss, *_ = find_possessive_references(
+        parse_words("Where does Mara's boss live?", asked_at=NOON).words
+    )
 
     assert {"dele", "dele (manager of mara"} <= boss.called("dele")

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnestic.memory.retrieval.query_parsing import (
+    content_words,
     is_english,
+    parse_words,
     possible_names,
-    read_question,
-    telling_words,
     without_names,
 )
 
@@ -17,11 +17,11 @@ DAY = timedelta(days=1)
 
 
 def words_of(text: str) -> list[str]:
-    return [word.text for word in read_question(text, asked_at=NOON).words]
+    return [word.text for word in parse_words(text, asked_at=NOON).words]
 
 
 def test_names_are_written_with_a_capital_within_a_sentence() -> None:
-    question = read_question("Hello, Paul. Mark the day: does Anna know the PIN?", asked_at=NOON)
+    question = parse_words("Hello, Paul. Mark the day: does Anna know the PIN?", asked_at=NOON)
 
     assert [word.text for word in question.words if word.is_capital] == ["Paul", "Anna"]
 
@@ -35,7 +35,7 @@ def test_names_are_written_with_a_capital_within_a_sentence() -> None:
     ],
 )
 def test_a_month_may_be_written_small(asked: str, month: int) -> None:
-    period = read_question(asked, asked_at=NOON).period
+    period = parse_words(asked, asked_at=NOON).period
 
     assert period is not None
     assert (period.start.month, period.unit) == (month, "month")
@@ -46,11 +46,11 @@ def test_a_month_may_be_written_small(asked: str, month: int) -> None:
     ["may she come in", "who may see the flat we live in", "what of this may, in theory, break?"],
 )
 def test_what_may_be_is_no_month(asked: str) -> None:
-    assert read_question(asked, asked_at=NOON).period is None
+    assert parse_words(asked, asked_at=NOON).period is None
 
 
 def test_words_that_name_the_time_ask_for_nothing_else() -> None:
-    question = read_question("What broke at the harbour last week?", asked_at=NOON)
+    question = parse_words("What broke at the harbour last week?", asked_at=NOON)
 
     assert [word.text for word in question.words] == ["What", "broke", "at", "the", "harbour"]
     assert question.period is not None
@@ -59,14 +59,14 @@ def test_words_that_name_the_time_ask_for_nothing_else() -> None:
 
 
 def test_a_month_without_a_year_is_the_last_one() -> None:
-    period = read_question("Where were we in November?", asked_at=NOON).period
+    period = parse_words("Where were we in November?", asked_at=NOON).period
 
     assert period is not None
     assert period.start == datetime(2025, 11, 1, tzinfo=UTC)
 
 
 def test_a_day_without_a_year_may_be_of_an_earlier_one() -> None:
-    asked = read_question("What happened on 29 February?", asked_at=NOON)
+    asked = parse_words("What happened on 29 February?", asked_at=NOON)
 
     assert asked.period is not None
     days = [period.start for period in (asked.period, *asked.earlier)]
@@ -84,7 +84,7 @@ def test_a_day_without_a_year_may_be_of_an_earlier_one() -> None:
 )
 @pytest.mark.parametrize("relation", ["on", "since", "after", "before", "two days after"])
 def test_a_date_that_is_none_names_no_time(relation: str, date: str) -> None:
-    asked = read_question(f"What happened {relation} {date}?", asked_at=NOON)
+    asked = parse_words(f"What happened {relation} {date}?", asked_at=NOON)
 
     assert (asked.period, asked.earlier) == (None, ())
 
@@ -99,7 +99,7 @@ def test_a_date_that_is_none_names_no_time(relation: str, date: str) -> None:
     ],
 )
 def test_what_comes_each_year_may_be_of_the_year_before(text: str, first: datetime) -> None:
-    asked = read_question(f"What happened {text}?", asked_at=NOON)
+    asked = parse_words(f"What happened {text}?", asked_at=NOON)
 
     assert asked.period is not None
     starts = [asked.period.start, *(period.start for period in asked.earlier)]
@@ -121,15 +121,15 @@ def test_what_comes_each_year_may_be_of_the_year_before(text: str, first: dateti
     ],
 )
 def test_a_time_that_is_one_alone_has_no_earlier_ones(text: str) -> None:
-    asked = read_question(f"What happened {text}?", asked_at=NOON)
+    asked = parse_words(f"What happened {text}?", asked_at=NOON)
 
     assert asked.period is not None
     assert asked.earlier == ()
 
 
 def test_what_somebody_wants_is_looked_for_where_nothing_else_is_asked() -> None:
-    assert telling_words(["could", "want", "money"]) == ("money",)
-    assert telling_words(["want"]) == ("want",)
+    assert content_words(["could", "want", "money"]) == ("money",)
+    assert content_words(["want"]) == ("want",)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_the_first_and_last_moments_that_there_are_can_ask_too(moment: datetime)
 
 
 def test_since_goes_on_until_the_question() -> None:
-    period = read_question("What has changed since 2025-12-01?", asked_at=NOON).period
+    period = parse_words("What has changed since 2025-12-01?", asked_at=NOON).period
 
     assert period is not None
     assert (period.start, period.end) == (datetime(2025, 12, 1, tzinfo=UTC), NOON + DAY)
@@ -159,14 +159,14 @@ def test_since_goes_on_until_the_question() -> None:
     ],
 )
 def test_what_asks_for_a_time_is_told(text: str, asks: bool) -> None:
-    assert read_question(text, asked_at=NOON).asks_when is asks
+    assert parse_words(text, asked_at=NOON).asks_when is asks
 
 
 @pytest.mark.parametrize(
     "text", ["What happens after next week?", "What is planned after tomorrow?"]
 )
 def test_after_what_is_to_come_goes_on_from_there(text: str) -> None:
-    period = read_question(text, asked_at=NOON).period
+    period = parse_words(text, asked_at=NOON).period
 
     assert period is not None
     assert NOON < period.start < period.end
@@ -197,7 +197,7 @@ def test_marks_within_a_word_belong_to_it() -> None:
 
 
 def test_the_longest_name_is_taken_out_of_the_words() -> None:
-    words = read_question("Did Mara Lind's sister visit Mara?", asked_at=NOON).words
+    words = parse_words("Did Mara Lind's sister visit Mara?", asked_at=NOON).words
 
     named = without_names(words, {"mara", "mara lind"})
     assert named.names == ("mara lind", "mara")
@@ -220,7 +220,7 @@ def test_the_longest_name_is_taken_out_of_the_words() -> None:
 def test_a_question_is_of_what_is_between_several_or_of_each(
     question: str, is_between: bool
 ) -> None:
-    words = read_question(question, asked_at=NOON).words
+    words = parse_words(question, asked_at=NOON).words
 
     assert without_names(words, {"ann", "ben", "carl", "mary ann"}).is_between == is_between
 
@@ -259,19 +259,19 @@ def test_a_question_is_of_what_is_between_several_or_of_each(
 def test_who_a_question_is_about_follows_an_auxiliary_or_owns(
     text: str, asked: list[tuple[str, ...]]
 ) -> None:
-    assert list(read_question(text, asked_at=NOON).asked_about) == asked
+    assert list(parse_words(text, asked_at=NOON).asked_about) == asked
 
 
 def test_a_small_function_word_is_no_name() -> None:
-    small = read_question("what will the art of it be", asked_at=NOON).words
-    capital = read_question("What did Will paint?", asked_at=NOON).words
+    small = parse_words("what will the art of it be", asked_at=NOON).words
+    capital = parse_words("What did Will paint?", asked_at=NOON).words
 
     assert "will" not in possible_names(small)
     assert "will" in possible_names(capital)
 
 
 def test_what_a_question_says_of_itself_is_not_looked_for() -> None:
-    assert telling_words(["Tell", "what", "Mara", "mentioned", "lighthouse"]) == (
+    assert content_words(["Tell", "what", "Mara", "mentioned", "lighthouse"]) == (
         "Mara",
         "lighthouse",
     )
@@ -291,7 +291,7 @@ def test_english_is_told_by_its_function_words() -> None:
 
 @pytest.mark.parametrize("text", ["May I deploy on a Friday", "Who cooks every Friday"])
 def test_any_day_of_a_name_is_no_date(text: str) -> None:
-    asked = read_question(f"{text}?", asked_at=NOON)
+    asked = parse_words(f"{text}?", asked_at=NOON)
 
     assert asked.period is None
     assert asked.words[-1].text == "Friday"

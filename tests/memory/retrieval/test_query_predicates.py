@@ -6,11 +6,11 @@ import pytest
 
 from mnestic.memory.knowledge.predicates import DEFAULTS
 from mnestic.memory.retrieval.query_predicates import (
-    asked_predicates,
-    asked_stretch,
-    asked_tags,
-    asked_types,
-    touched_predicates,
+    query_entry_types,
+    query_interval,
+    query_predicates,
+    query_tags,
+    related_predicates,
 )
 
 
@@ -30,42 +30,42 @@ from mnestic.memory.retrieval.query_predicates import (
     ],
 )
 def test_a_question_of_nothing_else_is_answered_whole(question: str, predicate: str) -> None:
-    assert asked_predicates(question.split(), number=1)[predicate] == 1
+    assert query_predicates(question.split(), number=1)[predicate] == 1
 
 
 def test_other_words_of_a_question_take_their_share() -> None:
-    asked = asked_predicates(["What", "food", "made", "employer", "happy"], number=4)
+    asked = query_predicates(["What", "food", "made", "employer", "happy"], number=4)
 
     assert asked["employer"] == pytest.approx(1 / 4)
 
 
 def test_what_is_the_favourite_of_its_kind_needs_both_words() -> None:
-    assert "favourite_food" not in asked_predicates(["food"], number=1)
-    assert "favourite_film" not in asked_predicates(["favourite", "food"], number=2)
+    assert "favourite_food" not in query_predicates(["food"], number=1)
+    assert "favourite_film" not in query_predicates(["favourite", "food"], number=2)
 
 
 def test_what_somebody_eats_touches_what_is_their_favourite_food() -> None:
-    assert {"eats", "favourite_food"} <= touched_predicates(["eat"], number=1)
-    assert "favourite_food" not in touched_predicates(["eat", "train", "harbour"], number=3)
-    assert touched_predicates([], number=0) == frozenset()
+    assert {"eats", "favourite_food"} <= related_predicates(["eat"], number=1)
+    assert "favourite_food" not in related_predicates(["eat", "train", "harbour"], number=3)
+    assert related_predicates([], number=0) == frozenset()
 
 
 def test_words_ask_for_tags_and_types_of_entries() -> None:
-    assert asked_tags(["What", "problems", "were", "there"]) == {"problem"}
-    assert asked_types(["What", "problems", "were", "there"]) == {"type:error"}
-    assert asked_types(["lessons"]) == {"type:learning"}
-    assert asked_tags(["the", "harbours", "a-b@example.com"]) == {"harbour"}
+    assert query_tags(["What", "problems", "were", "there"]) == {"problem"}
+    assert query_entry_types(["What", "problems", "were", "there"]) == {"type:error"}
+    assert query_entry_types(["lessons"]) == {"type:learning"}
+    assert query_tags(["the", "harbours", "a-b@example.com"]) == {"harbour"}
 
 
 @pytest.mark.parametrize("words", [[], ["the", "of"], ["photosynthesis"]])
 def test_a_question_about_something_else_asks_for_none(words: list[str]) -> None:
-    assert asked_predicates(words, number=len(words)) == {}
+    assert query_predicates(words, number=len(words)) == {}
 
 
 def test_each_default_is_asked_for_by_its_own_words() -> None:
     silent = {"comes_from", "knows_that", "is_a", "part_of", "said", "knows", "happens_on"}
     for name in DEFAULTS.keys() - silent:
-        asked = asked_predicates(name.replace("_", " ").split(), number=1)
+        asked = query_predicates(name.replace("_", " ").split(), number=1)
         assert name in asked, name
 
 
@@ -82,18 +82,18 @@ def test_each_default_is_asked_for_by_its_own_words() -> None:
 def test_like_is_asked_where_somebody_does_it_and_nothing_else_is(
     words: str, asked: set[str]
 ) -> None:
-    assert set(asked_predicates(words.split(), number=0)) == asked
+    assert set(query_predicates(words.split(), number=0)) == asked
 
 
 def test_where_somebody_works_asks_for_no_job_title() -> None:
-    assert "job_title" not in asked_predicates(["Where", "does", "work"], number=1)
-    assert "job_title" not in touched_predicates(["Where", "does", "work"], number=1)
-    assert "job_title" in asked_predicates(["What", "does", "work"], number=1)
+    assert "job_title" not in query_predicates(["Where", "does", "work"], number=1)
+    assert "job_title" not in related_predicates(["Where", "does", "work"], number=1)
+    assert "job_title" in query_predicates(["What", "does", "work"], number=1)
 
 
 def test_what_is_so_is_asked_for_before_what_was_so_once() -> None:
-    now = asked_predicates(["Where", "does", "live"], number=1)
-    before = asked_predicates(["Where", "did", "live", "previously"], number=2)
+    now = query_predicates(["Where", "does", "live"], number=1)
+    before = query_predicates(["Where", "did", "live", "previously"], number=2)
 
     assert now["lives_in"] > now["lived_in"]
     assert before["lived_in"] > before["lives_in"]
@@ -103,9 +103,9 @@ def test_what_is_one_after_the_other_is_asked_of_all_of_a_time_that_is_past() ->
     year = (datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC))
     moment = timedelta(microseconds=1)
 
-    asked = asked_stretch(year, {"employer", "worked_at"}, now=year[1])
+    asked = query_interval(year, {"employer", "worked_at"}, now=year[1])
 
     assert asked == (year[0], year[1] - moment, {"employer", "worked_at"})
-    assert asked_stretch(year, {"employer"}, now=year[1] - moment) is None
-    assert asked_stretch(year, {"visited", "likes"}, now=year[1]) is None
-    assert asked_stretch(None, {"employer"}, now=year[1]) is None
+    assert query_interval(year, {"employer"}, now=year[1] - moment) is None
+    assert query_interval(year, {"visited", "likes"}, now=year[1]) is None
+    assert query_interval(None, {"employer"}, now=year[1]) is None

@@ -11,7 +11,7 @@ from mnestic.memory.language.dates import Period
 from mnestic.memory.retrieval.candidates import Asked, Edges
 from mnestic.memory.retrieval.queries import PRESETS, RetrievalPolicy
 from mnestic.memory.retrieval.ranking import Ranked, rank
-from mnestic.memory.retrieval.scoring import nearness
+from mnestic.memory.retrieval.scoring import time_proximity
 from tests.memory.retrieval.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -143,7 +143,7 @@ def test_a_time_counts_less_the_further_away_it_is(days: float, share: float) ->
     week = Period(NOON - 7 * DAY, NOON, "week")
     at = week.start + days * DAY
     told = candidates([entry(1, at=at), entry(2, times=((at, at),)), entry(3, at=at - 90 * DAY)])
-    assert nearness(told, week).tolist() == [share, share, 0]
+    assert time_proximity(told, week).tolist() == [share, share, 0]
 
 
 def test_of_a_wider_time_only_its_share_counts() -> None:
@@ -151,7 +151,7 @@ def test_of_a_wider_time_only_its_share_counts() -> None:
     year, three_days = (NOON - 100 * DAY, NOON + 265 * DAY), (NOON - 3 * DAY, NOON)
     told = candidates([entry(1, times=(year,)), entry(2, times=(three_days,))])
 
-    of_the_year, of_the_days = nearness(told, day)
+    of_the_year, of_the_days = time_proximity(told, day)
 
     assert of_the_year == pytest.approx(8 / 365)
     assert of_the_days == 1

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from mnestic.memory.retrieval.search import Known, KnownLexeme, Suggestions, Vocabulary
+from mnestic.memory.retrieval.search import Known, LexemeMatch, Suggestions, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 
 ENTRIES = 1000
-Parts = Sequence[Mapping[str, KnownLexeme]]
+Parts = Sequence[Mapping[str, LexemeMatch]]
 
 
 def known(words: Mapping[str, int | Parts], **given: Any) -> Known:
@@ -19,7 +19,7 @@ def known(words: Mapping[str, int | Parts], **given: Any) -> Known:
     return Known(
         names={},
         words={
-            word: [{"english": KnownLexeme(word, of)}] if isinstance(of, int) else of
+            word: [{"english": LexemeMatch(word, of)}] if isinstance(of, int) else of
             for word, of in words.items()
         },
         tags=frozenset(),
@@ -86,7 +86,7 @@ def test_a_function_word_with_a_slip_in_it_says_nothing(slip: str) -> None:
 def test_a_quiet_word_is_asked_in_no_language_but_another_than_english(
     languages: tuple[str, ...],
 ) -> None:
-    parts = [{name: KnownLexeme(f"would-{name}", 5) for name in languages}]
+    parts = [{name: LexemeMatch(f"would-{name}", 5) for name in languages}]
 
     vocabulary = vocabulary_of(
         ["would"], known({"would": parts}, languages=languages), quiet=["would"]
@@ -96,7 +96,7 @@ def test_a_quiet_word_is_asked_in_no_language_but_another_than_english(
 
 
 def test_words_of_one_lexeme_are_asked_once() -> None:
-    ferri = [{"english": KnownLexeme("ferri", 3)}]
+    ferri = [{"english": LexemeMatch("ferri", 3)}]
 
     vocabulary = vocabulary_of(["ferry", "ferries"], known({"ferry": ferri, "ferries": ferri}))
 
@@ -104,7 +104,7 @@ def test_words_of_one_lexeme_are_asked_once() -> None:
 
 
 def test_a_word_of_several_parts_is_none_by_itself() -> None:
-    parts = [{"english": KnownLexeme("e", 90)}, {"english": KnownLexeme("4042", 1)}]
+    parts = [{"english": LexemeMatch("e", 90)}, {"english": LexemeMatch("4042", 1)}]
 
     vocabulary = vocabulary_of(["E-4042"], known({"E-4042": parts}))
 

@@ -9,8 +9,8 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.retrieval.retrieval_log import (
     InjectedMemory,
     InjectedNote,
-    Injection,
-    InjectionTotal,
+    InjectedTokens,
+    RetrievalLogEntry,
     Skipped,
 )
 from tests.stores.conftest import Begin
@@ -18,8 +18,8 @@ from tests.stores.conftest import Begin
 DAY = timedelta(days=1)
 
 
-def injection(preview: str = "Where does Mara live?", *, tokens: int = 40) -> Injection:
-    return Injection(
+def injection(preview: str = "Where does Mara live?", *, tokens: int = 40) -> RetrievalLogEntry:
+    return RetrievalLogEntry(
         channel="whatsapp",
         preview=preview,
         memories=(InjectedMemory(id="e1", score=0.75),),
@@ -37,7 +37,7 @@ async def test_an_injection_is_kept_as_it_was(begin: Begin) -> None:
     async with begin(write=False) as transaction:
         ((kept,), cursor) = await transaction.injections.list_injections()
 
-    assert Injection.model_validate(kept.model_dump()) == injection()
+    assert RetrievalLogEntry.model_validate(kept.model_dump()) == injection()
     assert (kept.created_at, cursor) == (now, None)
 
 
@@ -94,6 +94,6 @@ async def test_injections_are_summed_between_two_moments(begin: Begin) -> None:
     async with begin(tenant="other", write=False) as transaction:
         strangers = await transaction.injections.sum_between(now, now + DAY)
 
-    assert everyone == InjectionTotal(retrievals=3, tokens=142)
-    assert ada == InjectionTotal(retrievals=2, tokens=42)
-    assert before == strangers == InjectionTotal()
+    assert everyone == InjectedTokens(retrievals=3, tokens=142)
+    assert ada == InjectedTokens(retrievals=2, tokens=42)
+    assert before == strangers == InjectedTokens()

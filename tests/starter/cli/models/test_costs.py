@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from mnestic.memory.models.usage import ModelCall
-from mnestic.memory.retrieval.retrieval_log import InjectedMemory, InjectedNote, Injection, Skipped
+from mnestic.memory.retrieval.retrieval_log import (
+    InjectedMemory,
+    InjectedNote,
+    RetrievalLogEntry,
+    Skipped,
+)
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 
@@ -33,7 +38,7 @@ async def books(memory: PostgresMemory, settings: Settings) -> None:
                 injected_tokens=injected,
             )
             await transaction.usage.add(call)
-            put = Injection(
+            put = RetrievalLogEntry(
                 channel="whatsapp",
                 preview=f"{agent} asks",
                 memories=(InjectedMemory(id="e1", score=0.75),),
