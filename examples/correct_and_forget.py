@@ -42,7 +42,7 @@ async def forget(memory: MemoryClient) -> None:
 
     for question in ("When does Project Falcon start?", "What does Mara drink?"):
         answer = await memory.retrieve(question, limit=1)
-        found = [hit.entry.content for hit in answer.found] or ["nothing is known"]
+        found = [hit.entry.content for hit in answer.results] or ["nothing is known"]
         print(question, *found)
 
 

@@ -30,9 +30,9 @@ async def main() -> None:
         ):
             answer = await memory.retrieve(question, limit=1)
             print(question)
-            for hit in answer.found:
+            for hit in answer.results:
                 print(f"  {hit.score:.2f}  {hit.entry.content}")
-            if not answer.found:
+            if not answer.results:
                 print("  nothing is known")
 
         context = await memory.context_for_query("What can I cook for Mara?", max_tokens=300)

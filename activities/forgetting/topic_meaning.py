@@ -83,7 +83,7 @@ async def find_entries_by_meaning(
         raise ModelUnavailableError(model=embedder.name, why=why)
     async with caller() as transaction:
         meant = await make_topic(transaction, topic)
-        words = {word for one in found.found for word in meant.unlearned(one.entry.content)}
+        words = {word for one in found.results for word in meant.unlearned(one.entry.content)}
         meant.learn(await transaction.forgetting.stems(words))
         zero = await transaction.entries.list_zero_vectors(embedder.name, limit=_MOST)
     return TopicMeaning(
@@ -96,7 +96,7 @@ async def find_entries_by_meaning(
                 by="meaning",
                 score=one.score,
             )
-            for one in found.found
+            for one in found.results
             if not (meant.is_in(one.entry.content) or meant.is_like(one.entry.content))
         ),
         uncompared=tuple(

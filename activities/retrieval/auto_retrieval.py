@@ -230,9 +230,9 @@ class AutoRetriever:
         """
         while True:
             found = await self._search(asked, query)
-            others = without(found.found, asked.said)
+            others = without(found.results, asked.said)
             memories = up_to([RetrievedMemory.of(one, now=asked.now) for one in others], limit)
-            is_all = len(found.found) < query.limit or query.limit == MOST_RESULTS
+            is_all = len(found.results) < query.limit or query.limit == MOST_RESULTS
             if is_all or found.skipped or count_different(memories) == limit:
                 return found, memories
             more = min(_TIMES_MORE * query.limit, MOST_RESULTS)

@@ -111,7 +111,7 @@ class ContextBuilder:
             if "facts" in tiers:
                 wanted.append(fact_tier(facts, asked=asked))
         if "search" in tiers:
-            wanted.append(search_tier(found.found, min_score=least, now=now))
+            wanted.append(search_tier(found.results, min_score=least, now=now))
         return context_of(
             frame,
             wanted,

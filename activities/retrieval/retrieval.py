@@ -123,7 +123,7 @@ async def retrieve(
 
 def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> Retrieval:
     ranked, entries = best
-    found = tuple(
+    results = tuple(
         RetrievedEntry(
             entry=entries[one.number],
             score=round(one.score, 4),
@@ -134,7 +134,7 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
     )
     period = parsed.asked.period
     return Retrieval(
-        found=found,
+        results=results,
         words={" ".join(one.lexemes): round(one.weight, 3) for one in parsed.vocabulary.asked},
         names=parsed.asked.names,
         misspelt=dict(parsed.vocabulary.misspelt),

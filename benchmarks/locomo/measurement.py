@@ -154,12 +154,12 @@ async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[
                 question.text, limit=_ANSWER, asked_at=at, is_access=False
             )
             ms = (time.perf_counter() - began) * 1000
-            answer = _rendered(retrieval.found)
+            answer = _rendered(retrieval.results)
             retrieval = await memory.retrieve(
                 question.text, limit=_ASKED_FOR, min_score=0, asked_at=at, is_access=False
             )
             found = plain.rank(await lexemes_of(connection, text), vector)
-            found[""] = [each.entry.source_id or "" for each in retrieval.found]
+            found[""] = [each.entry.source_id or "" for each in retrieval.results]
             tokens = await asyncio.to_thread(count, answer)
             asked.append(_Asked(question, sessions, found, tokens, ms))
     return asked

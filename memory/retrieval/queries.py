@@ -222,7 +222,7 @@ class Retrieval(DeferredModel):
 
     model_config = ConfigDict(frozen=True)
 
-    found: tuple[RetrievedEntry, ...] = ()
+    results: tuple[RetrievedEntry, ...] = ()
     words: dict[str, float] = Field(default_factory=dict)
     names: tuple[str, ...] = ()
     misspelt: dict[str, str] = Field(default_factory=dict)

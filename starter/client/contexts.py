@@ -180,7 +180,7 @@ class ContextClient(RetrievalClient):
             found, _ = await self.list_entries(EntryQuery(entry_types=LEARNED), limit=limit)
             return found
         told = await self.retrieve(topic, entry_types=LEARNED, limit=limit)
-        return tuple(one.entry for one in told.found)
+        return tuple(one.entry for one in told.results)
 
     def _told(self, context: Context) -> Context:
         self._accessed(part.name for part in context.kept if part.kind == "memory")

@@ -64,7 +64,7 @@ class RetrievalClient(SettingsClient):
             policy=policy,
         )
         if is_access:
-            self._accessed(one.entry.id for one in found.found)
+            self._accessed(one.entry.id for one in found.results)
         return found
 
     def _accessed(self, entry_ids: Iterable[str]) -> None:

@@ -188,7 +188,7 @@ async def test_a_dump_is_restored_on_another_server_and_jobs_go_on(
         forked = await client.resume_job("lost-again", word)
 
     assert "all granted" in looked
-    assert [one.entry.content for one in found.found] == ["The ferry to Texel leaves at nine."]
+    assert [one.entry.content for one in found.results] == ["The ferry to Texel leaves at nine."]
     assert [bool(one and one.verified) for one in (resumed, overridden, forked)] == [
         True,
         False,

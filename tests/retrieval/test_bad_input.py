@@ -74,7 +74,7 @@ async def test_an_odd_question_has_an_empty_answer(client: MnesticClient, text: 
 
     retrieval = await memory.retrieve(text)
 
-    assert retrieval.found == ()
+    assert retrieval.results == ()
     assert retrieval.skipped == {}
 
 
@@ -87,14 +87,14 @@ async def test_odd_words_in_a_question_do_not_hide_the_answer(
 
     retrieval = await memory.retrieve(f"Where is the spare key of the greenhouse? {text[:20]}")
 
-    assert [each.entry.content for each in retrieval.found] == [KNOWN]
+    assert [each.entry.content for each in retrieval.results] == [KNOWN]
 
 
 async def test_an_empty_memory_has_an_empty_answer(client: MnesticClient) -> None:
     memory = client.memory("nobody")
 
     for mode in ("hybrid", "semantic", "text"):
-        assert (await memory.retrieve("Where is the spare key?", mode=mode)).found == ()
+        assert (await memory.retrieve("Where is the spare key?", mode=mode)).results == ()
 
 
 async def test_odd_names_of_subjects_and_tags_are_looked_for_as_they_are(
@@ -111,5 +111,5 @@ async def test_odd_names_of_subjects_and_tags_are_looked_for_as_they_are(
     tagged = [await memory.retrieve("walnuts", tags=[name]) for name in names]
 
     for retrievals in (found, tagged):
-        told = [[each.entry.subjects for each in one.found] for one in retrievals]
+        told = [[each.entry.subjects for each in one.results] for one in retrievals]
         assert told == [[(name,)] for name in names]

@@ -47,7 +47,7 @@ async def fill(client: MemoryClient) -> list[str]:
 
 
 def answer(found: Retrieval) -> list[tuple[str, str, float]]:
-    return [(one.entry.id, one.entry.content, one.score) for one in found.found]
+    return [(one.entry.id, one.entry.content, one.score) for one in found.results]
 
 
 def hits(memory: PostgresMemory) -> tuple[int, int]:
@@ -64,7 +64,7 @@ async def test_the_same_question_has_its_cached_answer(
     first, second = await here.retrieve(QUESTION, **ASKED), await here.retrieve(QUESTION, **ASKED)
 
     assert first == second
-    assert first.found
+    assert first.results
     assert hits(memory) == (1, 1)
     assert memory.cache_counts().answers.held == 1
 
@@ -184,8 +184,8 @@ async def test_an_answer_ends_with_the_first_entry_or_fact_that_ends_by_time(
 
     assert counted == (2, 2)
     assert hits(memory) == (2, 4)
-    assert before[0].found
-    assert not after[0].found
+    assert before[0].results
+    assert not after[0].results
     assert answer(after[1]) == answer(before[2])
 
 
@@ -209,7 +209,7 @@ async def test_no_other_agent_and_no_other_tenant_has_the_answer(
     found = await other.retrieve(QUESTION, **ASKED)
 
     assert hits(memory) == (0, 2)
-    assert found.found[0].entry.content.endswith("noon.")
+    assert found.results[0].entry.content.endswith("noon.")
 
 
 async def test_a_process_that_may_cache_nothing_answers_alike(
@@ -221,7 +221,7 @@ async def test_a_process_that_may_cache_nothing_answers_alike(
 
     counts = forgetful.cache_counts()
     assert first == second
-    assert first.found
+    assert first.results
     assert (counts.answers.held, counts.vectors.held, counts.answers.hits) == (0, 0, 0)
 
 
@@ -268,7 +268,7 @@ async def test_a_restored_copy_that_climbs_to_the_same_revision_has_its_own_answ
         after = await here.retrieve(QUESTION, **ASKED)
 
         assert hits(memory) == (0, 2)
-        assert [one.entry.content[-5:] for one in (*before.found, *after.found)] == [
+        assert [one.entry.content[-5:] for one in (*before.results, *after.results)] == [
             "nine.",
             "noon.",
         ]

@@ -30,7 +30,7 @@ def texts() -> list[str]:
 
 async def not_found(memory: MemoryClient, text: str) -> list[str]:
     """The modes in which an entry of this text does not come back."""
-    found = {mode: (await memory.retrieve(text, mode=mode)).found for mode in MODES}
+    found = {mode: (await memory.retrieve(text, mode=mode)).results for mode in MODES}
     return [mode for mode in MODES if text not in {each.entry.content for each in found[mode]}]
 
 

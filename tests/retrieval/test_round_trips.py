@@ -53,7 +53,7 @@ async def test_a_question_waits_for_postgres_a_few_times(
 
     found = await ada.retrieve(text, asked_at=NOON, is_access=False, **fields)
 
-    assert found.found
+    assert found.results
     assert wire.round_trips - before == round_trips + END
 
 

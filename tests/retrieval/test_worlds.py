@@ -78,9 +78,9 @@ async def what_is_wrong(memory: MemoryClient, case: dict[str, Any]) -> str:
         wrong = dict(faults(case, found))
         return f"{wrong}; {found}" if wrong else ""
     retrieval = await memory.retrieve(case["ask"], **case.get("with", {}))
-    told = {each.entry.source_id or "": each.score for each in retrieval.found}
+    told = {each.entry.source_id or "": each.score for each in retrieval.results}
     wrong = dict(faults(case, list(told)))
-    why = {each.entry.source_id: each.signals for each in retrieval.found}
+    why = {each.entry.source_id: each.signals for each in retrieval.results}
     read = f"{retrieval.words}, {retrieval.names}, {retrieval.period}"
     return f"{wrong}; {told}; {read}; {why}" if wrong else ""
 

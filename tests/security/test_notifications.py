@@ -59,7 +59,7 @@ def there(forgetful: PostgresMemory, settings: Settings) -> MemoryClient:
 
 async def ask(client: MemoryClient) -> list[str]:
     """What a question is answered with."""
-    return [one.entry.content for one in (await client.retrieve(QUESTION)).found]
+    return [one.entry.content for one in (await client.retrieve(QUESTION)).results]
 
 
 @pytest.mark.parametrize("forged", FORGED)

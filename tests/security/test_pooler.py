@@ -77,8 +77,8 @@ async def test_questions_are_answered_as_without_a_pooler(
     for question in ("When does the ferry leave?", "Where is the key?") * 10:
         found = await behind.retrieve(question)
         expected = await before.retrieve(question)
-        assert [one.entry.id for one in found.found] == [one.entry.id for one in expected.found]
-        assert found.found
+        assert [one.entry.id for one in found.results] == [one.entry.id for one in expected.results]
+        assert found.results
 
 
 async def test_a_session_keeps_neither_role_nor_tenant(

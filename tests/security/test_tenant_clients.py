@@ -275,10 +275,10 @@ async def test_what_a_process_keeps_of_one_tenant_answers_no_other(
 
     assert hits == 1, "the answer is not kept, so nothing is shown"
     assert SECRET in str(first)
-    assert first.found == again.found == last.found
+    assert first.results == again.results == last.results
     for answer in own:
         assert leaked(str(answer), victim) == []
-        assert [one.entry.content for one in answer.found] == ["I live in Umea."]
+        assert [one.entry.content for one in answer.results] == ["I live in Umea."]
 
 
 async def awaited(value: Any) -> Any:

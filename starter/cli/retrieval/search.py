@@ -93,7 +93,7 @@ def _print(found: Retrieval, *, explain: bool) -> None:
             one.entry.content,
             one.entry.id,
         )
-        for one in found.found
+        for one in found.results
     ]
     columns = ("score", "at", "said by", "what", "id")
     print_table(columns, rows, empty="Nothing is known of that.", cut=("what",), ids=("id",))
@@ -115,6 +115,6 @@ def _explained(found: Retrieval) -> Iterator[str]:
     if found.period:
         start, end = found.period
         yield f"time: {start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M}"
-    for place, one in enumerate(found.found, 1):
+    for place, one in enumerate(found.results, 1):
         parts = sorted(one.signals.items(), key=lambda part: -abs(part[1]))
         yield f"{place}. " + ", ".join(f"{name} {value:+.2f}" for name, value in parts)

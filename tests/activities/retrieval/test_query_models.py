@@ -93,7 +93,7 @@ async def test_what_a_question_takes_is_written_down_and_changes_no_memory(
     await ada.context_for_query(QUESTION)
     await ada.retrieve(QUESTION, mode="text")  # asks no model
 
-    assert [one.entry.content for one in found.found] == [ANSWER]
+    assert [one.entry.content for one in found.results] == [ANSWER]
     assert usage() == [("retrieve", "vectors", 7, 0, COST, None)]  # what it means is cached
     assert revision() == before
 
@@ -115,7 +115,7 @@ async def test_a_day_that_is_used_up_leaves_the_other_sources(
     assert first.skipped == {}
     assert list(second.skipped) == ["semantic"]
     assert "is used up" in second.skipped["semantic"]
-    assert [one.entry.content for one in second.found] == [ANSWER]
+    assert [one.entry.content for one in second.results] == [ANSWER]
     assert [(one.source, one.name) for one in told.skipped] == [("memories", "semantic")]
     assert len(chat_server.requests) == 1
 
@@ -130,7 +130,7 @@ async def test_a_budget_of_money_without_a_price_asks_no_model_and_says_so(
     found = await ada.retrieve(QUESTION)
 
     assert "has no price for unpriced" in found.skipped["semantic"]
-    assert [one.entry.content for one in found.found] == [ANSWER]
+    assert [one.entry.content for one in found.results] == [ANSWER]
     assert chat_server.requests == []
 
 
@@ -299,7 +299,7 @@ async def test_a_model_that_is_down_is_named_and_costs_nothing(
     found = await ada.retrieve(QUESTION)
 
     assert list(found.skipped) == ["semantic"]
-    assert [one.entry.content for one in found.found] == [ANSWER]
+    assert [one.entry.content for one in found.results] == [ANSWER]
     assert usage() == []
 
 
@@ -364,7 +364,7 @@ async def test_a_model_that_is_too_late_by_its_own_limit_is_named(
     found = await ada.retrieve(QUESTION)
 
     assert found.skipped == {"semantic": "model late does not answer: no answer in time"}
-    assert [one.entry.content for one in found.found] == [ANSWER]
+    assert [one.entry.content for one in found.results] == [ANSWER]
 
 
 def refusing(words: str) -> Callable[[str, Any], Answer]:

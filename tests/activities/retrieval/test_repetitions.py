@@ -46,7 +46,7 @@ async def test_what_is_said_again_takes_no_other_memorys_place(
     found = await ada.retrieve(QUESTION, limit=100, min_score=0.5, asked_at=NOW, repeats=True)
     told = await ada.auto_retrieve(QUESTION, "chat", asked_at=NOW)
 
-    assert len(found.found) == times + 1
+    assert len(found.results) == times + 1
     assert len(told.memories) == 2
     assert OTHER in [memory.content for memory in told.memories]
     assert len(told.text.splitlines()) == 5
@@ -92,7 +92,7 @@ async def test_what_is_said_again_behind_much_that_is_over_is_told_once(
 
     found = await ada.retrieve("live in Deinze", limit=2, asked_at=NOW)
 
-    assert [one.entry.content for one in found.found] == [content, other]
+    assert [one.entry.content for one in found.results] == [content, other]
 
 
 def lives_in(message: Resource) -> Claim:
@@ -117,4 +117,4 @@ async def test_what_its_meaning_alone_has_brought_is_told_once(client: MnesticCl
 
     found = await ada.retrieve("the dentist in Deinze", asked_at=NOW)
 
-    assert [one.entry.content for one in found.found] == [said]
+    assert [one.entry.content for one in found.results] == [said]

@@ -70,7 +70,7 @@ async def ada(make: Callable[..., MemoryClient]) -> MemoryClient:
 
 
 def told(found: Retrieval) -> list[str]:
-    return [one.entry.content for one in found.found]
+    return [one.entry.content for one in found.results]
 
 
 async def test_a_servers_relevance_moves_what_it_reads(
@@ -81,13 +81,13 @@ async def test_a_servers_relevance_moves_what_it_reads(
     found = await ada.retrieve(QUESTION, rerank="remote")
 
     assert told(found)[0] == PRICE != told(plain)[0]
-    before = {one.entry.content: one.score for one in plain.found}
-    for one in found.found:
+    before = {one.entry.content: one.score for one in plain.results}
+    for one in found.results:
         relevance = 0.98 if one.entry.content == PRICE else 0.02
         score = before[one.entry.content]
         assert one.score == pytest.approx((score + relevance) / 2, abs=2e-4)
         assert one.signals["rerank"] == pytest.approx((relevance - score) / 2, abs=2e-4)
-    assert all("rerank" not in one.signals for one in plain.found)
+    assert all("rerank" not in one.signals for one in plain.results)
     (request,) = chat_server.requests
     assert request["body"]["query"] == QUESTION
     assert request["body"]["documents"] == [f"ada: {text}" for text in told(plain)]
@@ -157,7 +157,7 @@ async def test_one_threshold_keeps_its_meaning(ada: MemoryClient, chat_server: A
     none = await ada.retrieve(QUESTION, rerank="remote", policy=replaced)
     every = await ada.retrieve(QUESTION, rerank="remote", policy=replaced, min_score=0)
 
-    assert [(one.entry.content, one.score) for one in only.found] == [(PRICE, 0.98)]
+    assert [(one.entry.content, one.score) for one in only.results] == [(PRICE, 0.98)]
     assert told(none) == []
     assert sorted(told(every)) == sorted(TIDES)
 
@@ -197,7 +197,7 @@ async def test_a_server_that_fails_is_named_and_changes_nothing(
     found = await ada.retrieve(QUESTION, rerank="remote")
 
     assert why in found.skipped["rerank"]
-    assert found.found == plain.found
+    assert found.results == plain.results
     assert len(chat_server.requests) == 1
 
 
@@ -210,7 +210,7 @@ async def test_a_server_that_hangs_is_left_in_time(
     found = await hasty.retrieve(QUESTION, rerank="remote")
 
     assert "no answer in time" in found.skipped["rerank"]
-    assert found.found == (await ada.retrieve(QUESTION)).found
+    assert found.results == (await ada.retrieve(QUESTION)).results
 
 
 async def test_a_day_that_is_used_up_asks_no_server(
@@ -224,7 +224,7 @@ async def test_a_day_that_is_used_up_asks_no_server(
     assert first.skipped == {}
     assert "is used up" in second.skipped["rerank"]
     assert len(chat_server.requests) == 1
-    assert second.found == (await ada.retrieve(QUESTION)).found
+    assert second.results == (await ada.retrieve(QUESTION)).results
 
 
 async def test_where_there_is_no_server_the_answer_says_so(
@@ -235,7 +235,7 @@ async def test_where_there_is_no_server_the_answer_says_so(
     found = await local.retrieve(QUESTION, rerank="remote")
 
     assert "set MNESTIC_RERANK_URL" in found.skipped["rerank"]
-    assert found.found == (await ada.retrieve(QUESTION)).found
+    assert found.results == (await ada.retrieve(QUESTION)).results
 
 
 async def test_an_agents_setting_holds_for_each_way_of_asking_and_a_call_may_differ(
@@ -253,10 +253,10 @@ async def test_an_agents_setting_holds_for_each_way_of_asking_and_a_call_may_dif
 
     assert told(asked)[0] == PRICE
     assert [one.content for one in message.memories] == [PRICE]
-    assert context.kept[0].score == asked.found[0].score
+    assert context.kept[0].score == asked.results[0].score
     assert number == len(chat_server.requests) == 3
-    assert "rerank" in local.found[0].signals
-    assert all("rerank" not in one.signals for one in off.found)
+    assert "rerank" in local.results[0].signals
+    assert all("rerank" not in one.signals for one in off.results)
 
 
 async def test_a_server_that_is_down_is_named_before_a_message(
@@ -277,7 +277,7 @@ async def test_the_local_one_asks_nobody_and_costs_nothing(
     found = await ada.retrieve(QUESTION, rerank="local")
 
     assert sorted(told(found)) == sorted(told(await ada.retrieve(QUESTION)))
-    assert any(one.signals["rerank"] for one in found.found)
+    assert any(one.signals["rerank"] for one in found.results)
     assert (chat_server.requests, usage()) == ([], [])
 
 
@@ -294,8 +294,8 @@ async def test_only_the_best_are_read_and_the_others_come_after(
     found = await ada.retrieve(QUESTION, rerank="remote", policy=two, min_score=0)
 
     assert len(chat_server.requests[0]["body"]["documents"]) == 2
-    assert len(found.found) == 3
-    assert ["rerank" in one.signals for one in found.found] == [True, True, False]
+    assert len(found.results) == 3
+    assert ["rerank" in one.signals for one in found.results] == [True, True, False]
 
 
 async def test_nothing_is_sent_where_nothing_is_known(
@@ -320,7 +320,7 @@ async def test_a_server_that_hangs_leaves_a_message_time_for_its_memories(
 
 async def test_an_answer_that_is_kept_is_not_that_of_another_reranker(ada: MemoryClient) -> None:
     def moved(found: Retrieval) -> bool:
-        return any("rerank" in one.signals for one in found.found)
+        return any("rerank" in one.signals for one in found.results)
 
     plain = [await ada.retrieve(QUESTION) for _ in range(2)]
     await ada.change_settings(rerank="local")

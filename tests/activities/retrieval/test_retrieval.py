@@ -28,7 +28,7 @@ async def known(ada: MemoryClient) -> MemoryClient:
 
 
 def told(found: Retrieval) -> list[str]:
-    return [one.entry.content for one in found.found]
+    return [one.entry.content for one in found.results]
 
 
 async def test_the_answer_comes_alone(known: MemoryClient) -> None:
@@ -48,9 +48,9 @@ async def test_only_who_is_named_speaks_for_what_is_about_them(known: MemoryClie
     of_nobody = await known.retrieve("What runs Debian?", min_score=0)
     of_mara = await known.retrieve("What is Mara's dog called?", min_score=0)
 
-    assert of_nobody.found
-    assert not any("subject" in one.signals for one in of_nobody.found)
-    named = {one.entry.content for one in of_mara.found if "subject" in one.signals}
+    assert of_nobody.results
+    assert not any("subject" in one.signals for one in of_nobody.results)
+    named = {one.entry.content for one in of_mara.results if "subject" in one.signals}
     assert named == {content for content, subject in KNOWN if subject == "Mara"}
 
 
@@ -103,8 +103,8 @@ async def test_another_s_conversation_is_not_told_of_who_speaks_for_herself(
 
     found = await ada.retrieve("Was the parcel of Mara wet?")
 
-    assert {one.entry.session_id for one in found.found} == {"one"}
-    assert {one.entry.speaker for one in found.found} == {"Mara", "Desk"}
+    assert {one.entry.session_id for one in found.results} == {"one"}
+    assert {one.entry.speaker for one in found.results} == {"Mara", "Desk"}
 
 
 async def test_types_and_tags_are_asked_for_by_their_words(ada: MemoryClient) -> None:
@@ -144,9 +144,9 @@ async def test_a_name_that_may_be_another_s_answers_in_doubt(known: MemoryClient
     slip = await known.retrieve("Where does Marra live?")
     another = await known.retrieve("Where does Marta live?")
 
-    assert slip.found[0].score == known_one.found[0].score
+    assert slip.results[0].score == known_one.results[0].score
     assert (told(another), another.misspelt) == (told(known_one), {"Marta": "mara"})
-    assert another.found[0].score < 0.5 < known_one.found[0].score
+    assert another.results[0].score < 0.5 < known_one.results[0].score
 
 
 async def test_a_name_alone_brings_what_is_about_it(known: MemoryClient) -> None:
@@ -189,7 +189,7 @@ async def test_each_filter_is_held_to(known: MemoryClient) -> None:
 async def test_what_is_archived_or_has_expired_comes_back_only_if_asked_for(
     known: MemoryClient,
 ) -> None:
-    (entry,) = [one.entry for one in (await known.retrieve("Pixel")).found]
+    (entry,) = [one.entry for one in (await known.retrieve("Pixel")).results]
     await known.change_entry(entry.id, status="archived")
     await known.add("Pixel eats at six.", at=NOON, expires_at=NOON)
 
@@ -214,7 +214,7 @@ async def test_the_preset_leonidas_sorts_by_importance_too(ada: MemoryClient) ->
 
     found = await ada.retrieve("vault code", policy=PRESETS["leonidas"])
     assert told(found) == ["The vault code changed again.", "The vault code changed."]
-    assert set(found.found[0].signals) <= {"semantic", "lexical", "time", "recency", "importance"}
+    assert set(found.results[0].signals) <= {"semantic", "lexical", "time", "recency", "importance"}
 
 
 @pytest.mark.parametrize("question", ["Where does Mara live?", "Where does Marra live?"])
@@ -266,11 +266,12 @@ async def test_what_says_the_same_is_told_once(known: MemoryClient) -> None:
     filled = await known.retrieve("Where is the stopcock?", limit=2)
 
     one_of_both, by_tom = (
-        len({one.entry.id for one in once.found} & ids) for ids in ({first.id, again.id}, {said.id})
+        len({one.entry.id for one in once.results} & ids)
+        for ids in ({first.id, again.id}, {said.id})
     )
-    assert (one_of_both, by_tom, len(once.found)) == (1, 1, 2)
-    assert {one.entry.id for one in often.found} == {first.id, again.id, said.id}
-    assert len(filled.found) == 2
+    assert (one_of_both, by_tom, len(once.results)) == (1, 1, 2)
+    assert {one.entry.id for one in often.results} == {first.id, again.id, said.id}
+    assert len(filled.results) == 2
 
 
 async def test_what_is_replaced_comes_back_where_it_is_asked_for(known: MemoryClient) -> None:

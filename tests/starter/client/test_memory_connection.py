@@ -44,7 +44,7 @@ async def main():
     loaded = sorted(sys.modules)
     async with await MemoryConnection.connect() as connection:
         added = await connection.memory("ada").add("The invoice was paid.")
-    print(json.dumps([found.found[0].entry.content, added.content, loaded]))
+    print(json.dumps([found.results[0].entry.content, added.content, loaded]))
 
 asyncio.run(main())
 """
@@ -110,7 +110,7 @@ async def test_a_topic_is_forgotten_through_it(connection: MemoryConnection) -> 
     done = await memory.forget("invoice", confirm=shown.token)
 
     assert done.purged["entry"] == 1
-    assert (await memory.retrieve("When is the invoice due?")).found == ()
+    assert (await memory.retrieve("When is the invoice due?")).results == ()
 
 
 @pytest.mark.usefixtures("worker")

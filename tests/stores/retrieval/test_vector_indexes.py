@@ -99,9 +99,9 @@ async def test_a_search_of_a_large_memory_goes_through_its_index(
         index = f"mnestic.{VectorIndex(TENANT, AGENT, NAME, 256).name}"
         scans = owner.execute("SELECT pg_stat_get_xact_numscans(%s::regclass)", [index]).fetchall()
     assert scans == [(1,)]
-    assert by_looking_at_all.found
-    assert [one.entry.id for one in by_index.found] == [
-        one.entry.id for one in by_looking_at_all.found
+    assert by_looking_at_all.results
+    assert [one.entry.id for one in by_index.results] == [
+        one.entry.id for one in by_looking_at_all.results
     ]
 
 

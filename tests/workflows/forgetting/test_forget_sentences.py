@@ -163,5 +163,5 @@ async def test_a_cut_entry_is_found_by_what_is_left(
     found = await ada.retrieve("When does Ida visit?")
     stats = await ada.stats()
 
-    assert [one.entry.content for one in found.found] == ["My sister Ida visits me on 3 July."]
+    assert [one.entry.content for one in found.results] == ["My sister Ida visits me on 3 July."]
     assert set(stats.entries.embedded.values()) == {1}

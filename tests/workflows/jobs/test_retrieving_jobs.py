@@ -278,7 +278,7 @@ async def test_the_nodes_of_a_worker_that_is_given_no_retriever_rerank_as_the_cl
 
     (found,) = (await ada.working_memory("s1")).variables["look"]["memories"]
     reranked, plain = [
-        (await ada.retrieve("Where does Mara live?", rerank=by)).found[0].score
+        (await ada.retrieve("Where does Mara live?", rerank=by)).results[0].score
         for by in ("local", "off")
     ]
     assert found["score"] == pytest.approx(reranked, abs=1e-3) != pytest.approx(plain, abs=1e-3)

@@ -34,7 +34,7 @@ async def test_the_best_are_read_once_more_by_the_server_that_is_set(
     monkeypatch.setenv("MNESTIC_RERANK_API_KEY", "key-1")
     asked = ("memory", "search", "tide table in the office", *ADA, "--rerank", "remote")
 
-    found = (await ask(*asked, "--json")).document["found"]
+    found = (await ask(*asked, "--json")).document["results"]
     line = (await ask(*asked, "--explain")).out
 
     assert [one["entry"]["content"] for one in found] == [EUROS, OFFICE]
