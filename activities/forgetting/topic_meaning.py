@@ -25,8 +25,8 @@ _UNCOMPARED = "could not be compared by its meaning, since the model makes no ve
 _MOST = 1000  # entries that the model refuses, as many as a page has
 _MEANING_ALONE = RetrievalPolicy(
     lexical=0,
-    beside=0,
-    near=0,
+    neighbour=0,
+    second_neighbour=0,
     related=0,
     session=0,
     speaker=0,
@@ -37,9 +37,9 @@ _MEANING_ALONE = RetrievalPolicy(
     mention=0,
     question=0,
     importance=0,
-    least_share=0,
-    least_of_best=0,
-    lending=0,
+    min_evidence_share=0,
+    min_score_share=0,
+    propagation_seeds=0,
     pool=MOST_RESULTS,  # of all that is close
 )
 

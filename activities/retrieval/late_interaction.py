@@ -28,7 +28,7 @@ def late_interaction(
     words: WordEmbedder,
     by_meaning: bool = False,
 ) -> None:
-    """Sets `alike` of the best candidates: how near they come to the words that they lack.
+    """Sets `late_interaction` of the best candidates: how near they come to the words that they lack.
 
     Args:
         candidates: Their words and meanings are set.
@@ -53,7 +53,7 @@ def late_interaction(
     if by_meaning:
         near += _FORM * _have_forms([text.terms() for text in texts], vocabulary)
     weights = np.array(vocabulary.weights)[:, None]
-    rows["alike"][best] = (weights * near * lacks).sum(axis=0) / whole
+    rows["late_interaction"][best] = (weights * near * lacks).sum(axis=0) / whole
 
 
 def _tokens(texts: Sequence[CandidateText], words: WordEmbedder) -> Sequence[bytes]:

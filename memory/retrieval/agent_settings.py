@@ -16,13 +16,20 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     field_serializer,
+    field_validator,
     model_validator,
 )
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.language.languages import LANGUAGE
-from mnestic.memory.retrieval.queries import PRESETS, PresetName, Rerank, RetrievalPolicy
+from mnestic.memory.retrieval.queries import (
+    PRESETS,
+    PresetName,
+    Rerank,
+    RetrievalPolicy,
+    current_weights,
+)
 from mnestic.memory.validation import Share, problem_of
 
 _TAG = r"^[^\s#,\[\]]{0,128}$"
@@ -87,6 +94,11 @@ class AgentSettings(DeferredModel):
         """All weights of retrieval: the preset's, and those that were set."""
         weights = tuple(sorted(self.retrieval_policy.items()))
         return _policy(self.retrieval_preset, self.rerank, weights)
+
+    @field_validator("retrieval_policy")
+    @classmethod
+    def _of_old_names(cls, weights: Mapping[str, float]) -> dict[str, float]:
+        return current_weights(weights)
 
     @field_serializer("retrieval_policy")
     def _as_object(self, weights: Mapping[str, float]) -> dict[str, float]:

@@ -17,7 +17,7 @@ from mnestic.memory.language.dates import Period
 from mnestic.memory.retrieval.queries import Mode
 
 Made = TypeVar("Made")
-EdgeKind = Literal["beside", "near", "related"]
+EdgeKind = Literal["neighbour", "second_neighbour", "related"]
 Edges = Mapping[int, Sequence[tuple[int, EdgeKind]]]
 # Ids of entries that told what was so one after the other, the latest first.
 Succession = Sequence[AbstractSet[str]]
@@ -31,8 +31,8 @@ CONCERNS: tuple[Concern, ...] = get_args(Concern)
 # several between whom something is asked for. `is_turn` is what was said in a conversation, whose place in it counts;
 # `revises` what says that something is another than before, `names_time` what tells when something is;
 # `is_said` what somebody said whom the question names. `words` is its BM25 for the question, `lexemes` a bit for each
-# word of the question that it has, `cosine` how near its meaning is, `learned` the share of the question that what was
-# learned from it answers, `alike` how near its words come to those of the question that it lacks.
+# word of the question that it has, `cosine` how near its meaning is, `fact_match` the share of the question that
+# the facts of it answer, `late_interaction` how near its words come to those of the question that it lacks.
 ROW = np.dtype(
     [
         ("number", "<i8"),
@@ -50,8 +50,8 @@ ROW = np.dtype(
         ("words", "<f8"),
         ("lexemes", "<i8"),
         ("cosine", "<f8"),
-        ("learned", "<f8"),
-        ("alike", "<f8"),
+        ("fact_match", "<f8"),
+        ("late_interaction", "<f8"),
     ]
 )
 MOST_BITS = 60  # of `persons` and `lexemes`

@@ -7,7 +7,7 @@ values: the client, the command line, jobs and auto-retrieval.
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
@@ -27,6 +27,34 @@ MOST_RESULTS = 1000
 _Weight = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 
 
+# The earlier names of weights. Settings may still be stored by these.
+_OLD_WEIGHTS: Mapping[str, str] = MappingProxyType(
+    {
+        "learned": "fact_match",
+        "alike": "late_interaction",
+        "beside": "neighbour",
+        "near": "second_neighbour",
+        "others": "other_people",
+        "least_cosine": "min_cosine",
+        "least_of_best": "min_score_share",
+        "least_share": "min_evidence_share",
+        "lending": "propagation_seeds",
+    }
+)
+
+
+def current_weights(weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Weights by their current names; each may still be given by its old one.
+
+    Raises:
+        ValueError: one is given by both names.
+    """
+    for old, new in _OLD_WEIGHTS.items():
+        if old in weights and new in weights:
+            raise ValueError(f"{old} is the old name of {new}; give {new} alone")
+    return {_OLD_WEIGHTS.get(name, name): value for name, value in weights.items()}
+
+
 class RetrievalPolicy(DeferredModel):
     """Every weight of retrieval; how each signal is worked out stands in `memory/retrieval/scoring.py`.
 
@@ -38,21 +66,21 @@ class RetrievalPolicy(DeferredModel):
 
     semantic: _Weight = Field(0.4, description="What it means is near what is asked")
     lexical: _Weight = Field(0.6, description="It has the words of the question (BM25)")
-    learned: _Weight = Field(0.6, description="What was learned from it is what is asked")
-    alike: Share = Field(
+    fact_match: _Weight = Field(0.6, description="What was learned from it is what is asked")
+    late_interaction: Share = Field(
         0.5, description="Share of what a word says that one does which means nearly the same"
     )
-    beside: _Weight = Field(
+    neighbour: _Weight = Field(
         0.4, description="Share of their own that turns lend to those beside them"
     )
-    near: _Weight = Field(0.2, description="Likewise to those two turns away")
+    second_neighbour: _Weight = Field(0.2, description="Likewise to those two turns away")
     related: _Weight = Field(
         0.2, description="Likewise to entries that are related (graph, one hop)"
     )
     session: _Weight = Field(0.4, description="Its session speaks of what is asked")
     speaker: _Weight = Field(0.2, description="Who said it is named in the question")
     subject: _Weight = Field(0.1, description="Whom it is about is named in the question")
-    others: Share = Field(
+    other_people: Share = Field(
         0.4, description="Share of what it says that counts where the question names somebody else"
     )
     tag: _Weight = Field(0.2, description="It has a tag or an alias that the question names")
@@ -65,7 +93,7 @@ class RetrievalPolicy(DeferredModel):
     )
     importance: _Weight = Field(0.0, description="Its importance, as a part of relevance")
 
-    least_cosine: float = Field(0.1, ge=-1, le=1, description="Cosine that says nothing")
+    min_cosine: float = Field(0.1, ge=-1, le=1, description="Cosine that says nothing")
     full_cosine: float = Field(0.7, gt=-1, le=1, description="Cosine that says all")
     full_words: float = Field(1.5, gt=0, description="BM25, of what the words weigh, that says all")
     recent_days: float = Field(7, gt=0, description="Days that count as recent")
@@ -84,24 +112,29 @@ class RetrievalPolicy(DeferredModel):
     sort_by_relevance: Share = Field(1.0, description="Weight of the score in the order")
     sort_by_importance: Share = Field(0.0, description="Weight of the importance in the order")
     min_score: Share = Field(0.06, description="Results below this score are left out")
-    least_of_best: Share = Field(
+    min_score_share: Share = Field(
         0.25, description="So are those below this share of the best score; not for a score of 0"
     )
-    least_share: Share = Field(
+    min_evidence_share: Share = Field(
         0.2,
         description="So are those that say less than this share of the best; not for a score of 0",
     )
     midpoint: float = Field(0.6, description="What the best one says where the score is 0.5")
     slope: float = Field(8.9, gt=0, description="How fast the score grows there")
     pool: int = Field(100, ge=10, le=5000, description="Entries that each source brings at first")
-    lending: int = Field(
+    propagation_seeds: int = Field(
         30, ge=0, le=500, description="Entries, the best ones, that lend to others"
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_old_names(cls, weights: Any) -> Any:
+        return current_weights(weights) if isinstance(weights, Mapping) else weights
+
     @model_validator(mode="after")
     def _has_a_range(self) -> Self:
-        if self.full_cosine <= self.least_cosine:
-            raise ValueError("full_cosine is above least_cosine")
+        if self.full_cosine <= self.min_cosine:
+            raise ValueError("full_cosine is above min_cosine")
         return self
 
 
@@ -114,15 +147,15 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
             time=0.2,
             recency=0.2,
             importance=0.1,
-            learned=0,
-            alike=0,
-            beside=0,
-            near=0,
+            fact_match=0,
+            late_interaction=0,
+            neighbour=0,
+            second_neighbour=0,
             related=0,
             session=0,
             speaker=0,
             subject=0,
-            others=1,
+            other_people=1,
             tag=0,
             mention=0,
             question=0,

@@ -146,7 +146,11 @@ def _least(
 ) -> tuple[float, float]:
     """The score, and the share of the evidence, below which nothing is told beside the best score."""
     score = policy.min_score if min_score is None else min_score
-    return (max(score, policy.least_of_best * best), policy.least_share) if score else (0.0, 0.0)
+    return (
+        (max(score, policy.min_score_share * best), policy.min_evidence_share)
+        if score
+        else (0.0, 0.0)
+    )
 
 
 def _order(one: Ranked, policy: RetrievalPolicy) -> tuple[float, float, int]:

@@ -59,7 +59,7 @@ class SignalScores:
         self._candidates, self.rows = candidates, candidates.rows
         self._asked, self._policy = asked, policy
         self._nearness = time_proximity(candidates, asked.period)
-        self._words, self._meaning, self._learned = self._hear()
+        self._words, self._meaning, self._fact_match = self._hear()
         self.own = policy.semantic * self._meaning + policy.lexical * self._words
 
     @cached_property
@@ -74,22 +74,22 @@ class SignalScores:
         A question of nothing but a name or a time is answered by what is of it.
         """
         asked, policy, rows = self._asked, self._policy, self.rows
-        alike = policy.alike * rows["alike"]
+        late = policy.late_interaction * rows["late_interaction"]
         words = np.zeros(len(rows))
         if full := sum(asked.weights) * policy.full_words:
             tagged = _TAGGED * rows["is_tagged"] / len(asked.weights)
-            words = np.minimum(1, rows["words"] / full + tagged + alike * (asked.mode == "hybrid"))
+            words = np.minimum(1, rows["words"] / full + tagged + late * (asked.mode == "hybrid"))
         elif not asked.weights and (asked.names or asked.period):
             is_named = self.concern["named"] | self.concern["mentioned"] | (not asked.names)
             words = 1.0 * (is_named & (asked.period is None or self._nearness == 1))
-        reach = policy.full_cosine - policy.least_cosine
-        meaning = np.clip((rows["cosine"] - policy.least_cosine) / reach, 0, 1)
+        reach = policy.full_cosine - policy.min_cosine
+        meaning = np.clip((rows["cosine"] - policy.min_cosine) / reach, 0, 1)
         if asked.mode == "semantic":
-            meaning = 1 - (1 - meaning) * (1 - np.minimum(1, alike))
+            meaning = 1 - (1 - meaning) * (1 - np.minimum(1, late))
         return (
             words * (asked.mode != "semantic"),
             meaning * (asked.mode != "text"),
-            rows["learned"] * (asked.mode == "hybrid"),
+            rows["fact_match"] * (asked.mode == "hybrid"),
         )
 
     @cached_property
@@ -99,7 +99,7 @@ class SignalScores:
         Where someone who is named has spoken, what mentions them counts less: it may be a greeting. What was
         kept about somebody else counts less than what somebody else has said.
         """
-        others = self._policy.others
+        others = self._policy.other_people
         mentioned = math.sqrt(others) if self.rows["is_said"].any() else 1.0
         shares: dict[Concern, float] = {"named": 1.0, "mentioned": mentioned, "other": others}
         shares["open"] = others if self._asked.names else 1.0
@@ -113,7 +113,7 @@ class SignalScores:
         return {
             "semantic": share * policy.semantic * self._meaning,
             "lexical": share * policy.lexical * self._words,
-            "learned": share * policy.learned * self._learned,
+            "fact_match": share * policy.fact_match * self._fact_match,
         }
 
     @cached_property
@@ -132,7 +132,7 @@ class SignalScores:
             parts = self._parts()
             told = words * whole + sum(rarity * part for part, rarity in parts)
             words = told / (whole + sum(rarity for _, rarity in parts))
-        silence = (1 - words) * (1 - self._meaning) * (1 - self._learned)
+        silence = (1 - words) * (1 - self._meaning) * (1 - self._fact_match)
         says = float((self._share * (1 - silence)).max())
         above = self._policy.slope * (says - self._policy.midpoint)
         sure = 1 / (1 + math.exp(min(_MOST_EXPONENT, -above)))
@@ -179,7 +179,7 @@ class SignalScores:
 
     def outside(self, evidence: Values) -> Values:
         """How much counts of the score of each: less of what is of another time, where something of the time answers."""
-        within = (self._nearness == 1) | (self._learned > 0)
+        within = (self._nearness == 1) | (self._fact_match > 0)
         if not evidence[within].max(initial=0) >= _OF_THE_TIME * max(evidence.max(), _FAINT):
             return np.ones(len(evidence))
         for place in np.flatnonzero(~within & (evidence > 0)).tolist():
@@ -196,7 +196,11 @@ class SignalScores:
     @property
     def _lending(self) -> dict[EdgeKind, float]:
         policy = self._policy
-        return {"beside": policy.beside, "near": policy.near, "related": policy.related}
+        return {
+            "neighbour": policy.neighbour,
+            "second_neighbour": policy.second_neighbour,
+            "related": policy.related,
+        }
 
     def _given(self, edges: Edges) -> Iterator[tuple[int, EdgeKind, float]]:
         weights, own = self._lending, self.own.tolist()
@@ -236,7 +240,7 @@ class SignalScores:
     def revision(self, total: Values) -> tuple[Values, Values]:
         """How much those that revise others are lifted to them, and which are replaced; see `apply_supersession`."""
         lifted, replaced = apply_supersession(
-            self._candidates, self._asked, words=self._words, learned=self._learned, total=total
+            self._candidates, self._asked, words=self._words, learned=self._fact_match, total=total
         )
         return self._policy.revision * self._share * lifted, replaced
 

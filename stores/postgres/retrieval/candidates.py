@@ -102,7 +102,7 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
     table["cosine"] = [row.cosine or 0.0 for row in good]
     if search.is_by_words:
         table["cosine"] *= table["lexemes"] != 0
-    table["learned"] = [_learned(row, search.predicates) for row in good]
+    table["fact_match"] = [_fact_match(row, search.predicates) for row in good]
     if search.names:
         _set_concerns(table, texts, search)
     if search.tags:
@@ -158,7 +158,7 @@ def _holds_until(row: Any) -> float:
     return math.inf if row.expires_at is None else float(row.expires_at)
 
 
-def _learned(row: Any, predicates: Mapping[str, float]) -> float:
+def _fact_match(row: Any, predicates: Mapping[str, float]) -> float:
     """The share of the question that what was learned from an entry answers."""
     return max((predicates[fact[2]] for fact in row.facts or ()), default=0.0)
 

@@ -47,7 +47,11 @@ _EF_SEARCH = 120
 # What `sql/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
 _AUDITED = ("entry.search", "*")  # the words of a question are nobody's business
-_EDGE_KINDS: Mapping[str, EdgeKind] = {"beside": "beside", "near": "near", "related": "related"}
+_EDGE_KINDS: Mapping[str, EdgeKind] = {
+    "neighbour": "neighbour",
+    "second_neighbour": "second_neighbour",
+    "related": "related",
+}
 
 
 class PostgresSearchStore:
@@ -243,21 +247,21 @@ def _weights(search: Search) -> dict[str, Any]:
     policy, mode = search.policy, search.query.mode
     return {
         "pool": policy.pool,
-        "lending": policy.lending,
+        "propagation_seeds": policy.propagation_seeds,
         "semantic": policy.semantic * (mode != "text"),
         "lexical": policy.lexical,
-        "least_cosine": policy.least_cosine,
-        "cosine_range": policy.full_cosine - policy.least_cosine,
+        "min_cosine": policy.min_cosine,
+        "cosine_range": policy.full_cosine - policy.min_cosine,
         "full_score": max(1e-9, sum(search.vocabulary.weights) * policy.full_words),
         "is_by_words": search.is_by_words,
-        "beside": policy.beside,
-        "near": policy.near,
+        "neighbour": policy.neighbour,
+        "second_neighbour": policy.second_neighbour,
         "related": policy.related,
-        "least_share": _least_share(search),
+        "min_propagated_share": _min_propagated_share(search),
     }
 
 
-def _least_share(search: Search) -> float:
+def _min_propagated_share(search: Search) -> float:
     """What those that are only lent something have to be lent at least, as a share of the most that one says.
 
     Where nothing is left out for saying little, none of them is. Of several who are named all that is beside them tells
@@ -268,7 +272,7 @@ def _least_share(search: Search) -> float:
     is_read_again = (query.rerank or policy.rerank) != "off"
     if search.persons or is_read_again or not min_score:
         return 0.0
-    return _LENT * policy.least_share
+    return _LENT * policy.min_evidence_share
 
 
 _LENT = (

@@ -141,7 +141,7 @@ by_fact AS MATERIALIZED (
 scored AS MATERIALIZED (
     SELECT number, w.score AS bm25, w.bits, m.score AS cosine,
            CAST(%(semantic)s AS float8) * greatest(0, least(1,
-               (COALESCE(m.score, 0) - CAST(%(least_cosine)s AS float8)) / CAST(%(cosine_range)s AS float8)))
+               (COALESCE(m.score, 0) - CAST(%(min_cosine)s AS float8)) / CAST(%(cosine_range)s AS float8)))
                * CASE WHEN CAST(%(is_by_words)s AS boolean) AND w.bits IS NULL THEN 0 ELSE 1 END
            + CAST(%(lexical)s AS float8) * least(1, COALESCE(w.score, 0) / CAST(%(full_score)s AS float8)) AS own
       FROM by_words AS w FULL JOIN by_meaning AS m USING (number)
@@ -152,25 +152,25 @@ lender AS MATERIALIZED (
            CASE WHEN CAST(%(is_superseded_out)s AS boolean) THEN -- include superseded
                 END AS is_superseded
       FROM (SELECT * FROM scored WHERE own > 0 ORDER BY own DESC, number DESC
-             LIMIT CAST(%(lending)s AS integer)) AS s
+             LIMIT CAST(%(propagation_seeds)s AS integer)) AS s
      CROSS JOIN LATERAL (
         SELECT number, session_id, source_id, at, id, entry_type, related FROM mnestic.entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = s.number OFFSET 0) AS e
 ),
 edge AS MATERIALIZED (
-    SELECT l.number AS lender, x.number, x.kind, l.own * CASE x.kind WHEN 'beside' THEN CAST(%(beside)s AS float8)
-                                                         WHEN 'near' THEN CAST(%(near)s AS float8)
+    SELECT l.number AS lender, x.number, x.kind, l.own * CASE x.kind WHEN 'neighbour' THEN CAST(%(neighbour)s AS float8)
+                                                         WHEN 'second_neighbour' THEN CAST(%(second_neighbour)s AS float8)
                                                          ELSE CAST(%(related)s AS float8) END AS given
       FROM lender AS l CROSS JOIN LATERAL (
         -- Two turns before and two after, the nearest first; what stands there and is no turn gets nothing.
-        SELECT number, CASE place WHEN 1 THEN 'beside' ELSE 'near' END AS kind
+        SELECT number, CASE place WHEN 1 THEN 'neighbour' ELSE 'second_neighbour' END AS kind
           FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at DESC, id DESC) AS place
                   FROM (SELECT number, entry_type, at, id FROM mnestic.entry
                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = l.session_id
                            AND (at, id) < (l.at, l.id) ORDER BY at DESC, id DESC LIMIT 2) AS before) AS turn
          WHERE l.entry_type = 'interaction' AND entry_type = 'interaction'
          UNION ALL
-        SELECT number, CASE place WHEN 1 THEN 'beside' ELSE 'near' END
+        SELECT number, CASE place WHEN 1 THEN 'neighbour' ELSE 'second_neighbour' END
           FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at, id) AS place
                   FROM (SELECT number, entry_type, at, id FROM mnestic.entry
                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = l.session_id
@@ -189,7 +189,7 @@ edge AS MATERIALIZED (
 -- Those that are lent too little to be found by that alone are not read.
 borrower AS (
     SELECT number FROM edge GROUP BY number
-    HAVING sum(given) >= CAST(%(least_share)s AS float8) * (SELECT max(own) FROM lender)
+    HAVING sum(given) >= CAST(%(min_propagated_share)s AS float8) * (SELECT max(own) FROM lender)
 ),
 candidate AS MATERIALIZED (
     SELECT number FROM scored UNION SELECT number FROM by_called UNION SELECT number FROM by_name

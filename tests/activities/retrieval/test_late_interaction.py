@@ -18,7 +18,7 @@ def alike(content: str, *, by_meaning: bool = False, lexemes: int = 0) -> float:
     sample = Sample(number=1, at=NOON, cosine=0.2, lexemes=lexemes, said=said, content=content)
     found = candidates([sample])
     late_interaction(found, ASKED, words=TokenVectorEmbedder(), by_meaning=by_meaning)
-    return float(found.rows["alike"][0])
+    return float(found.rows["late_interaction"][0])
 
 
 def test_an_entry_comes_near_a_word_that_it_lacks_by_another() -> None:
@@ -42,7 +42,9 @@ def test_the_tokens_that_are_stored_with_an_entry_count_and_not_its_words() -> N
 
     late_interaction(found, ASKED, words=words)
 
-    by_number = dict(zip(found.rows["number"].tolist(), found.rows["alike"].tolist(), strict=True))
+    by_number = dict(
+        zip(found.rows["number"].tolist(), found.rows["late_interaction"].tolist(), strict=True)
+    )
     assert by_number[0] == pytest.approx(alike("decanter"))
     assert by_number[1] == by_number[2] == 0
     assert by_number[3] == pytest.approx(alike("barolo"))

@@ -28,8 +28,8 @@ class Sample:
     words: float = 0.0
     lexemes: int = 0
     cosine: float = 0.0
-    learned: float = 0.0
-    alike: float = 0.0
+    fact_match: float = 0.0
+    late_interaction: float = 0.0
     times: tuple[tuple[datetime, datetime], ...] = ()
     said: tuple[str, ...] = ()
     content: str = ""

@@ -47,6 +47,22 @@ def test_weights_are_those_of_the_preset_but_for_what_was_set() -> None:
     assert AgentSettings().policy == RetrievalPolicy()
 
 
+def test_weights_stored_by_their_earlier_names_are_read() -> None:
+    stored = {"retrieval_policy": {"learned": 0.9, "least_share": 0.1, "semantic": 0.2}}
+
+    settings = settings_of(stored)
+
+    weights = {"fact_match": 0.9, "min_evidence_share": 0.1, "semantic": 0.2}
+    assert settings.model_dump(mode="json")["retrieval_policy"] == weights
+    assert settings.policy == RetrievalPolicy.model_validate(weights)
+    assert RetrievalPolicy.model_validate({"beside": 0.1}) == RetrievalPolicy(neighbour=0.1)
+
+
+def test_a_weight_is_given_by_one_of_its_names() -> None:
+    with pytest.raises(InvalidInputError, match="beside is the old name of neighbour"):
+        changed_settings(AgentSettings(), {"retrieval_policy": {"beside": 0, "neighbour": 1}})
+
+
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
@@ -61,7 +77,7 @@ def test_weights_are_those_of_the_preset_but_for_what_was_set() -> None:
         ("retrieval_preset", "best", "'mnestic' or 'leonidas'"),
         ("retrieval_policy", {"semantics": 1}, "there is no weight semantics; there are semantic,"),
         ("retrieval_policy", {"semantic": -1}, "semantic: Input should be greater"),
-        ("retrieval_policy", {"full_cosine": 0.0}, "full_cosine is above least_cosine"),
+        ("retrieval_policy", {"full_cosine": 0.0}, "full_cosine is above min_cosine"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_with_what_is_allowed(

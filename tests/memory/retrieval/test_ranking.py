@@ -80,17 +80,17 @@ def test_turns_beside_a_hit_are_lent_a_part_of_it() -> None:
         hit,
         entry(2, is_turn=True),
         entry(3, is_turn=True),
-        edges={1: [(2, "beside"), (3, "near")]},
-        policy=POLICY.model_copy(update={"least_of_best": 0.0}),
+        edges={1: [(2, "neighbour"), (3, "second_neighbour")]},
+        policy=POLICY.model_copy(update={"min_score_share": 0.0}),
     )
     assert order(found) == [1, 2, 3]
-    assert found[1].signals["beside"] == pytest.approx(POLICY.beside * POLICY.lexical)
+    assert found[1].signals["neighbour"] == pytest.approx(POLICY.neighbour * POLICY.lexical)
 
 
 def test_the_answer_of_the_other_is_found_beside_the_question() -> None:
     question = entry(1, words=FULL, is_turn=True, asks=True, concern="other")
     answer = entry(2, is_turn=True, is_said=True, concern="named")
-    found = ranked(question, answer, asked=asked(names=("mara",)), edges={1: [(2, "beside")]})
+    found = ranked(question, answer, asked=asked(names=("mara",)), edges={1: [(2, "neighbour")]})
 
     assert order(found)[0] == 2
 
@@ -190,13 +190,13 @@ def test_where_a_time_is_asked_about_nothing_is_revised() -> None:
 def test_what_was_learned_as_the_answer_is_revised_by_what_was_learned_alone() -> None:
     def first(**learned: float) -> int:
         found = ranked(
-            entry(1, words=FULL, lexemes=1, learned=1.0),
+            entry(1, words=FULL, lexemes=1, fact_match=1.0),
             entry(2, words=0.6 * FULL, lexemes=1, at=NOON - DAY, revises=True, **learned),
         )
         return order(found)[0]
 
     assert first() == 1
-    assert first(learned=1.0) == 2
+    assert first(fact_match=1.0) == 2
 
 
 def test_what_revises_does_not_pass_what_came_later() -> None:
@@ -219,10 +219,10 @@ def test_where_a_moment_is_asked_for_what_tells_none_revises_nothing() -> None:
 
 def test_of_what_was_so_one_after_the_other_the_latest_stands_first() -> None:
     samples = [
-        entry(1, words=FULL, learned=1.0),
-        entry(2, learned=1.0, at=NOON - 95 * DAY),
-        entry(3, words=0.5 * FULL, learned=1.0),
-        entry(4, words=0.5 * FULL, learned=1.0),
+        entry(1, words=FULL, fact_match=1.0),
+        entry(2, fact_match=1.0, at=NOON - 95 * DAY),
+        entry(3, words=0.5 * FULL, fact_match=1.0),
+        entry(4, words=0.5 * FULL, fact_match=1.0),
     ]
     told = ({"2"}, {"3", "gone"}, {"missing"}, {"1"})
     plain = RetrievalPolicy(revision=0)
@@ -246,7 +246,7 @@ def test_what_is_but_beside_an_answer_counts_less_than_what_follows_who_asks() -
         found = ranked(
             entry(1, words=FULL, is_turn=True, **fields),
             entry(2, is_turn=True),
-            edges={1: [(2, "beside")]},
+            edges={1: [(2, "neighbour")]},
             min_score=0,
         )
         return next(one.score for one in found if one.number == 2)
@@ -296,7 +296,7 @@ def test_a_session_that_speaks_of_it_speaks_for_its_turns() -> None:
 
 
 def test_a_word_that_is_alike_says_less_than_the_word() -> None:
-    alike, same = entry(1, alike=0.8), entry(2, words=FULL)
+    alike, same = entry(1, late_interaction=0.8), entry(2, words=FULL)
 
     for mode in ("hybrid", "semantic"):
         assert order(ranked(alike, entry(3), asked=asked(mode=mode)))[0] == 1
@@ -357,11 +357,11 @@ def test_scores_are_shares_and_fall_whatever_is_found(
         assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
 
-def test_what_says_just_the_least_share_is_told_however_that_is_rounded() -> None:
+def test_what_says_just_the_min_evidence_share_is_told_however_that_is_rounded() -> None:
     """Turns two away from the best are lent just the share below which others are left out."""
-    assert POLICY.near == POLICY.least_share
-    policy = POLICY.model_copy(update={"least_of_best": 0.0, "min_score": 0.001})
+    assert POLICY.second_neighbour == POLICY.min_evidence_share
+    policy = POLICY.model_copy(update={"min_score_share": 0.0, "min_score": 0.001})
     for tenth in range(1, 100):
         best = entry(1, words=(0.5 + tenth / 200) * FULL, cosine=tenth / 100, is_turn=True)
-        edges: Edges = {1: [(2, "near")]}
+        edges: Edges = {1: [(2, "second_neighbour")]}
         assert order(ranked(best, entry(2, is_turn=True), edges=edges, policy=policy)) == [1, 2]

@@ -75,7 +75,7 @@ async def learned_of(transaction: Transaction, asked: Search) -> set[str]:
     candidates = (await transaction.search.find_candidates(asked)).candidates
     return {
         text.entry_id
-        for text, share in zip(candidates.texts, candidates.rows["learned"], strict=True)
+        for text, share in zip(candidates.texts, candidates.rows["fact_match"], strict=True)
         if share
     }
 
@@ -146,7 +146,7 @@ async def test_a_fact_is_found_behind_more_recent_ones_that_no_message_claimed(
 async def test_a_turn_that_borrows_less_than_the_least_share_is_no_candidate(
     begin: Begin, asked: dict[str, Any], found: str
 ) -> None:
-    policy = RetrievalPolicy(beside=0.4, near=0.2, least_share=0.4)
+    policy = RetrievalPolicy(neighbour=0.4, second_neighbour=0.2, min_evidence_share=0.4)
     async with begin() as transaction:
         await receive(transaction, [*map(message, range(9))], owner="test")
         vocabulary = await read_words(transaction, "2")
