@@ -114,7 +114,7 @@ class QueryContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedQuery:
-    """A question as the agent's memory understands it; `called` are the words of names in it.
+    """A question as the agent's memory understands it; `name_vocabulary` are the words of names in it.
 
     `is_by_words`: what has no word of it is not near it, as the embedder knows its language too little.
     """
@@ -122,13 +122,13 @@ class ParsedQuery:
     query: RetrievalQuery
     asked: Asked
     vocabulary: Vocabulary
-    called: Vocabulary
+    name_vocabulary: Vocabulary
     names: frozenset[str]
-    believed: frozenset[str]
+    fact_subjects: frozenset[str]
     persons: tuple[frozenset[str], ...]
     tags: frozenset[str]
     predicates: Mapping[str, float]
-    respects: frozenset[str]
+    related_predicates: frozenset[str]
     text: str
     foreign: NDArray[np.float32] | None
     is_by_words: bool
@@ -141,13 +141,13 @@ class ParsedQuery:
         return Search(
             query=self.query,
             vocabulary=self.vocabulary,
-            called=self.called,
+            name_vocabulary=self.name_vocabulary,
             names=self.names,
-            believed=self.believed,
+            fact_subjects=self.fact_subjects,
             persons=self.persons,
             tags=self.tags,
             predicates=self.predicates,
-            respects=self.respects,
+            related_predicates=self.related_predicates,
             period=self.asked.period,
             policy=self.policy,
             model=model,
@@ -209,7 +209,7 @@ def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> Parse
     related = [
         one for one in find_possessive_references(question.words) if _is_known_by(one, known)
     ]
-    believed = _believed(related, known) if related else names
+    fact_subjects = _fact_subjects(related, known) if related else names
     others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
     tags = (keys - others | query_tags(named.words)) & known.tags
     telling = content_words(named.words)
@@ -218,7 +218,7 @@ def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> Parse
     by = {one.word for one in related}  # by whom, and not what is asked
     of_facts = (*(word for word in telling if word not in by), *doing(named.words))
     if related and query_predicates(of_facts, number=1).keys() <= {*NAMING}:  # who that is
-        by, believed, of_facts = set(), believed | names, (*telling, *doing(named.words))
+        by, fact_subjects, of_facts = set(), fact_subjects | names, (*telling, *doing(named.words))
     slips, quiet = _slips_and_quiet(named.words, context, known)
     vocabulary = vocabulary_of(named.words, known, slips=slips, quiet=quiet, suggested=suggested)
     weights = vocabulary.weights
@@ -235,25 +235,29 @@ def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> Parse
         asked=Asked(
             asked_at=context.asked_at,
             weights=weights,
-            names=tuple(sorted(believed or names)),
+            names=tuple(sorted(fact_subjects or names)),
             period=known.period or question.period,
             is_question=question.is_question,
             asks_when=question.asks_when,
             is_uncertain=context.is_uncertain(suggested.names, vocabulary.misspelt)
-            or (bool(related) and not believed and not any(_is_known(word, known) for word in by))
+            or (
+                bool(related)
+                and not fact_subjects
+                and not any(_is_known(word, known) for word in by)
+            )
             or (not (is_foreign or names) and context.is_of_stranger(known, vocabulary.misspelt)),
             tells_past=query.statuses != ("active",)
             or asks_about_past([word.text for word in question.words]),
             mode=query.mode,
         ),
         vocabulary=replace(vocabulary, misspelt={**suggested.names, **vocabulary.misspelt}),
-        called=vocabulary_of(called, known),
-        names=names | believed,
-        believed=believed,
+        name_vocabulary=vocabulary_of(called, known),
+        names=names | fact_subjects,
+        fact_subjects=fact_subjects,
         persons=named_groups(named, known.names) if named.is_between else (),
         tags=tags | query_entry_types(named.words),
         predicates=query_predicates(of_facts, number=number),
-        respects=related_predicates(of_facts, number=number),
+        related_predicates=related_predicates(of_facts, number=number),
         text=text,
         foreign=foreign,
         is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
@@ -274,7 +278,7 @@ def _terms(question: Question, context: QueryContext) -> Terms:
         tags=keys | query_tags(words),
         periods=periods,
         owners=frozenset().union(*(one.owners for one in relatives)),
-        kin=frozenset(one.predicate for one in relatives if one.predicate),
+        kinship_predicates=frozenset(one.predicate for one in relatives if one.predicate),
         model=context.model,
     )
 
@@ -311,7 +315,7 @@ def _slips_and_quiet(
     return slips, set(words).difference(telling)
 
 
-def _believed(related: Sequence[PossessiveReference], known: Known) -> frozenset[str]:
+def _fact_subjects(related: Sequence[PossessiveReference], known: Known) -> frozenset[str]:
     """By whom facts are asked for, where it is somebody's relative: what they are called by them, or themselves."""
     owners = frozenset().union(*(one.owners for one in related)) & known.names.keys()
     predicates = {one.predicate for one in related if one.predicate}

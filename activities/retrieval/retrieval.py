@@ -181,7 +181,7 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
     )
     return _Order(
         ranked,
-        1 - len(found.superseded) / max(1, found.lenders),
+        1 - len(found.superseded) / max(1, found.seeds),
         unknown_speakers(candidates),
         len(candidates) + len(found.superseded),
         dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),
@@ -214,8 +214,8 @@ async def _filter_superseded(
             unheard=[one.number for one in best if one.number in doubted],
         )
         entries |= winners.entries
-        right += [one for one in best if one.number not in winners.wrong]
-        left = sum(one.number not in winners.wrong for one in compared)
+        right += [one for one in best if one.number not in winners.rejected]
+        left = sum(one.number not in winners.rejected for one in compared)
         if compared and (again or first or left < limit):  # else the first of them are different
             right = _different(right, order)
         if len(right) >= limit:

@@ -65,7 +65,7 @@ class Terms:
 
     `keys` could be names, `tags` what entries may be found by as by a tag, both by key; `words` are its words. `periods`
     are the times that it may be about, the first that an entry is of being the one; `owners` those of whose relatives
-    it may speak, by key, and `kin` the predicates that tell these.
+    it may speak, by key, and `kinship_predicates` the predicates that tell these.
     """
 
     keys: frozenset[str]
@@ -74,7 +74,7 @@ class Terms:
     tags: frozenset[str] = frozenset()
     periods: tuple[Period, ...] = ()
     owners: frozenset[str] = frozenset()
-    kin: frozenset[str] = frozenset()
+    kinship_predicates: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,9 @@ class Known:
 class Search:
     """What sources are asked: a question as the agent's memory understands it.
 
-    `called` are words of names, `names` and `tags` what it names, by key, `believed` those of the names by whom
+    `name_vocabulary` are words of names, `names` and `tags` what it names, by key, `fact_subjects` those of the names by whom
     facts are asked for (*Marcus's sister*, not *Marcus*); `persons` are the names of each, where
-    it asks what is between several; `predicates` what it asks about whom it names, and `respects` those that it
+    it asks what is between several; `predicates` what it asks about whom it names, and `related_predicates` those that it
     has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are; `policy` says how
     many entries a source brings, and what they weigh. What the question rules out is looked for too, unless it is strict.
     `is_by_words`: what has no word of it is not near it. `now` is that of `Known`.
@@ -130,12 +130,12 @@ class Search:
 
     query: RetrievalQuery
     vocabulary: Vocabulary
-    called: Vocabulary
+    name_vocabulary: Vocabulary
     names: frozenset[str]
-    believed: frozenset[str]
+    fact_subjects: frozenset[str]
     tags: frozenset[str]
     predicates: Mapping[str, float]
-    respects: frozenset[str]
+    related_predicates: frozenset[str]
     period: Period | None
     policy: RetrievalPolicy
     now: datetime
@@ -147,7 +147,7 @@ class Search:
     is_strict: bool = False
 
     @property
-    def held(self) -> Interval | None:
+    def valid_interval(self) -> Interval | None:
         """When what is believed has to hold, if not now: as of the question, or at some moment of a time that is past."""
         query, period = self.query, self.period
         if query.as_of is not None:
@@ -160,14 +160,14 @@ class Search:
 class SearchResult:
     """What sources have brought: candidates, and what they lend to one another.
 
-    `superseded` are the numbers of those that would lend, but nothing that they claimed holds; `lenders` how many there
+    `superseded` are the numbers of those that would lend, but nothing that they claimed holds; `seeds` how many there
     were with them. `successions` are of what was so one after the other. `is_exhaustive`: no source has more.
     """
 
     candidates: Candidates
     edges: Edges
     superseded: frozenset[int]
-    lenders: int
+    seeds: int
     successions: Sequence[Succession]
     is_exhaustive: bool
 
@@ -176,5 +176,5 @@ class SearchResult:
 class Winners:
     """The numbers of those among the best that do not answer, and the others as entries, by number."""
 
-    wrong: frozenset[int]
+    rejected: frozenset[int]
     entries: Mapping[int, Entry]

@@ -95,7 +95,7 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
         table[name] = [getattr(row, name) for row in good]
     table["holds_until"] = [_holds_until(row) for row in good]
     table["is_turn"] = [text.is_turn for text in texts]
-    for name, mark in _MARKS.items():
+    for name, mark in _FEATURE_FLAGS.items():
         table[name] = [row.marks & mark != 0 for row in good]
     table["words"] = [row.bm25 or 0.0 for row in good]
     table["lexemes"] = [row.bits or 0 for row in good]
@@ -112,7 +112,7 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
 
 
 # As numbers, since each test of a flag makes another flag.
-_MARKS = {
+_FEATURE_FLAGS = {
     "asks": int(EntryFeatures.ASKS),
     "revises": int(EntryFeatures.REVISES),
     "names_time": int(EntryFeatures.NAMES_TIME),

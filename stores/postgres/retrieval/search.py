@@ -72,13 +72,13 @@ class PostgresSearchStore:
             "keys": sorted({*terms.keys, *terms.tags}),
             "words": sorted(terms.words),
             "owners": sorted(terms.owners),
-            "kin": sorted(terms.kin),
+            "kinship_predicates": sorted(terms.kinship_predicates),
             "since": [period.start for period in terms.periods],
             "until": [period.end for period in terms.periods],
             "model": terms.model,
         }
         *_, (row,) = await self._unit.rows_of(*self._settings(), _RESOLVE.bind(values))
-        return _known(row, terms)
+        return _resolved(row, terms)
 
     async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:
         """See the port."""
@@ -102,7 +102,7 @@ class PostgresSearchStore:
                 if row.edges
             },
             superseded=frozenset(row.number for row in rows if row.is_superseded),
-            lenders=sum(row.is_lender for row in rows),
+            seeds=sum(row.is_seed for row in rows),
             successions=_successions(rows),
             # An index may bring fewer than there are.
             is_exhaustive=not values["is_indexed"]
@@ -118,19 +118,19 @@ class PostgresSearchStore:
             **self._unit.owner,
             **_superseding(search),
             "numbers": list(numbers),
-            "believed": sorted(search.believed),
+            "fact_subjects": sorted(search.fact_subjects),
         }
         queries = [_READ.bind(values)]
         if unheard and search.names:
             asked = {**self._unit.owner, **_unrelated(unheard, search)}
             queries.append(_UNRELATED.bind(asked))
         rows, *unrelated = await self._unit.rows_of(*queries)
-        wrong = {row.number for row in rows if row.is_superseded or row.is_of_others}
+        rejected = {row.number for row in rows if row.is_superseded or row.is_about_others}
         for row in (one for found in unrelated for one in found):
             if search.names.isdisjoint(map(name_key, row.speakers)):
-                wrong.add(row.number)
-        entries = {row.number: _entry(row) for row in rows if row.number not in wrong}
-        return Winners(frozenset(wrong), entries)
+                rejected.add(row.number)
+        entries = {row.number: _entry(row) for row in rows if row.number not in rejected}
+        return Winners(frozenset(rejected), entries)
 
     def _settings(self, *, is_planned_anew: bool = False) -> list[Query]:
         """What searches set for their transaction, unless it is set; where a model is asked in between, there are two."""
@@ -141,7 +141,7 @@ class PostgresSearchStore:
         return [(_SETTINGS, [plans, str(_EF_SEARCH)])]
 
 
-def _known(row: Any, terms: Terms) -> Known:
+def _resolved(row: Any, terms: Terms) -> Known:
     """What the row of `resolve_terms.sql` tells."""
     keys: defaultdict[str, set[str]] = defaultdict(set)
     aliases: defaultdict[str, set[str]] = defaultdict(set)
@@ -185,7 +185,7 @@ def _sources(search: Search) -> dict[str, Any]:
     """What each source is asked; those that are not get nothing to look for."""
     query, by_meaning = search.query, search.query.mode == "semantic"
     words = _postings(Vocabulary() if by_meaning else search.vocabulary)
-    called = _postings(search.called)
+    name_words = _postings(search.name_vocabulary)
     asks_more = any(one.is_known for one in search.vocabulary.asked)
     names = () if asks_more else sorted(search.names)
     terms = [(kind, name) for kind in ("subject", "alias") for name in names]
@@ -196,8 +196,8 @@ def _sources(search: Search) -> dict[str, Any]:
         "lexemes": [lexeme for lexeme, *_ in words],
         "lexeme_weights": [weight for _, weight, _ in words],
         "lexeme_bits": [bit for *_, bit in words],
-        "called": [lexeme for lexeme, *_ in called],
-        "called_weights": [weight for _, weight, _ in called],
+        "name_lexemes": [lexeme for lexeme, *_ in name_words],
+        "name_lexeme_weights": [weight for _, weight, _ in name_words],
         "average_length": search.vocabulary.average_length,
         "model": search.model,
         "vector": _literal(search.vector),
@@ -206,9 +206,9 @@ def _sources(search: Search) -> dict[str, Any]:
         "terms": [term for _, term in terms],
         "period_start": None if period is None else period.start,
         "period_end": None if period is None else period.end,
-        "names": sorted(search.believed) if asks_facts else [],
+        "names": sorted(search.fact_subjects) if asks_facts else [],
         "predicates": sorted(search.predicates) if asks_facts else [],
-        "is_past_too": query.statuses != ("active",),
+        "includes_past": query.statuses != ("active",),
     }
 
 
@@ -219,8 +219,8 @@ def _filters(search: Search) -> dict[str, Any]:
         **_superseding(search),
         "is_filtered": search.is_strict or query.is_filtered,
         "statuses": list(query.statuses),
-        "is_superseded_too": query.statuses == ("archived",),
-        "is_expired_too": "archived" in query.statuses and query.as_of is None,
+        "includes_superseded": query.statuses == ("archived",),
+        "includes_expired": "archived" in query.statuses and query.as_of is None,
         "as_of": query.as_of,
         "types": list(query.entry_types) or None,
         "session_id": query.session_id,
@@ -236,9 +236,9 @@ def _filters(search: Search) -> dict[str, Any]:
 def _superseding(search: Search) -> dict[str, Any]:
     """When what entries claimed has to hold, and whether those of which nothing does are left out."""
     return {
-        **validity_parameters(search.held),
-        "respects": sorted(search.respects),
-        "is_superseded_out": search.query.statuses == ("active",),
+        **validity_parameters(search.valid_interval),
+        "related_predicates": sorted(search.related_predicates),
+        "excludes_superseded": search.query.statuses == ("active",),
     }
 
 
@@ -272,10 +272,10 @@ def _min_propagated_share(search: Search) -> float:
     is_read_again = (query.rerank or policy.rerank) != "off"
     if search.persons or is_read_again or not min_score:
         return 0.0
-    return _LENT * policy.min_evidence_share
+    return _PROPAGATED_SHARE * policy.min_evidence_share
 
 
-_LENT = (
+_PROPAGATED_SHARE = (
     0.75  # of the least share of the best that an answer says: less than that is not worth reading
 )
 

@@ -8,10 +8,10 @@ allowed AS MATERIALIZED (
      WHERE CAST(%(is_filtered)s AS boolean) AND e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s
        AND (e.status = ANY(CAST(%(statuses)s AS text[]))
             -- What nothing holds of, now or as of a moment, counts as archived too; it is worked out once, out of all claims.
-            OR CAST(%(is_superseded_too)s AS boolean) AND (e.session_id, e.source_id) IN (
-                WITH held AS MATERIALIZED (
-                    SELECT COALESCE(jsonb_object_agg(said.id, NULL), '{}') AS claims
-                      FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS said (id)
+            OR CAST(%(includes_superseded)s AS boolean) AND (e.session_id, e.source_id) IN (
+                WITH valid AS MATERIALIZED (
+                    SELECT COALESCE(jsonb_object_agg(valid_claim.id, NULL), '{}') AS claims
+                      FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS valid_claim (id)
                      WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
                        AND CASE WHEN CAST(%(held_first)s AS timestamptz) IS NULL OR CAST(%(as_of)s AS timestamptz) IS NULL
                                 THEN f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now())
@@ -22,10 +22,10 @@ allowed AS MATERIALIZED (
                  WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.kind IN ('affirmed', 'corrected')
                    AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
                  GROUP BY c.session_id, c.source_id
-                HAVING COALESCE(bool_and(NOT (SELECT claims FROM held) ? c.id)
-                                    FILTER (WHERE c.predicate = ANY(CAST(%(respects)s AS text[]))),
-                                bool_and(NOT (SELECT claims FROM held) ? c.id))))
-       AND (CAST(%(is_expired_too)s AS boolean) OR e.expires_at IS NULL
+                HAVING COALESCE(bool_and(NOT (SELECT claims FROM valid) ? c.id)
+                                    FILTER (WHERE c.predicate = ANY(CAST(%(related_predicates)s AS text[]))),
+                                bool_and(NOT (SELECT claims FROM valid) ? c.id))))
+       AND (CAST(%(includes_expired)s AS boolean) OR e.expires_at IS NULL
             OR e.expires_at > COALESCE(CAST(%(as_of)s AS timestamptz), now()))
        AND (CAST(%(as_of)s AS timestamptz) IS NULL OR e.at <= CAST(%(as_of)s AS timestamptz))
        AND (CAST(%(types)s AS text[]) IS NULL OR e.entry_type = ANY(CAST(%(types)s AS text[])))
@@ -64,11 +64,11 @@ by_words AS MATERIALIZED (
      GROUP BY p.entry_number ORDER BY score DESC, number DESC LIMIT CAST(%(pool)s AS integer)
 ),
 -- Words of names, where the question has no others that are known or these have not spoken.
-by_called AS MATERIALIZED (
+by_name_words AS MATERIALIZED (
     SELECT p.entry_number AS number,
            sum(a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
                * (0.25::float8 + 0.75::float8 * p.length / CAST(%(average_length)s AS float8))))) AS score
-      FROM unnest(CAST(%(called)s AS text[]), CAST(%(called_weights)s AS float8[])) AS a (lexeme, weight)
+      FROM unnest(CAST(%(name_lexemes)s AS text[]), CAST(%(name_lexeme_weights)s AS float8[])) AS a (lexeme, weight)
      CROSS JOIN LATERAL (
         SELECT entry_number, frequency, length FROM mnestic.posting
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = a.lexeme OFFSET 0) AS p
@@ -90,12 +90,12 @@ by_meaning AS MATERIALIZED (
 ),
 -- Names, tags and aliases: the newest entries of each.
 by_name AS MATERIALIZED (
-    SELECT found.number FROM unnest(CAST(%(kinds)s AS text[]), CAST(%(terms)s AS text[])) AS k (kind, term)
+    SELECT newest.number FROM unnest(CAST(%(kinds)s AS text[]), CAST(%(terms)s AS text[])) AS k (kind, term)
      CROSS JOIN LATERAL (
         SELECT entry_number AS number FROM mnestic.entry_term
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = k.kind AND term = k.term
            AND (NOT CAST(%(is_filtered)s AS boolean) OR entry_number IN (SELECT number FROM allowed))
-         ORDER BY entry_number DESC LIMIT 30) AS found
+         ORDER BY entry_number DESC LIMIT 30) AS newest
 ),
 -- Time: the last entries of the period.
 by_time AS MATERIALIZED (
@@ -119,13 +119,13 @@ by_fact AS MATERIALIZED (
                          WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
                            AND f.subject_key = n.name AND f.predicate = p.name
                            AND CASE WHEN CAST(%(held_first)s AS timestamptz) IS NOT NULL THEN -- include held_then
-                                    WHEN CAST(%(is_past_too)s AS boolean) THEN f.status <> 'deleted'
+                                    WHEN CAST(%(includes_past)s AS boolean) THEN f.status <> 'deleted'
                                     ELSE f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now()) END
                         OFFSET 0) AS f) AS f
-             CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS held (id)
+             CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS claimed (id)
              CROSS JOIN LATERAL (
                 SELECT session_id, source_id, said_at FROM mnestic.claim
-                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = held.id
+                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = claimed.id
                    AND kind IN ('affirmed', 'corrected') AND source_id IS NOT NULL OFFSET 0) AS c
              CROSS JOIN LATERAL (
                 SELECT number FROM mnestic.entry
@@ -147,9 +147,9 @@ scored AS MATERIALIZED (
       FROM by_words AS w FULL JOIN by_meaning AS m USING (number)
 ),
 -- The strongest lend to those beside them in the conversation and to those related to them, unless nothing of them holds.
-lender AS MATERIALIZED (
+seed AS MATERIALIZED (
     SELECT e.number, s.own, e.session_id, e.at, e.id, e.entry_type, e.related,
-           CASE WHEN CAST(%(is_superseded_out)s AS boolean) THEN -- include superseded
+           CASE WHEN CAST(%(excludes_superseded)s AS boolean) THEN -- include superseded
                 END AS is_superseded
       FROM (SELECT * FROM scored WHERE own > 0 ORDER BY own DESC, number DESC
              LIMIT CAST(%(propagation_seeds)s AS integer)) AS s
@@ -158,56 +158,56 @@ lender AS MATERIALIZED (
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = s.number OFFSET 0) AS e
 ),
 edge AS MATERIALIZED (
-    SELECT l.number AS lender, x.number, x.kind, l.own * CASE x.kind WHEN 'neighbour' THEN CAST(%(neighbour)s AS float8)
+    SELECT s.number AS seed, x.number, x.kind, s.own * CASE x.kind WHEN 'neighbour' THEN CAST(%(neighbour)s AS float8)
                                                          WHEN 'second_neighbour' THEN CAST(%(second_neighbour)s AS float8)
-                                                         ELSE CAST(%(related)s AS float8) END AS given
-      FROM lender AS l CROSS JOIN LATERAL (
+                                                         ELSE CAST(%(related)s AS float8) END AS score
+      FROM seed AS s CROSS JOIN LATERAL (
         -- Two turns before and two after, the nearest first; what stands there and is no turn gets nothing.
         SELECT number, CASE place WHEN 1 THEN 'neighbour' ELSE 'second_neighbour' END AS kind
           FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at DESC, id DESC) AS place
                   FROM (SELECT number, entry_type, at, id FROM mnestic.entry
-                         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = l.session_id
-                           AND (at, id) < (l.at, l.id) ORDER BY at DESC, id DESC LIMIT 2) AS before) AS turn
-         WHERE l.entry_type = 'interaction' AND entry_type = 'interaction'
+                         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = s.session_id
+                           AND (at, id) < (s.at, s.id) ORDER BY at DESC, id DESC LIMIT 2) AS before) AS turn
+         WHERE s.entry_type = 'interaction' AND entry_type = 'interaction'
          UNION ALL
         SELECT number, CASE place WHEN 1 THEN 'neighbour' ELSE 'second_neighbour' END
           FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at, id) AS place
                   FROM (SELECT number, entry_type, at, id FROM mnestic.entry
-                         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = l.session_id
-                           AND (at, id) > (l.at, l.id) ORDER BY at, id LIMIT 2) AS after) AS turn
-         WHERE l.entry_type = 'interaction' AND entry_type = 'interaction'
+                         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = s.session_id
+                           AND (at, id) > (s.at, s.id) ORDER BY at, id LIMIT 2) AS after) AS turn
+         WHERE s.entry_type = 'interaction' AND entry_type = 'interaction'
          UNION ALL
-        SELECT e.number, 'related' FROM jsonb_array_elements_text(l.related) AS r (id)
+        SELECT e.number, 'related' FROM jsonb_array_elements_text(s.related) AS r (id)
          CROSS JOIN LATERAL (SELECT number FROM mnestic.entry
                               WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = r.id OFFSET 0) AS e
          UNION ALL
         SELECT entry_number, 'related' FROM mnestic.entry_term
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'related' AND term = l.id
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'related' AND term = s.id
       ) AS x
-     WHERE l.is_superseded IS NOT TRUE
+     WHERE s.is_superseded IS NOT TRUE
 ),
 -- Those that are lent too little to be found by that alone are not read.
-borrower AS (
+propagated AS (
     SELECT number FROM edge GROUP BY number
-    HAVING sum(given) >= CAST(%(min_propagated_share)s AS float8) * (SELECT max(own) FROM lender)
+    HAVING sum(score) >= CAST(%(min_propagated_share)s AS float8) * (SELECT max(own) FROM seed)
 ),
 candidate AS MATERIALIZED (
-    SELECT number FROM scored UNION SELECT number FROM by_called UNION SELECT number FROM by_name
-     UNION SELECT number FROM by_time UNION SELECT number FROM by_fact UNION SELECT number FROM borrower
+    SELECT number FROM scored UNION SELECT number FROM by_name_words UNION SELECT number FROM by_name
+     UNION SELECT number FROM by_time UNION SELECT number FROM by_fact UNION SELECT number FROM propagated
 )
 SELECT e.number, e.id, e.session_id, e.speaker, CAST(e.subjects AS text) AS subjects,
        CAST(extract(epoch FROM e.at) AS float8) AS at, CAST(e.importance AS float8) AS importance,
        CAST(e.aliases AS text) AS aliases, CAST(e.tags AS text) AS tags, e.entry_type, CAST(e.times AS text) AS times,
        e.marks, e.status, CAST(extract(epoch FROM e.expires_at) AS float8) AS expires_at, e.content, e.tokens,
-       s.bm25, s.bits, s.cosine, f.facts, l.number IS NOT NULL AS is_lender, l.is_superseded,
-       lent.edges,
+       s.bm25, s.bits, s.cosine, f.facts, p.number IS NOT NULL AS is_seed, p.is_superseded,
+       from_seed.edges,
        CASE WHEN CAST(%(is_filtered)s AS boolean) THEN c.number IN (SELECT number FROM allowed) END AS is_allowed
   FROM candidate AS c
  CROSS JOIN LATERAL (
     SELECT * FROM mnestic.entry
      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = c.number OFFSET 0) AS e
   LEFT JOIN scored AS s ON s.number = c.number
-  LEFT JOIN lender AS l ON l.number = c.number
-  LEFT JOIN (SELECT lender AS number, json_agg(json_build_array(number, kind)) AS edges FROM edge GROUP BY lender)
-         AS lent ON lent.number = c.number
+  LEFT JOIN seed AS p ON p.number = c.number
+  LEFT JOIN (SELECT seed AS number, json_agg(json_build_array(number, kind)) AS edges FROM edge GROUP BY seed)
+         AS from_seed ON from_seed.number = c.number
   LEFT JOIN by_fact AS f ON f.number = c.number

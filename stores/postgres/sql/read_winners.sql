@@ -3,14 +3,14 @@
 SELECT e.number, e.id, e.session_id, e.content,
        CAST(jsonb_build_array(-- include stored_columns
            ) AS text) AS stored,
-       CASE WHEN CAST(%(is_superseded_out)s AS boolean) THEN -- include superseded
+       CASE WHEN CAST(%(excludes_superseded)s AS boolean) THEN -- include superseded
             END AS is_superseded,
-       (SELECT bool_or(c.predicate = ANY(CAST(%(respects)s AS text[])))
-               AND NOT bool_or(c.subject_key = ANY(CAST(%(believed)s AS text[])))
+       (SELECT bool_or(c.predicate = ANY(CAST(%(related_predicates)s AS text[])))
+               AND NOT bool_or(c.subject_key = ANY(CAST(%(fact_subjects)s AS text[])))
           FROM mnestic.claim AS c
-         WHERE cardinality(CAST(%(respects)s AS text[])) > 0 AND cardinality(CAST(%(believed)s AS text[])) > 0
+         WHERE cardinality(CAST(%(related_predicates)s AS text[])) > 0 AND cardinality(CAST(%(fact_subjects)s AS text[])) > 0
            AND c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
-           AND c.session_id = e.session_id AND c.source_id = e.source_id) AS is_of_others
+           AND c.session_id = e.session_id AND c.source_id = e.source_id) AS is_about_others
   FROM unnest(CAST(%(numbers)s AS bigint[])) AS n (number)
  CROSS JOIN LATERAL (
     SELECT * FROM mnestic.entry

@@ -47,9 +47,9 @@ name AS (
       FROM term AS t
      CROSS JOIN LATERAL (SELECT entry_number AS number FROM mnestic.entry_term
                           WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'alias' AND term = t.term
-                          ORDER BY entry_number DESC LIMIT 20) AS named
+                          ORDER BY entry_number DESC LIMIT 20) AS newest
      CROSS JOIN LATERAL (SELECT subjects FROM mnestic.entry
-                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = named.number
+                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = newest.number
                             AND status = 'active' AND jsonb_array_length(subjects) = 1 OFFSET 0) AS e
      WHERE t.is_alias
 ),
@@ -68,7 +68,7 @@ word AS (
 related AS (
     SELECT o.name AS subject_key, k.predicate, f.object_key
       FROM unnest(CAST(%(owners)s AS text[])) AS o (name)
-     CROSS JOIN unnest(CAST(%(kin)s AS text[])) AS k (predicate)
+     CROSS JOIN unnest(CAST(%(kinship_predicates)s AS text[])) AS k (predicate)
      CROSS JOIN LATERAL (SELECT object_key FROM mnestic.fact
                           WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = o.name
                             AND predicate = k.predicate AND status = 'active'
@@ -80,7 +80,7 @@ period AS (
            WITH ORDINALITY AS p (since, until, place)
      CROSS JOIN LATERAL (SELECT FROM mnestic.entry
                           WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
-                            AND at >= p.since AND at < p.until AND status = 'active' LIMIT 1) AS found
+                            AND at >= p.since AND at < p.until AND status = 'active' LIMIT 1) AS first_entry
      ORDER BY p.place LIMIT 1
 )
 SELECT now() AS now,

@@ -1,6 +1,6 @@
 -- A fragment of other queries: whether nothing that the entry e claimed holds, or held at the moments that are asked about;
 -- null where it claimed nothing. Where it claimed something by predicates that the question is about, these alone count.
-(SELECT COALESCE(bool_and(NOT claimed.holds) FILTER (WHERE claimed.predicate = ANY(CAST(%(respects)s AS text[]))),
+(SELECT COALESCE(bool_and(NOT claimed.holds) FILTER (WHERE claimed.predicate = ANY(CAST(%(related_predicates)s AS text[]))),
                  bool_and(NOT claimed.holds))
    FROM (SELECT c.predicate,
                 CASE WHEN CAST(%(held_first)s AS timestamptz) IS NULL THEN

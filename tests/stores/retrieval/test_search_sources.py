@@ -65,7 +65,7 @@ def liked(**query: Any) -> Search:
     return search(
         query=RetrievalQuery(text="anything", **query),
         names=frozenset({"mara"}),
-        believed=frozenset({"mara"}),
+        fact_subjects=frozenset({"mara"}),
         predicates={"likes": 1.0},
     )
 
@@ -157,7 +157,7 @@ async def test_a_turn_that_borrows_less_than_the_least_share_is_no_candidate(
             search(query=query, vocabulary=vocabulary, policy=policy, **asked)
         )
 
-    assert brought.lenders == 1
+    assert brought.seeds == 1
     assert {text.content for text in brought.candidates.texts} == {
         f"I like dish {number}." for number in found
     }
