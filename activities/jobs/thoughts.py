@@ -24,7 +24,7 @@ from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_fact
 from mnestic.memory.models.messages import ChatMessage, ChatReply
 from mnestic.memory.models.usage import Budget, ModelPrices, UsageTotal
 from mnestic.memory.ports import ChatModel, Memory, TokenCounter, Transaction
-from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval, Found, assemble
+from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval, AutoRetrievalHits, assemble
 from mnestic.memory.retrieval.ports import Retriever
 from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import AutoSelection
@@ -177,10 +177,12 @@ class ThinkActivities:
             sealed_tail=asked.sealed_tail,
         )
 
-    async def _find(self, asked: ThinkInput, state: WorkingMemory, said: _Said) -> Found:
+    async def _find(
+        self, asked: ThinkInput, state: WorkingMemory, said: _Said
+    ) -> AutoRetrievalHits:
         """What is found for the prompt or its question, without what the history says anyway."""
         if asked.retrieve is None:
-            return Found()
+            return AutoRetrievalHits()
         assert self._auto is not None, "a worker is given what retrieves"
         history = state.messages[-asked.history :] if asked.history else ()
         return await self._auto.find(
@@ -198,7 +200,7 @@ class ThinkActivities:
         said: _Said,
         *,
         known: Sequence[str],
-        found: Found,
+        found: AutoRetrievalHits,
         context: JobContext,
     ) -> _Fitted:
         """The messages: of facts the first that fit, what was found, the context, of the history the newest.
@@ -233,7 +235,9 @@ class ThinkActivities:
         messages = (*said.system, *remembered, *reversed(kept), *told, said.prompt)
         return _Fitted(messages=messages, tokens=total, facts=of_facts, retrieved=retrieved)
 
-    def _retrieved(self, asked: ThinkInput, found: Found, *, room: int) -> AutoRetrieval:
+    def _retrieved(
+        self, asked: ThinkInput, found: AutoRetrievalHits, *, room: int
+    ) -> AutoRetrieval:
         """What there is room for of what was found."""
         most = asked.retrieve.max_tokens if asked.retrieve else 0
         max_tokens = max(0, min(most, room - _TOKENS_A_MESSAGE))

@@ -22,8 +22,8 @@ from mnestic.memory.retrieval.agent_settings import AgentSettings, settings_of
 from mnestic.memory.retrieval.auto_retrieval import (
     MESSAGES,
     AutoRetrieval,
+    AutoRetrievalHits,
     ChannelMessage,
-    Found,
     RetrievedMemory,
     assemble,
     count_different,
@@ -32,7 +32,7 @@ from mnestic.memory.retrieval.auto_retrieval import (
     up_to,
     without,
 )
-from mnestic.memory.retrieval.follow_ups import question_of
+from mnestic.memory.retrieval.follow_ups import follow_up_query
 from mnestic.memory.retrieval.notes import NoteSelection
 from mnestic.memory.retrieval.ports import NoteSource
 from mnestic.memory.retrieval.queries import (
@@ -45,7 +45,7 @@ from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import AutoSelection
 
 Result = TypeVar("Result")
-_Within: TypeAlias = tuple[
+_Attempt: TypeAlias = tuple[
     Result | None, str | None
 ]  # what a source gives, or why it gives nothing
 _DEFAULTS = AgentSettings()
@@ -67,7 +67,7 @@ class SourceLimits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _Message:
     """A message for which something is looked for."""
 
     caller: Caller
@@ -122,7 +122,7 @@ class AutoRetriever:
         session_id: str | None = None,
         said: Sequence[str] = (),
         asked_at: datetime | None = None,
-    ) -> Found:
+    ) -> AutoRetrievalHits:
         """What an agent's memory and the vault have for a message.
 
         All channels are searched. What is down or does not answer in time is named in `skipped`. While the
@@ -150,7 +150,7 @@ class AutoRetriever:
             self._settings.pop(caller.owner, None)
         else:
             self._settings[caller.owner] = settings
-        asked = _Asked(
+        asked = _Message(
             caller=caller,
             message=message,
             select=select,
@@ -161,14 +161,14 @@ class AutoRetriever:
         memories, notes = await asyncio.gather(
             self._memories(asked, latest, why_not), self._notes_of(asked)
         )
-        return Found(
+        return AutoRetrievalHits(
             memories=memories.memories,
             notes=notes.notes,
             skipped=(*memories.skipped, *notes.skipped),
             messages=memories.messages,
         )
 
-    def tell(self, found: Found, *, max_tokens: int | None = None) -> AutoRetrieval:
+    def tell(self, found: AutoRetrievalHits, *, max_tokens: int | None = None) -> AutoRetrieval:
         """What was found as one block, of so many tokens at most; without a budget, all of it."""
         return assemble(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
 
@@ -186,10 +186,10 @@ class AutoRetriever:
             log.warning("an injection was not written down", extra={"why": why})
 
     async def _memories(
-        self, asked: _Asked, latest: Awaitable[_Within[_Latest]], why_not: str | None
-    ) -> Found:
+        self, asked: _Message, latest: Awaitable[_Attempt[_Latest]], why_not: str | None
+    ) -> AutoRetrievalHits:
         messages, why = await latest
-        found: Found | None = None
+        found: AutoRetrievalHits | None = None
         if messages is not None and why_not is None:
             found, why = await self._within(
                 self._limits.memories, self._remembered(asked, messages)
@@ -197,16 +197,18 @@ class AutoRetriever:
         if found is not None:
             return found
         told = messages.channel if messages else ()
-        return Found(skipped=(Skipped(source="memories", why=str(why_not or why)),), messages=told)
+        return AutoRetrievalHits(
+            skipped=(Skipped(source="memories", why=str(why_not or why)),), messages=told
+        )
 
-    async def _remembered(self, asked: _Asked, latest: _Latest) -> Found:
+    async def _remembered(self, asked: _Message, latest: _Latest) -> AutoRetrievalHits:
         messages = latest.channel
-        question = question_of(
+        question = follow_up_query(
             asked.message, before=messages, now=asked.now, max_chars=LONGEST_QUESTION
         )
         settings, least = asked.settings, asked.select.min_score
         if question is None or not settings.auto_retrieve_enabled:
-            return Found(messages=messages)
+            return AutoRetrievalHits(messages=messages)
         asks = [asked.message, *([question.follows.content] if question.follows else [])]
         limit = asked.select.limit or settings.auto_retrieve_max_results
         query = RetrievalQuery(
@@ -218,10 +220,12 @@ class AutoRetriever:
             repeats=True,  # which are named
         )
         found, memories = await self._different(asked, query, limit=limit)
-        return Found(memories=memories, skipped=_skipped_parts(found), messages=messages)
+        return AutoRetrievalHits(
+            memories=memories, skipped=_skipped_parts(found), messages=messages
+        )
 
     async def _different(
-        self, asked: _Asked, query: RetrievalQuery, *, limit: int
+        self, asked: _Message, query: RetrievalQuery, *, limit: int
     ) -> tuple[Retrieval, tuple[RetrievedMemory, ...]]:
         """What a search finds until so many memories say different things, or there is no more.
 
@@ -238,7 +242,7 @@ class AutoRetriever:
             more = min(_TIMES_MORE * query.limit, MOST_RESULTS)
             query = query.model_copy(update={"limit": more})
 
-    async def _search(self, asked: _Asked, query: RetrievalQuery) -> Retrieval:
+    async def _search(self, asked: _Message, query: RetrievalQuery) -> Retrieval:
         return await retrieve(
             asked.caller,
             query,
@@ -248,7 +252,7 @@ class AutoRetriever:
             policy=asked.settings.policy,
         )
 
-    async def _notes_of(self, asked: _Asked) -> Found:
+    async def _notes_of(self, asked: _Message) -> AutoRetrievalHits:
         settings = asked.settings
         wanted = NoteSelection(
             paths=settings.obsidian_context_notes, tag=settings.obsidian_context_tag
@@ -256,16 +260,18 @@ class AutoRetriever:
         enabled = settings.auto_retrieve_enabled and settings.obsidian_context_enabled
         is_theirs = asked.caller.tenant_id == self._notes_tenant_id
         if self._notes is None or not (is_theirs and enabled and asked.select.notes):
-            return Found()
+            return AutoRetrievalHits()
         if wanted.is_empty:
-            return Found()
+            return AutoRetrievalHits()
         found, why = await self._within(self._limits.notes, self._notes.read(wanted))
         if found is None:
-            return Found(skipped=(Skipped(source="notes", why=str(why)),))
+            return AutoRetrievalHits(skipped=(Skipped(source="notes", why=str(why)),))
         skipped = (Skipped(source="notes", name=one.path, why=one.why) for one in found.skipped)
-        return Found(notes=found.notes, skipped=tuple(skipped))
+        return AutoRetrievalHits(notes=found.notes, skipped=tuple(skipped))
 
-    async def _within(self, limit: timedelta, work: Coroutine[Any, Any, Result]) -> _Within[Result]:
+    async def _within(
+        self, limit: timedelta, work: Coroutine[Any, Any, Result]
+    ) -> _Attempt[Result]:
         """What a source gives within its limit, or why it gives nothing.
 
         It is left then and not waited for: a server that hangs may not even hear that it is given up.

@@ -46,7 +46,7 @@ def late_interaction(
     best, texts = best[says], [*compress(texts, says)]
     if not texts:
         return
-    query = [" ".join(terms_of(one.word)) for one in vocabulary.asked]
+    query = [" ".join(terms_of(one.word)) for one in vocabulary.query_lexemes]
     nearest = words.compare_words(query, [*compress(tokens, says)])
     lacks = ~rows["lexemes"][best] >> np.arange(len(query))[:, None] & 1
     near = nearest * (nearest >= _LEAST)
@@ -66,7 +66,7 @@ def _tokens(texts: Sequence[CandidateText], words: WordEmbedder) -> Sequence[byt
 def _have_forms(texts: Collection[Collection[str]], vocabulary: Vocabulary) -> NDArray[np.bool_]:
     """Which texts have a form of each word of the question: shape `(words, texts)`."""
     known = {word for terms in texts for word in terms}
-    forms = [_forms(known, one.lexemes) for one in vocabulary.asked]
+    forms = [_forms(known, one.lexemes) for one in vocabulary.query_lexemes]
     return np.array([[not each.isdisjoint(terms) for terms in texts] for each in forms])
 
 

@@ -17,7 +17,7 @@ from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
-from mnestic.memory.retrieval.candidates import Asked
+from mnestic.memory.retrieval.candidates import RankingQuery
 from mnestic.memory.retrieval.persons import named_groups
 from mnestic.memory.retrieval.ports import SearchStore
 from mnestic.memory.retrieval.possessive_references import (
@@ -27,7 +27,7 @@ from mnestic.memory.retrieval.possessive_references import (
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval.query_parsing import (
     COMMON_SLIPS,
-    Question,
+    QueryWords,
     asks_about_past,
     content_words,
     is_english,
@@ -41,7 +41,7 @@ from mnestic.memory.retrieval.query_predicates import (
     query_tags,
     related_predicates,
 )
-from mnestic.memory.retrieval.search import Known, Search, Suggestions, Terms, Vocabulary
+from mnestic.memory.retrieval.search import ResolvedTerms, Search, Suggestions, Terms, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 
 _FRESH_FOR_S = 600  # seconds in which the same question has the same answer; how recent something is counts a little
@@ -53,13 +53,13 @@ class QueryContext:
 
     query: RetrievalQuery
     asked_at: datetime
-    question: Question
+    question: QueryWords
     model: str
     count_tokens: TokenCounter | None
     policy: RetrievalPolicy | None
     words: WordEmbedder | None
 
-    def key(self, known: Known) -> str:
+    def key(self, known: ResolvedTerms) -> str:
         """All that an answer depends on, beside the revision of the agent's memory."""
         query = self.query.model_dump_json(exclude={"excluded", "asked_at"})
         policy = self.policy and self.policy.model_dump_json()
@@ -78,11 +78,11 @@ class QueryContext:
 
     def is_uncertain(self, names: Mapping[str, str], words: Mapping[str, str]) -> bool:
         """Whether one of the names or words that were read as others may be the name of somebody else."""
-        asked_about = {word for name in self.question.asked_about for word in name}
+        topics = {word for name in self.question.topics for word in name}
         slips = {
             word: read
             for word, read in words.items()
-            if (self._is_name(word) or word in asked_about) and not read.startswith(word.casefold())
+            if (self._is_name(word) or word in topics) and not read.startswith(word.casefold())
         }
         return (
             any(
@@ -96,12 +96,12 @@ class QueryContext:
             )
         )
 
-    def is_of_stranger(self, known: Known, misspelt: Mapping[str, str]) -> bool:
+    def is_of_stranger(self, known: ResolvedTerms, misspelt: Mapping[str, str]) -> bool:
         """Whether it asks about somebody of whom nothing is known: of all that they are called, no word is."""
         return any(
             all(self.may_be_misspelt(word) and not _is_known(word, known) for word in name)
             and misspelt.keys().isdisjoint(name)
-            for name in self.question.asked_about
+            for name in self.question.topics
         )
 
     def _is_name(self, word: str) -> bool:
@@ -120,7 +120,7 @@ class ParsedQuery:
     """
 
     query: RetrievalQuery
-    asked: Asked
+    ranking_query: RankingQuery
     vocabulary: Vocabulary
     name_vocabulary: Vocabulary
     names: frozenset[str]
@@ -132,7 +132,7 @@ class ParsedQuery:
     text: str
     foreign: NDArray[np.float32] | None
     is_by_words: bool
-    known: Known
+    known: ResolvedTerms
     policy: RetrievalPolicy
     words: WordEmbedder | None
 
@@ -148,7 +148,7 @@ class ParsedQuery:
             tags=self.tags,
             predicates=self.predicates,
             related_predicates=self.related_predicates,
-            period=self.asked.period,
+            period=self.ranking_query.period,
             policy=self.policy,
             model=model,
             vector=vector,
@@ -176,15 +176,17 @@ class ParsedQuery:
     @property
     def is_answerable(self) -> bool:
         """Whether it says what is looked for."""
-        return bool(self.asked.weights or self.names or self.asked.period)
+        return bool(self.ranking_query.weights or self.names or self.ranking_query.period)
 
 
-async def resolve_terms(store: SearchStore, context: QueryContext) -> Known:
+async def resolve_terms(store: SearchStore, context: QueryContext) -> ResolvedTerms:
     """What the agent's memory knows of all that a question may name."""
     return await store.resolve(_terms(context.question, context))
 
 
-async def parse_query(store: SearchStore, context: QueryContext, known: Known) -> ParsedQuery:
+async def parse_query(
+    store: SearchStore, context: QueryContext, known: ResolvedTerms
+) -> ParsedQuery:
     """Reads a question with what the agent's memory knows of it; words that are misspelt are looked for first."""
     strange = _strange_names(context, known)
     unknown = _unknown_lexemes(context, known)
@@ -201,7 +203,7 @@ async def parse_query(store: SearchStore, context: QueryContext, known: Known) -
     return _parse(context, known, suggested)
 
 
-def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> ParsedQuery:
+def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) -> ParsedQuery:
     query, question = context.query, context.question
     keys = possible_names(question.words)
     named = without_names(question.words, known.names)  # whom it is about is no word of it
@@ -223,7 +225,7 @@ def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> Parse
     vocabulary = vocabulary_of(named.words, known, slips=slips, quiet=quiet, suggested=suggested)
     weights = vocabulary.weights
     number = max(1, len(weights) - len(by))
-    silent = [name for name in named.names if not weights or not known.names[name].speaks]
+    silent = [name for name in named.names if not weights or not known.names[name].is_speaker]
     of_names = {part for name in silent for part in name.split()}
     called = [word.text for word in question.words if name_key(word.text) in of_names]
     text, foreign = " ".join(named.words), None
@@ -232,13 +234,13 @@ def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> Parse
         foreign = context.words.embed_foreign(text, telling=said, is_sure=is_foreign)
     return ParsedQuery(
         query=query,
-        asked=Asked(
+        ranking_query=RankingQuery(
             asked_at=context.asked_at,
             weights=weights,
             names=tuple(sorted(fact_subjects or names)),
             period=known.period or question.period,
             is_question=question.is_question,
-            asks_when=question.asks_when,
+            asks_for_time=question.asks_for_time,
             is_uncertain=context.is_uncertain(suggested.names, vocabulary.misspelt)
             or (
                 bool(related)
@@ -246,7 +248,7 @@ def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> Parse
                 and not any(_is_known(word, known) for word in by)
             )
             or (not (is_foreign or names) and context.is_of_stranger(known, vocabulary.misspelt)),
-            tells_past=query.statuses != ("active",)
+            includes_past=query.statuses != ("active",)
             or asks_about_past([word.text for word in question.words]),
             mode=query.mode,
         ),
@@ -267,7 +269,7 @@ def _parse(context: QueryContext, known: Known, suggested: Suggestions) -> Parse
     )
 
 
-def _terms(question: Question, context: QueryContext) -> Terms:
+def _terms(question: QueryWords, context: QueryContext) -> Terms:
     """All that a question may name: names, words, tags, times and somebody's relatives."""
     words = frozenset(word.text for word in question.words)
     keys, relatives = possible_names(question.words), [*find_possessive_references(question.words)]
@@ -283,7 +285,7 @@ def _terms(question: Question, context: QueryContext) -> Terms:
     )
 
 
-def _strange_names(context: QueryContext, known: Known) -> list[str]:
+def _strange_names(context: QueryContext, known: ResolvedTerms) -> list[str]:
     """Words that may be names, and are known neither as these nor as words."""
     words = context.question.words
     is_english_asked = is_english({word.text for word in words})
@@ -298,7 +300,7 @@ def _strange_names(context: QueryContext, known: Known) -> list[str]:
     ]
 
 
-def _unknown_lexemes(context: QueryContext, known: Known) -> frozenset[str]:
+def _unknown_lexemes(context: QueryContext, known: ResolvedTerms) -> frozenset[str]:
     """What nothing is known of among the words of a question that are no names."""
     words = without_names(context.question.words, known.names).words
     slips, quiet = _slips_and_quiet(words, context, known)
@@ -306,7 +308,7 @@ def _unknown_lexemes(context: QueryContext, known: Known) -> frozenset[str]:
 
 
 def _slips_and_quiet(
-    words: Sequence[str], context: QueryContext, known: Known
+    words: Sequence[str], context: QueryContext, known: ResolvedTerms
 ) -> tuple[list[str], set[str]]:
     """The words that may be misspelt, and those that say nothing in English."""
     telling = content_words(words)
@@ -315,7 +317,7 @@ def _slips_and_quiet(
     return slips, set(words).difference(telling)
 
 
-def _fact_subjects(related: Sequence[PossessiveReference], known: Known) -> frozenset[str]:
+def _fact_subjects(related: Sequence[PossessiveReference], known: ResolvedTerms) -> frozenset[str]:
     """By whom facts are asked for, where it is somebody's relative: what they are called by them, or themselves."""
     owners = frozenset().union(*(one.owners for one in related)) & known.names.keys()
     predicates = {one.predicate for one in related if one.predicate}
@@ -328,11 +330,11 @@ def _fact_subjects(related: Sequence[PossessiveReference], known: Known) -> froz
     return keys.union(*(one.called(name) for one in related for name in names))
 
 
-def _is_known_by(relative: PossessiveReference, known: Known) -> bool:
+def _is_known_by(relative: PossessiveReference, known: ResolvedTerms) -> bool:
     """Whether something is known of somebody by whom they are, or it is of kin, of whom nothing may be known."""
     return relative.predicate is not None or not relative.keys.isdisjoint(known.names)
 
 
-def _is_known(word: str, known: Known) -> bool:
+def _is_known(word: str, known: ResolvedTerms) -> bool:
     """Whether an entry has a word, in any language."""
     return any(one.entries for part in known.words.get(word, ()) for one in part.values())

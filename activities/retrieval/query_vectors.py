@@ -15,7 +15,7 @@ async def embed_query(
     embedder: Embedder, parsed: ParsedQuery, *, cache: LRUCache, scope: CacheScope
 ) -> QueryVector:
     """The vector of a question, float32; None where its meaning is not asked, or the embedder does not answer, and why not."""
-    if parsed.query.mode == "text" or not parsed.asked.weights:
+    if parsed.query.mode == "text" or not parsed.ranking_query.weights:
         return None, {}
     if parsed.foreign is not None:
         return parsed.foreign.tobytes(), {}

@@ -30,7 +30,7 @@ Rerankers = Mapping[Rerank, Reranker]
 _MISSING = "there is no server of rerankers; set MNESTIC_RERANK_URL, or rerank by `local`"
 
 
-async def read_again(
+async def rerank_top(
     question: str,
     ranked: Sequence[Ranked],
     entries: Mapping[int, Entry],

@@ -22,13 +22,13 @@ from mnestic.activities.retrieval.query_context import (
     resolve_terms,
 )
 from mnestic.activities.retrieval.query_vectors import embed_query
-from mnestic.activities.retrieval.reranking import Rerankers, read_again
+from mnestic.activities.retrieval.reranking import Rerankers, rerank_top
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.language.terms import normalised
 from mnestic.memory.packing import key_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.retrieval.candidates import CandidateText
-from mnestic.memory.retrieval.persons import separate_by_person, unknown_speakers
+from mnestic.memory.retrieval.persons import find_unrelated_turns, separate_by_person
 from mnestic.memory.retrieval.ports import SearchStore
 from mnestic.memory.retrieval.queries import (
     Retrieval,
@@ -43,23 +43,25 @@ from mnestic.memory.retrieval.search import Search, SearchResult
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
 _NO_LETTERS = re.compile(r"\W+")
-_FEWEST_LASTING = 0.25  # the least share of the best that is taken to last
-_OF_OTHERS = 4  # times as many are looked at, before what others said than who is named is left out
+_LEAST_VALID_SHARE = 0.25  # the least share of the best that is taken to last
+_TIMES_OTHERS = (
+    4  # times as many are looked at, before what others said than who is named is left out
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Order:
     """Candidates in their order, and what is known of them.
 
-    `lasting` is the share of the strongest of which something holds; `unheard` those that others said where nobody
-    whom the question names is known to have been; `let_through` is how many there were, and `texts` what all say by
+    `valid_share` is the share of the strongest of which something holds; `unrelated` those that others said where nobody
+    whom the question names is known to have been; `passed` is how many there were, and `texts` what all say by
     number.
     """
 
     ranked: Sequence[Ranked]
-    lasting: float
-    unheard: AbstractSet[int]
-    let_through: int
+    valid_share: float
+    unrelated: AbstractSet[int]
+    passed: int
     texts: Mapping[int, CandidateText]
 
 
@@ -111,7 +113,7 @@ async def retrieve(
             best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
     if parsed.rerank != "off":  # in no transaction, since somebody may have to be waited for
         by = rerankers.get(parsed.rerank)
-        again, why = await read_again(query.text, *best, by=by, policy=parsed.policy)
+        again, why = await rerank_top(query.text, *best, by=by, policy=parsed.policy)
         sure = above_threshold(again, policy=parsed.policy, min_score=query.min_score)
         best, skipped = (sure[: query.limit], best[1]), {**skipped, **why}
     retrieval = _answer(parsed, best, skipped=skipped)
@@ -132,11 +134,13 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
         for one in ranked
         if one.number in entries  # else it was removed meanwhile
     )
-    period = parsed.asked.period
+    period = parsed.ranking_query.period
     return Retrieval(
         results=results,
-        words={" ".join(one.lexemes): round(one.weight, 3) for one in parsed.vocabulary.asked},
-        names=parsed.asked.names,
+        words={
+            " ".join(one.lexemes): round(one.weight, 3) for one in parsed.vocabulary.query_lexemes
+        },
+        names=parsed.ranking_query.names,
         misspelt=dict(parsed.vocabulary.misspelt),
         period=None if period is None else (period.start, period.end),
         skipped=dict(skipped),
@@ -154,10 +158,10 @@ async def _search(store: SearchStore, parsed: ParsedQuery, search: Search) -> _B
     while True:
         found = await store.find_candidates(search)
         order = _ranked(parsed, found)
-        right, entries = await _filter_superseded(store, parsed, search, order=order)
-        are_enough = len(right) >= parsed.wanted or order.let_through >= parsed.policy.pool
+        answers, entries = await _filter_superseded(store, parsed, search, order=order)
+        are_enough = len(answers) >= parsed.wanted or order.passed >= parsed.policy.pool
         if are_enough or found.is_exhaustive or search.is_strict:
-            return right[: parsed.wanted], entries
+            return answers[: parsed.wanted], entries
         search = replace(search, is_strict=True)
 
 
@@ -172,7 +176,7 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
     separate_by_person(candidates, number=len(parsed.persons))
     ranked = rank(
         candidates,
-        asked=parsed.asked,
+        query=parsed.ranking_query,
         edges=found.edges,
         policy=parsed.policy,
         successions=found.successions,
@@ -182,7 +186,7 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
     return _Order(
         ranked,
         1 - len(found.superseded) / max(1, found.seeds),
-        unknown_speakers(candidates),
+        find_unrelated_turns(candidates),
         len(candidates) + len(found.superseded),
         dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),
     )
@@ -197,31 +201,31 @@ async def _filter_superseded(
     """
     limit, ranked = parsed.wanted, order.ranked
     sure = above_threshold(ranked, policy=parsed.policy, min_score=parsed.query.min_score)
-    if are_said := any(one.is_said for one in sure):
-        few = ranked[: _OF_OTHERS * limit]
-        ranked = [*few, *(one for one in ranked[len(few) :] if not one.is_of_another)]
-    right: list[Ranked] = []
+    if are_said := any(one.is_by_named_speaker for one in sure):
+        few = ranked[: _TIMES_OTHERS * limit]
+        ranked = [*few, *(one for one in ranked[len(few) :] if not one.is_by_other_speaker)]
+    answers: list[Ranked] = []
     entries: dict[int, Entry] = {}
-    doubted = order.unheard if are_said else frozenset()
+    unrelated = order.unrelated if are_said else frozenset()
     compared = ranked[: 0 if parsed.query.repeats else 2 * limit]
     again = len(compared) - len(_different(compared, order))
-    wanted = (2 * limit + again) / max(order.lasting, _FEWEST_LASTING)
-    first, size = 0, max(round(wanted), _until(ranked, doubted, wanted=limit + limit // 4))
+    wanted = (2 * limit + again) / max(order.valid_share, _LEAST_VALID_SHARE)
+    first, size = 0, max(round(wanted), _count_until(ranked, unrelated, wanted=limit + limit // 4))
     while best := ranked[first : first + size]:
         winners = await store.read_winners(
             [one.number for one in best],
             search,
-            unheard=[one.number for one in best if one.number in doubted],
+            unrelated=[one.number for one in best if one.number in unrelated],
         )
         entries |= winners.entries
-        right += [one for one in best if one.number not in winners.rejected]
+        answers += [one for one in best if one.number not in winners.rejected]
         left = sum(one.number not in winners.rejected for one in compared)
         if compared and (again or first or left < limit):  # else the first of them are different
-            right = _different(right, order)
-        if len(right) >= limit:
+            answers = _different(answers, order)
+        if len(answers) >= limit:
             break
         first, size = first + size, 2 * size
-    return right, entries
+    return answers, entries
 
 
 def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
@@ -243,7 +247,7 @@ def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
 
 def _by_words(one: Ranked) -> float:
     """What it says of the question by its words."""
-    return float(one.weighed["lexical"].item(one.place))
+    return float(one.signal_values["lexical"].item(one.place))
 
 
 def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence[Sequence[Ranked]]:
@@ -266,7 +270,7 @@ def _letters(text: CandidateText) -> str:
     return _NO_LETTERS.sub("", normalised(text.content))
 
 
-def _until(ranked: Sequence[Ranked], doubted: AbstractSet[int], *, wanted: int) -> int:
+def _count_until(ranked: Sequence[Ranked], unrelated: AbstractSet[int], *, wanted: int) -> int:
     """How many of the first ones there are until so many are among them that are not doubted."""
-    sound = (place for place, one in enumerate(ranked, 1) if one.number not in doubted)
-    return next(islice(sound, wanted - 1, None), len(ranked))
+    related = (place for place, one in enumerate(ranked, 1) if one.number not in unrelated)
+    return next(islice(related, wanted - 1, None), len(ranked))

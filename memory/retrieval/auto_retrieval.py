@@ -79,7 +79,7 @@ class RetrievedMemory(DeferredModel):
         )
 
 
-class Found(DeferredModel):
+class AutoRetrievalHits(DeferredModel):
     """What was found for a message, before it is held to a budget; and which sources were skipped."""
 
     model_config = ConfigDict(frozen=True)
@@ -90,7 +90,7 @@ class Found(DeferredModel):
     messages: tuple[ChannelMessage, ...] = ()
 
 
-class AutoRetrieval(Found):
+class AutoRetrieval(AutoRetrievalHits):
     """What is put before a message.
 
     `text` is the block for the prompt, empty if there is nothing to tell, and `tokens` are its tokens.
@@ -134,7 +134,7 @@ class AutoRetrieval(Found):
 
 
 def assemble(
-    found: Found, *, count_tokens: Callable[[str], int], max_tokens: int | None = None
+    found: AutoRetrievalHits, *, count_tokens: Callable[[str], int], max_tokens: int | None = None
 ) -> AutoRetrieval:
     """What was found as one block, within a budget: memories first, the best ones, then notes.
 

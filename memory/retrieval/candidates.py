@@ -30,7 +30,7 @@ CONCERNS: tuple[Concern, ...] = get_args(Concern)
 # mentioned in what another said, one of several apart from the others, or somebody else. `persons` has a bit for each of
 # several between whom something is asked for. `is_turn` is what was said in a conversation, whose place in it counts;
 # `revises` what says that something is another than before, `names_time` what tells when something is;
-# `is_said` what somebody said whom the question names. `words` is its BM25 for the question, `lexemes` a bit for each
+# `is_by_named_speaker` what somebody said whom the question names. `words` is its BM25 for the question, `lexemes` a bit for each
 # word of the question that it has, `cosine` how near its meaning is, `fact_match` the share of the question that
 # the facts of it answer, `late_interaction` how near its words come to those of the question that it lacks.
 ROW = np.dtype(
@@ -43,7 +43,7 @@ ROW = np.dtype(
         ("asks", "?"),
         ("revises", "?"),
         ("names_time", "?"),
-        ("is_said", "?"),
+        ("is_by_named_speaker", "?"),
         ("is_tagged", "?"),
         ("concern", "i1"),
         ("persons", "<i8"),
@@ -144,11 +144,11 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RankingQuery:
     """A question, as far as scores need it.
 
     `weights` is how telling each of its words is. `is_uncertain`: it asks about somebody of whom nothing is known, or a
-    name of it was read as one that is known, and may be that of somebody else. `tells_past`: what is so no longer is
+    name of it was read as one that is known, and may be that of somebody else. `includes_past`: what is so no longer is
     told too.
     """
 
@@ -157,7 +157,7 @@ class Asked:
     names: Sequence[str] = ()
     period: Period | None = None
     is_question: bool = False
-    asks_when: bool = False
+    asks_for_time: bool = False
     is_uncertain: bool = False
-    tells_past: bool = False
+    includes_past: bool = False
     mode: Mode = "hybrid"

@@ -24,16 +24,16 @@ _GOES_ON = frozenset({"and", "or", "but", "also"})
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class FollowUpQuery:
     """What to look for; with `follows`, the message before that it is taken with."""
 
     text: str
     follows: ChannelMessage | None = None
 
 
-def question_of(
+def follow_up_query(
     message: str, *, before: Sequence[ChannelMessage], now: datetime, max_chars: int
-) -> Question | None:
+) -> FollowUpQuery | None:
     """What to look for when a message comes: itself, or if it says little and asks on, the last one and it.
 
     A message says little that has fewer than two words which carry meaning: "why?", "and her sister?".
@@ -54,12 +54,12 @@ def question_of(
         return None
     room = min(_LONGEST_BEFORE, max_chars - len(asked) - 1)
     if room <= 0 or len(_terms(asked)) >= _FEW_TERMS:
-        return Question(asked)
+        return FollowUpQuery(asked)
     last = next((one for one in reversed(before) if _may_precede(one, message, names)), None)
     if last is None or now - last.at > _OLDEST_BEFORE:
-        return Question(asked)
+        return FollowUpQuery(asked)
     beginning = cut_text(last.content, room)
-    return Question(f"{beginning}\n{asked}".strip(), follows=last)
+    return FollowUpQuery(f"{beginning}\n{asked}".strip(), follows=last)
 
 
 def _may_precede(one: ChannelMessage, message: str, names: AbstractSet[str]) -> bool:

@@ -30,7 +30,7 @@ def separate_by_person(candidates: Candidates, *, number: int) -> None:
     """Sets apart what concerns one of several, where something concerns them all.
 
     Args:
-        candidates: With their `persons`; `concern` is set, and `is_said`.
+        candidates: With their `persons`; `concern` is set, and `is_by_named_speaker`.
         number: How many are named.
     """
     rows = candidates.rows
@@ -48,10 +48,10 @@ def separate_by_person(candidates: Candidates, *, number: int) -> None:
     concerns_all = (rows["persons"][among] | there) == (1 << number) - 1
     if concerns_all.any():
         apart = among[~concerns_all]
-        rows["concern"][apart], rows["is_said"][apart] = CONCERNS.index("apart"), False
+        rows["concern"][apart], rows["is_by_named_speaker"][apart] = CONCERNS.index("apart"), False
 
 
-def unknown_speakers(candidates: Candidates) -> frozenset[int]:
+def find_unrelated_turns(candidates: Candidates) -> frozenset[int]:
     """The numbers of what others said where, as far as is known, nobody who is named spoke or was mentioned."""
     rows = candidates.rows
     (others,) = np.nonzero(rows["is_turn"] & (rows["concern"] == _OTHER))
@@ -61,5 +61,5 @@ def unknown_speakers(candidates: Candidates) -> frozenset[int]:
     is_concerned = (rows["concern"] == _NAMED) | (rows["concern"] == _MENTIONED)
     (concerned,) = np.nonzero(rows["is_turn"] & is_concerned)
     sessions = {texts[place].session_id for place in concerned.tolist()}
-    unheard = [place for place in others.tolist() if texts[place].session_id not in sessions]
-    return frozenset(rows["number"][unheard].tolist())
+    unrelated = [place for place in others.tolist() if texts[place].session_id not in sessions]
+    return frozenset(rows["number"][unrelated].tolist())

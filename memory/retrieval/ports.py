@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         StoredLogEntry,
     )
     from mnestic.memory.retrieval.search import (
-        Known,
+        ResolvedTerms,
         Search,
         SearchResult,
         Suggestions,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
 class SearchStore(Protocol):
     """Finds entries for a question, a round trip a method."""
 
-    async def resolve(self, terms: Terms) -> Known:
+    async def resolve(self, terms: Terms) -> ResolvedTerms:
         """What the agent's memory knows of what a question may name, and how much there is in it."""
         ...
 
@@ -52,7 +52,7 @@ class SearchStore(Protocol):
         ...
 
     async def read_winners(
-        self, numbers: Sequence[int], search: Search, *, unheard: Collection[int] = ()
+        self, numbers: Sequence[int], search: Search, *, unrelated: Collection[int] = ()
     ) -> Winners:
         """Reads the best as entries, and which of them do not answer the question, whatever they score.
 
@@ -63,7 +63,7 @@ class SearchStore(Protocol):
         Args:
             numbers: The best ones.
             search: The question.
-            unheard: Those of them of which the last may be true.
+            unrelated: Those of them of which the last may be true.
         """
         ...
 

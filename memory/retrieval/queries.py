@@ -39,6 +39,7 @@ _OLD_WEIGHTS: Mapping[str, str] = MappingProxyType(
         "least_of_best": "min_score_share",
         "least_share": "min_evidence_share",
         "lending": "propagation_seeds",
+        "revision": "supersession",
     }
 )
 
@@ -88,7 +89,7 @@ class RetrievalPolicy(DeferredModel):
     recency: _Weight = Field(0.03, description="It is of the last days before the question")
     mention: _Weight = Field(0.1, description="It names a time, and the question asks for one")
     question: _Weight = Field(0.1, description="Taken off what asks, instead of telling")
-    revision: Share = Field(
+    supersession: Share = Field(
         1.0, description="How far what says that something changed is lifted to what said so before"
     )
     importance: _Weight = Field(0.0, description="Its importance, as a part of relevance")
@@ -159,7 +160,7 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
             tag=0,
             mention=0,
             question=0,
-            revision=0,
+            supersession=0,
             sort_by_relevance=0.7,
             sort_by_importance=0.3,
         ),

@@ -96,23 +96,23 @@ _MOST_WORDS = 200
 class QueryWord(NamedTuple):
     """A word of a question, and whether it can be a name by itself.
 
-    `is_capital`: it is written as one within a sentence; `is_asked_about`: it is asked about as *Nate* is in
+    `is_capital`: it is written as one within a sentence; `is_topic`: it is asked about as *Nate* is in
     "does Nate play"; `is_owner`: something is theirs, as in "Nate's turtles".
     """
 
     text: str
     may_name: bool
     is_capital: bool = False
-    is_asked_about: bool = False
+    is_topic: bool = False
     is_owner: bool = False
 
 
-class Question(NamedTuple):
+class QueryWords(NamedTuple):
     """What a text asks for.
 
     `words` are without those that name the period. `period` is the time that is asked about, `earlier` what
     it is in the years before where none is named; `is_question` whether it asks, and is not words to look for,
-    `asks_when` whether a time is what is asked for. `asked_about` are the words by which somebody is called whom a
+    `asks_for_time` whether a time is what is asked for. `topics` are the words by which somebody is called whom a
     question of one clause is about, as *Nate* in "what does Nate play" and "do you know what Nate plays".
     """
 
@@ -120,8 +120,8 @@ class Question(NamedTuple):
     period: Period | None
     earlier: tuple[Period, ...]
     is_question: bool
-    asks_when: bool
-    asked_about: tuple[tuple[str, ...], ...] = ()
+    asks_for_time: bool
+    topics: tuple[tuple[str, ...], ...] = ()
 
 
 class NameMatch(NamedTuple):
@@ -132,7 +132,7 @@ class NameMatch(NamedTuple):
     is_between: bool = False
 
 
-def parse_words(text: str, *, asked_at: datetime) -> Question:
+def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
     """Reads a question; dates in words are told from when it was asked, as of the past if both can be."""
     text = unicodedata.normalize("NFKC", text)  # as letters of other widths are meant
     text = _LIVING.sub("work", text)  # what somebody does for a living is not where they live
@@ -142,23 +142,23 @@ def parse_words(text: str, *, asked_at: datetime) -> Question:
     words = tuple(_words(text, spans, subject_at=indirect.end() if indirect else 0))
     is_question = bool(_IS_QUESTION.search(text))
     is_of_one_clause = (is_question or indirect) and _PARTS.search(text.rstrip("?!. \n")) is None
-    return Question(
+    return QueryWords(
         words=words,
         period=periods[0] if periods else None,
         earlier=periods[1:],
         is_question=is_question,
-        asks_when=bool(_ASKS_WHEN.match(text)),
-        asked_about=tuple(_asked_about(words)) if is_of_one_clause else (),
+        asks_for_time=bool(_ASKS_WHEN.match(text)),
+        topics=tuple(_topics(words)) if is_of_one_clause else (),
     )
 
 
-def _asked_about(words: tuple[QueryWord, ...]) -> Iterator[tuple[str, ...]]:
+def _topics(words: tuple[QueryWord, ...]) -> Iterator[tuple[str, ...]]:
     """Each name that is asked about, without titles; none where all words have a capital."""
     if words[2:] and not any(word.text.islower() for word in words):
         return
     for is_capital, group in groupby(words, key=lambda word: word.is_capital):
         words_of_name = list(group)
-        if is_capital and any(word.is_asked_about for word in words_of_name):
+        if is_capital and any(word.is_topic for word in words_of_name):
             named = (word.text for word in words_of_name)
             if name := tuple(word for word in named if word.casefold() not in _TITLES):
                 yield name
@@ -264,7 +264,7 @@ def _words(
             word,
             may_name=is_large or is_telling,
             is_capital=is_capital,
-            is_asked_about=is_capital and is_telling and (follows or word != match[0]),
+            is_topic=is_capital and is_telling and (follows or word != match[0]),
             is_owner=word != match[0],
         )
         before = match[0]

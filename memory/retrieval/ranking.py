@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mnestic.memory.retrieval.candidates import (
-    Asked,
     Candidates,
     Edges,
+    RankingQuery,
     Succession,
     Values,
     tuples_of,
@@ -30,26 +30,26 @@ _ROUNDED = 10**-_DIGITS
 class Ranked(NamedTuple):
     """A candidate with its score, and what each signal added to the sum that the score is made of.
 
-    `share` is what the entry and what it is lent say, of the most that any says; `weighed` are the signals of
+    `share` is what the entry and what it is lent say, of the most that any says; `signal_values` are the signals of
     all candidates in one order, in which this one is at `place`, and `reranked` what reading it once more added.
-    `is_said` is what somebody said whom the question names, `is_of_another` what somebody else did.
+    `is_by_named_speaker` is what somebody said whom the question names, `is_by_other_speaker` what somebody else did.
     """
 
     number: int
     at: float
     importance: float
-    is_said: bool
-    is_of_another: bool
+    is_by_named_speaker: bool
+    is_by_other_speaker: bool
     share: float
     score: float
     place: int
-    weighed: Mapping[str, Values]
+    signal_values: Mapping[str, Values]
     reranked: float | None = None
 
     @property
     def signals(self) -> dict[str, float]:
         """What each signal added, without those that added nothing."""
-        parts = {name: float(part.item(self.place)) for name, part in self.weighed.items()}
+        parts = {name: float(part.item(self.place)) for name, part in self.signal_values.items()}
         found = {name: part for name, part in parts.items() if part}
         return found if self.reranked is None else found | {"rerank": self.reranked}
 
@@ -57,7 +57,7 @@ class Ranked(NamedTuple):
 def rank(
     candidates: Candidates,
     *,
-    asked: Asked,
+    query: RankingQuery,
     edges: Edges,
     policy: RetrievalPolicy,
     successions: Collection[Succession] = (),
@@ -67,7 +67,7 @@ def rank(
 
     Args:
         candidates: What the sources brought, each once.
-        asked: The question.
+        query: The query.
         edges: By number, the entries beside an entry and related to it, which it lends to.
         policy: The weights.
         successions: Of those that told what was so one after the other, the latest comes first.
@@ -75,34 +75,44 @@ def rank(
     """
     if not len(candidates):
         return []
-    weighed, rows = SignalScores(candidates, asked, policy), candidates.rows
-    signals = weighed.says() | weighed.lent(edges)
+    scores, rows = SignalScores(candidates, query, policy), candidates.rows
+    signals = scores.own_signals() | scores.propagated(edges)
     evidence = np.sum(list(signals.values()), axis=0)
-    signals |= weighed.beside()
+    signals |= scores.context_signals()
     total = np.sum(list(signals.values()), axis=0)
-    revision, replaced = weighed.revision(total)
-    revision = revision + weighed.succession(total + revision, successions)
-    signals |= {"revision": revision}
-    total = total + revision
-    best, most = total.max(), evidence.max()
-    score = weighed.sure() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
-    score *= weighed.neighbour_discount(edges, evidence)
-    if asked.period is not None:
-        score *= weighed.outside(evidence)
-    share = np.minimum(1, evidence / most) if most > weighed.faint else np.ones(len(total))
-    worth = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
-    worth = worth.round(_DIGITS)
-    order = np.lexsort((rows["number"], rows["at"], worth))[::-1]
+    boost, replaced = scores.supersession(total)
+    boost = boost + scores.succession_boost(total + boost, successions)
+    signals |= {"supersession": boost}
+    total = total + boost
+    best, most_evidence = total.max(), evidence.max()
+    score = scores.confidence() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
+    score *= scores.neighbour_discount(edges, evidence)
+    if query.period is not None:
+        score *= scores.period_discount(evidence)
+    share = (
+        np.minimum(1, evidence / most_evidence)
+        if most_evidence > scores.min_evidence
+        else np.ones(len(total))
+    )
+    sort_key = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
+    sort_key = sort_key.round(_DIGITS)
+    order = np.lexsort((rows["number"], rows["at"], sort_key))[::-1]
     order = order[~replaced[order]]
-    if asked.names and not asked.weights:
-        order = order[~(weighed.concern["apart"] | weighed.concern["other"])[order]]
+    if query.names and not query.weights:
+        order = order[~(scores.concern["apart"] | scores.concern["other"])[order]]
     least, floor = _least(policy, min_score, best=score[order].max(initial=0))
     order = order[(score[order] >= least) & (share[order] >= floor - _ROUNDED)]
-    of_another = weighed.concern["other"] & rows["is_turn"]
-    parts = [rows["number"], rows["at"], rows["importance"], rows["is_said"], of_another]
+    of_another = scores.concern["other"] & rows["is_turn"]
+    parts = [
+        rows["number"],
+        rows["at"],
+        rows["importance"],
+        rows["is_by_named_speaker"],
+        of_another,
+    ]
     parts += [share, score, np.arange(len(rows))]
-    told = (part[order].tolist() for part in parts)
-    return [*tuples_of(Ranked, *told, repeat(signals), repeat(None))]
+    columns = (part[order].tolist() for part in parts)
+    return [*tuples_of(Ranked, *columns, repeat(signals), repeat(None))]
 
 
 def rerank(

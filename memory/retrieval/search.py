@@ -33,7 +33,7 @@ class Vocabulary:
     `misspelt` are those that were read as others, `silent` those that say nothing.
     """
 
-    asked: tuple[QueryLexeme, ...] = ()
+    query_lexemes: tuple[QueryLexeme, ...] = ()
     misspelt: Mapping[str, str] = field(default_factory=dict)
     silent: frozenset[str] = frozenset()
     average_length: float = 1.0
@@ -41,7 +41,7 @@ class Vocabulary:
     @property
     def weights(self) -> tuple[float, ...]:
         """How telling each word is, in their order."""
-        return tuple(one.weight for one in self.asked)
+        return tuple(one.weight for one in self.query_lexemes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class NameRow:
     """A name that is known, with all keys of whom it names; whether they have spoken themselves."""
 
     keys: frozenset[str]
-    speaks: bool
+    is_speaker: bool
 
 
 class LexemeMatch(NamedTuple):
@@ -89,7 +89,7 @@ class Suggestions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class ResolvedTerms:
     """What an agent's memory knows of a question, and how much there is in it.
 
     `names` are those that are known, by what the question says; `words` the parts of its words, each as the
@@ -125,7 +125,7 @@ class Search:
     it asks what is between several; `predicates` what it asks about whom it names, and `related_predicates` those that it
     has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are; `policy` says how
     many entries a source brings, and what they weigh. What the question rules out is looked for too, unless it is strict.
-    `is_by_words`: what has no word of it is not near it. `now` is that of `Known`.
+    `is_by_words`: what has no word of it is not near it. `now` is that of `ResolvedTerms`.
     """
 
     query: RetrievalQuery

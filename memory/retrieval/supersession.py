@@ -22,7 +22,7 @@ from mnestic.memory.language.change_words import (
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.statements import Clause, Kind, Statements
 from mnestic.memory.language.terms import terms_of
-from mnestic.memory.retrieval.candidates import Asked, Candidates, Values
+from mnestic.memory.retrieval.candidates import Candidates, RankingQuery, Values
 
 _COMPARED = 60  # the best candidates, of which some may revise others
 _COMMON = 0.5  # of the words of the question, from where what has them may revise what has them too
@@ -37,7 +37,7 @@ Change = Sequence[Sequence[str]]  # the terms of its clauses, from where its sen
 
 
 def apply_supersession(
-    candidates: Candidates, asked: Asked, *, words: Values, learned: Values, total: Values
+    candidates: Candidates, query: RankingQuery, *, words: Values, fact_match: Values, total: Values
 ) -> tuple[Values, Values]:
     """How much those that revise others are lifted to them, which came earlier with the same words; and what is replaced.
 
@@ -46,9 +46,9 @@ def apply_supersession(
 
     Args:
         candidates: What was found.
-        asked: The question.
+        query: The query.
         words: The scores of their words.
-        learned: The scores of what was learned from them.
+        fact_match: The scores of their facts.
         total: Their whole scores.
     """
     rows = candidates.rows
@@ -56,24 +56,24 @@ def apply_supersession(
     best = candidates.ordered(total)[:_COMPARED]
     best = best[(words[best] > 0) & ~rows["asks"][best]]
     revising = best[rows["revises"][best]]
-    if not asked.weights or asked.period is not None or not len(revising):
+    if not query.weights or query.period is not None or not len(revising):
         return lifted, replaced
-    weights, bits = np.array(asked.weights), np.arange(len(asked.weights))
+    weights, bits = np.array(query.weights), np.arange(len(query.weights))
     new, old = rows[revising][:, None], rows[best]
     both = new["lexemes"] & old["lexemes"]
     is_used = np.bitwise_or.reduce(rows["lexemes"]) >> bits & 1  # no word parts that none has
     common = (both[..., None] >> bits & 1) @ weights
     may_revise = (both != 0) & (common >= _COMMON * (weights @ is_used))
     may_revise &= (new["at"] > old["at"]) & (new["concern"] == old["concern"])
-    may_revise &= learned[best] <= learned[revising, None]
+    may_revise &= fact_match[best] <= fact_match[revising, None]
     above = np.maximum(0, total[best] - total[revising, None]) * may_revise
-    compared = _Comparison(candidates, asked)
+    compared = _Comparison(candidates, query)
     for place, row in zip(revising.tolist(), above, strict=True):
         most_first = np.argsort(-row, kind="stable")[: np.count_nonzero(row)].tolist()
         lifted[place] = next(
             (row[one] for one in most_first if compared.revises(place, int(best[one]))), 0.0
         )
-    if not asked.tells_past:
+    if not query.includes_past:
         scores_well = total >= _ALIKE * total[best[0]]
         pairs = may_revise & (both == old["lexemes"])
         pairs &= scores_well[revising][:, None] & scores_well[best]
@@ -86,14 +86,14 @@ def apply_supersession(
 class _Comparison:
     """Candidates of one question as they are compared with each other, by their places."""
 
-    def __init__(self, candidates: Candidates, asked: Asked) -> None:
-        self._asked, self._rows, self._texts = asked, candidates.rows, candidates.texts
+    def __init__(self, candidates: Candidates, query: RankingQuery) -> None:
+        self._query, self._rows, self._texts = query, candidates.rows, candidates.texts
         self._clauses: dict[int, Statements] = {}
 
     def revises(self, new: int, old: int) -> bool:
         """Whether a later text says what has changed of what an earlier one is about."""
         terms = [self._texts[place].terms() for place in (new, old)]
-        if self._asked.asks_when and ENDING.isdisjoint(terms[0]):
+        if self._query.asks_for_time and ENDING.isdisjoint(terms[0]):
             new_tells, old_tells = (
                 bool(self._rows["names_time"][place]) or has_figure(self._texts[place].terms())
                 for place in (new, old)
@@ -110,7 +110,7 @@ class _Comparison:
         later, new = self._texts[by], self._statements(by)
         if not new.may_replace:
             return []
-        if new.begins_later and any(start > self._asked.asked_at for start, _ in later.times):
+        if new.begins_later and any(start > self._query.asked_at for start, _ in later.times):
             return []  # it is not so yet
         return [place for place in others if self._replaces(by, place)]
 

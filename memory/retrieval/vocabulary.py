@@ -11,7 +11,7 @@ from rapidfuzz.distance import OSA
 
 from mnestic.memory.language.languages import LANGUAGE, LanguageVote, content_words
 from mnestic.memory.language.terms import STOP_WORDS
-from mnestic.memory.retrieval.search import Known, QueryLexeme, Suggestions, Vocabulary
+from mnestic.memory.retrieval.search import QueryLexeme, ResolvedTerms, Suggestions, Vocabulary
 
 _MOST_WORDS = 60  # of a question, the most telling; each has a bit
 _GUESSED = 0.8  # of a word's weight, where it was misspelt
@@ -20,7 +20,7 @@ _FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST]
 
 
 def unknown_lexemes(
-    words: Sequence[str], known: Known, *, slips: Collection[str], quiet: Collection[str]
+    words: Sequence[str], known: ResolvedTerms, *, slips: Collection[str], quiet: Collection[str]
 ) -> frozenset[str]:
     """The lexemes that no entry has, of the words that may be misspelt."""
     return frozenset(
@@ -33,7 +33,7 @@ def unknown_lexemes(
 
 def vocabulary_of(
     words: Sequence[str],
-    known: Known,
+    known: ResolvedTerms,
     *,
     slips: Collection[str] = (),
     quiet: Collection[str] = (),
@@ -85,7 +85,7 @@ def vocabulary_of(
         )
     best = sorted(asked, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]
     return Vocabulary(
-        asked=tuple(best),
+        query_lexemes=tuple(best),
         misspelt=misspelt,
         silent=frozenset(words).difference(word for word, _ in telling),
         average_length=max(1.0, known.lexemes / known.entries),
@@ -93,7 +93,7 @@ def vocabulary_of(
 
 
 def _telling(
-    words: Sequence[str], known: Known, *, quiet: Collection[str]
+    words: Sequence[str], known: ResolvedTerms, *, quiet: Collection[str]
 ) -> Iterator[tuple[str, dict[str, int]]]:
     """The words that say something, each with its lexemes in the agent's languages, and how many entries have them."""
     found = []
@@ -118,7 +118,7 @@ def _is_function_slip(
     meant: Mapping[str, Mapping[str, int]],
     *,
     is_first: bool,
-    known: Known,
+    known: ResolvedTerms,
 ) -> bool:
     """Whether an unknown word is an English function word with a slip in it, such as *wich* or *teh*."""
     if any(entries_of.values()) or LANGUAGE not in known.languages:

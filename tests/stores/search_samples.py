@@ -5,7 +5,7 @@ from typing import Any
 
 from mnestic.memory.ports import Transaction
 from mnestic.memory.retrieval.queries import PRESETS, RetrievalQuery
-from mnestic.memory.retrieval.search import Known, Search, Terms, Vocabulary
+from mnestic.memory.retrieval.search import ResolvedTerms, Search, Terms, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 from tests.stores.entry_samples import NOON
 
@@ -30,7 +30,7 @@ def search(**given: Any) -> Search:
 
 async def resolve(
     transaction: Transaction, *words: str, keys: Collection[str] = (), **asked: Any
-) -> Known:
+) -> ResolvedTerms:
     """What the agent's memory knows of words and names."""
     terms = Terms(keys=frozenset(keys), words=frozenset(words), **({"model": ""} | asked))
     return await transaction.search.resolve(terms)

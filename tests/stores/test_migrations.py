@@ -275,7 +275,10 @@ async def test_words_of_0003_are_read_as_they_are_now(empty_url: str) -> None:
         ghent = await read_words(transaction, "Ghent", "東京")
         await transaction.entries.remove(["e1"])
     await memory.close()
-    assert {one.lexemes: one.is_known for one in ghent.asked} == {("ghent",): True, ("東京",): True}
+    assert {one.lexemes: one.is_known for one in ghent.query_lexemes} == {
+        ("ghent",): True,
+        ("東京",): True,
+    }
     with psycopg.connect(empty_url) as owner:
         left = owner.execute("SELECT lexeme, count(*) FROM mnestic.posting GROUP BY 1").fetchall()
         counted = owner.execute("SELECT lexeme, entries FROM mnestic.lexeme WHERE entries > 0")

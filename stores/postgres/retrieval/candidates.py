@@ -182,7 +182,7 @@ def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search
         else:
             concerns.append(_OTHER if text.is_turn or text.subjects else _OPEN)
     table["concern"] = concerns
-    table["is_said"] = table["is_turn"] & (table["concern"] == _NAMED)
+    table["is_by_named_speaker"] = table["is_turn"] & (table["concern"] == _NAMED)
     if search.persons:
         persons = [(one, _mentions(one)) for one in search.persons]
         for place in np.flatnonzero(np.isin(concerns, (_NAMED, _MENTIONED))).tolist():

@@ -14,9 +14,9 @@ from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.retrieval.candidates import EdgeKind, Succession
 from mnestic.memory.retrieval.search import (
-    Known,
     LexemeMatch,
     NameRow,
+    ResolvedTerms,
     Search,
     SearchResult,
     Suggestions,
@@ -62,7 +62,7 @@ class PostgresSearchStore:
         self._is_noted = False
         self._plans: str | None = None  # how they are made, if that is set
 
-    async def resolve(self, terms: Terms) -> Known:
+    async def resolve(self, terms: Terms) -> ResolvedTerms:
         """See the port."""
         if not self._is_noted:  # a question is resolved again where one of its names was misspelt
             self._unit.read(*_AUDITED)
@@ -111,7 +111,7 @@ class PostgresSearchStore:
         )
 
     async def read_winners(
-        self, numbers: Sequence[int], search: Search, *, unheard: Collection[int] = ()
+        self, numbers: Sequence[int], search: Search, *, unrelated: Collection[int] = ()
     ) -> Winners:
         """See the port."""
         values = {
@@ -121,12 +121,12 @@ class PostgresSearchStore:
             "fact_subjects": sorted(search.fact_subjects),
         }
         queries = [_READ.bind(values)]
-        if unheard and search.names:
-            asked = {**self._unit.owner, **_unrelated(unheard, search)}
-            queries.append(_UNRELATED.bind(asked))
-        rows, *unrelated = await self._unit.rows_of(*queries)
+        if unrelated and search.names:
+            sessions = {**self._unit.owner, **_unrelated(unrelated, search)}
+            queries.append(_UNRELATED.bind(sessions))
+        rows, *session_rows = await self._unit.rows_of(*queries)
         rejected = {row.number for row in rows if row.is_superseded or row.is_about_others}
-        for row in (one for found in unrelated for one in found):
+        for row in (row for result in session_rows for row in result):
             if search.names.isdisjoint(map(name_key, row.speakers)):
                 rejected.add(row.number)
         entries = {row.number: _entry(row) for row in rows if row.number not in rejected}
@@ -141,7 +141,7 @@ class PostgresSearchStore:
         return [(_SETTINGS, [plans, str(_EF_SEARCH)])]
 
 
-def _resolved(row: Any, terms: Terms) -> Known:
+def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
     """What the row of `resolve_terms.sql` tells."""
     keys: defaultdict[str, set[str]] = defaultdict(set)
     aliases: defaultdict[str, set[str]] = defaultdict(set)
@@ -160,9 +160,9 @@ def _resolved(row: Any, terms: Terms) -> Known:
     words = defaultdict(lambda: defaultdict(dict))
     for word, part, language, lexeme, entries in row.words or ():
         words[word][part][language] = LexemeMatch(lexeme, entries)
-    return Known(
+    return ResolvedTerms(
         names={
-            asked: NameRow(keys=frozenset(found), speaks=asked in speaks)
+            asked: NameRow(keys=frozenset(found), is_speaker=asked in speaks)
             for asked, found in keys.items()
         },
         words={word: [*parts.values()] for word, parts in words.items()},
@@ -186,7 +186,7 @@ def _sources(search: Search) -> dict[str, Any]:
     query, by_meaning = search.query, search.query.mode == "semantic"
     words = _postings(Vocabulary() if by_meaning else search.vocabulary)
     name_words = _postings(search.name_vocabulary)
-    asks_more = any(one.is_known for one in search.vocabulary.asked)
+    asks_more = any(one.is_known for one in search.vocabulary.query_lexemes)
     names = () if asks_more else sorted(search.names)
     terms = [(kind, name) for kind in ("subject", "alias") for name in names]
     terms += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(search.tags)]
@@ -284,7 +284,7 @@ def _postings(vocabulary: Vocabulary) -> list[tuple[str, float, int]]:
     """The known lexemes of words, with what these weigh, and a bit for each word."""
     return [
         (lexeme, one.weight, 1 << place)
-        for place, one in enumerate(vocabulary.asked)
+        for place, one in enumerate(vocabulary.query_lexemes)
         if one.is_known
         for lexeme in one.lexemes
     ]

@@ -10,7 +10,7 @@ from mnestic.memory.retrieval.search import QueryLexeme, Vocabulary
 from tests.memory.retrieval.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
-ASKED = Vocabulary(asked=(QueryLexeme(("decant",), 2.0, is_known=True, word="decanting"),))
+ASKED = Vocabulary(query_lexemes=(QueryLexeme(("decant",), 2.0, is_known=True, word="decanting"),))
 
 
 def alike(content: str, *, by_meaning: bool = False, lexemes: int = 0) -> float:

@@ -22,7 +22,7 @@ class Sample:
     is_turn: bool = False
     asks: bool = False
     revises: bool = False
-    is_said: bool = False
+    is_by_named_speaker: bool = False
     is_tagged: bool = False
     persons: int = 0
     words: float = 0.0

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnestic.memory.retrieval.auto_retrieval import ChannelMessage
-from mnestic.memory.retrieval.follow_ups import Question, question_of
+from mnestic.memory.retrieval.follow_ups import FollowUpQuery, follow_up_query
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 BEFORE = ("My brother is called Jonas.", "Where does Mara live?")
@@ -20,11 +20,11 @@ def said(*contents: str, ago: timedelta = timedelta(minutes=1)) -> list[ChannelM
 
 def asked(
     message: str, *before: str, ago: timedelta = timedelta(minutes=1), max_chars: int = 1000
-) -> Question | None:
-    return question_of(message, before=said(*before, ago=ago), now=NOW, max_chars=max_chars)
+) -> FollowUpQuery | None:
+    return follow_up_query(message, before=said(*before, ago=ago), now=NOW, max_chars=max_chars)
 
 
-def text_of(question: Question | None) -> str:
+def text_of(question: FollowUpQuery | None) -> str:
     assert question is not None
     return question.text
 
@@ -68,7 +68,7 @@ def test_a_message_that_says_little_and_asks_on_is_asked_with_the_one_before(mes
     ],
 )
 def test_a_message_that_says_something_stands_for_itself(message: str) -> None:
-    assert asked(message, *BEFORE) == Question(message)
+    assert asked(message, *BEFORE) == FollowUpQuery(message)
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_a_message_that_says_nothing_asks_nothing(message: str) -> None:
 
 def test_a_message_is_not_put_before_itself() -> None:
     assert text_of(asked("Why?", "Mara moved.", "Why?")) == "Mara moved.\nWhy?"
-    assert asked("Why?", "Why?") == Question("Why?")
-    assert asked("Why?") == Question("Why?")
+    assert asked("Why?", "Why?") == FollowUpQuery("Why?")
+    assert asked("Why?") == FollowUpQuery("Why?")
 
 
 def test_a_message_that_says_nothing_is_not_what_another_follows() -> None:
@@ -98,11 +98,11 @@ def test_who_speaks_in_the_channel_is_greeted_and_not_asked_for() -> None:
         for one in said(*BEFORE, "thanks mara", "Hi Mara")
     ]
 
-    question = question_of("And her sister?", before=before, now=NOW, max_chars=1000)
+    question = follow_up_query("And her sister?", before=before, now=NOW, max_chars=1000)
 
     assert text_of(question) == "Where does Mara live?\nAnd her sister?"
-    assert question_of("hello mara", before=before, now=NOW, max_chars=1000) is None
-    assert question_of("hello lifejackets", before=before, now=NOW, max_chars=1000) is not None
+    assert follow_up_query("hello mara", before=before, now=NOW, max_chars=1000) is None
+    assert follow_up_query("hello lifejackets", before=before, now=NOW, max_chars=1000) is not None
 
 
 @pytest.mark.parametrize(("hours", "follows"), [(23, True), (25, False)])
@@ -110,7 +110,7 @@ def test_what_was_said_more_than_a_day_before_is_not_followed(hours: int, follow
     question = asked("Why?", *BEFORE, ago=timedelta(hours=hours))
 
     assert (text_of(question) == "Where does Mara live?\nWhy?") is follows
-    assert (question == Question("Why?")) is not follows
+    assert (question == FollowUpQuery("Why?")) is not follows
 
 
 def test_a_question_is_no_longer_than_it_may_be() -> None:

@@ -1,7 +1,7 @@
 """What ranking leaves out, or counts less: what is replaced, of another time, or little beside the best."""
 
 from mnestic.memory.language.dates import Period
-from tests.memory.retrieval.test_ranking import DAY, FULL, NOON, asked, entry, order, ranked
+from tests.memory.retrieval.test_ranking import DAY, FULL, NOON, entry, order, query, ranked
 
 
 def test_what_a_later_text_tells_otherwise_is_told_only_where_the_past_is_asked_for() -> None:
@@ -16,15 +16,15 @@ def test_what_a_later_text_tells_otherwise_is_told_only_where_the_past_is_asked_
     )
 
     assert order(ranked(before, after)) == [2]
-    assert order(ranked(before, after, asked=asked(tells_past=True))) == [2, 1]
+    assert order(ranked(before, after, query=query(includes_past=True))) == [2, 1]
 
 
 def test_what_is_of_another_time_counts_less_where_something_of_the_time_answers() -> None:
     month = Period(NOON - 100 * DAY, NOON - 70 * DAY, "month")
     within, without = entry(1, words=0.9 * FULL), entry(2, words=FULL, at=NOON - 300 * DAY)
 
-    inside, *others = ranked(within, without, asked=asked(period=month))
-    (alone,) = ranked(without, asked=asked(period=month))
+    inside, *others = ranked(within, without, query=query(period=month))
+    (alone,) = ranked(without, query=query(period=month))
 
     assert inside.number == 1
     assert not [one for one in others if one.score > 0.4 * alone.score]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mnestic.memory.retrieval.candidates import CONCERNS
-from mnestic.memory.retrieval.persons import named_groups, separate_by_person, unknown_speakers
+from mnestic.memory.retrieval.persons import find_unrelated_turns, named_groups, separate_by_person
 from mnestic.memory.retrieval.query_parsing import NameMatch
 from mnestic.memory.retrieval.search import NameRow
 from tests.memory.retrieval.candidate_samples import Sample, candidates
@@ -14,7 +14,12 @@ ANN, BEN = 1, 2
 
 
 def said(number: int, session_id: str | None, **fields: Any) -> Sample:
-    values = {"concern": "named", "is_said": True, "is_turn": True, "session_id": session_id}
+    values = {
+        "concern": "named",
+        "is_by_named_speaker": True,
+        "is_turn": True,
+        "session_id": session_id,
+    }
     return Sample(number=number, at=NOON, **(values | fields))
 
 
@@ -24,7 +29,7 @@ def concerns(*samples: Sample) -> dict[int, str]:
     separate_by_person(told, number=2)
     return {
         row["number"]: CONCERNS[row["concern"]].upper()
-        if row["is_said"]
+        if row["is_by_named_speaker"]
         else CONCERNS[row["concern"]]
         for row in told.rows
     }
@@ -54,7 +59,7 @@ def test_where_nothing_concerns_both_either_is_told() -> None:
 
 
 def test_what_was_kept_concerns_whom_it_names_itself() -> None:
-    kept: dict[str, Any] = {"is_turn": False, "is_said": False}
+    kept: dict[str, Any] = {"is_turn": False, "is_by_named_speaker": False}
     told = concerns(
         said(1, "s", persons=ANN | BEN, **kept),
         said(2, "s", persons=ANN, **kept),
@@ -65,16 +70,18 @@ def test_what_was_kept_concerns_whom_it_names_itself() -> None:
 
 
 def test_between_a_crowd_nobody_is_set_apart() -> None:
-    known = {str(number): NameRow(frozenset({str(number)}), speaks=True) for number in range(70)}
+    known = {
+        str(number): NameRow(frozenset({str(number)}), is_speaker=True) for number in range(70)
+    }
 
     assert named_groups(NameMatch(words=(), names=tuple(known)), known) == ()
 
 
 def test_several_names_may_be_of_one() -> None:
     known = {
-        "ann": NameRow(frozenset({"ann", "ann lee"}), speaks=True),
-        "ann lee": NameRow(frozenset({"ann lee"}), speaks=True),
-        "ben": NameRow(frozenset({"ben"}), speaks=True),
+        "ann": NameRow(frozenset({"ann", "ann lee"}), is_speaker=True),
+        "ann lee": NameRow(frozenset({"ann lee"}), is_speaker=True),
+        "ben": NameRow(frozenset({"ben"}), is_speaker=True),
     }
 
     both = named_groups(NameMatch(words=(), names=("ann", "ben", "ann lee")), known)
@@ -85,8 +92,8 @@ def test_several_names_may_be_of_one() -> None:
 
 
 def test_what_another_said_is_heard_of_where_who_is_named_was() -> None:
-    other: dict[str, Any] = {"concern": "other", "is_said": False}
-    mentioned: dict[str, Any] = {"concern": "mentioned", "is_said": False}
+    other: dict[str, Any] = {"concern": "other", "is_by_named_speaker": False}
+    mentioned: dict[str, Any] = {"concern": "mentioned", "is_by_named_speaker": False}
     found = candidates(
         [
             said(1, "spoke"),
@@ -100,4 +107,4 @@ def test_what_another_said_is_heard_of_where_who_is_named_was() -> None:
         ]
     )
 
-    assert unknown_speakers(found) == {5, 7}
+    assert find_unrelated_turns(found) == {5, 7}

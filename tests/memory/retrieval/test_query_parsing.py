@@ -137,7 +137,7 @@ def test_what_somebody_wants_is_looked_for_where_nothing_else_is_asked() -> None
 )
 def test_the_first_and_last_moments_that_there_are_can_ask_too(moment: datetime) -> None:
     for text in ("since 2020", "after 2020", "in May", "last week", "tomorrow"):
-        question = read_question(f"What changed {text}?", asked_at=moment)
+        question = parse_words(f"What changed {text}?", asked_at=moment)
 
         assert question.period is None or question.period.start < question.period.end
 
@@ -159,7 +159,7 @@ def test_since_goes_on_until_the_question() -> None:
     ],
 )
 def test_what_asks_for_a_time_is_told(text: str, asks: bool) -> None:
-    assert parse_words(text, asked_at=NOON).asks_when is asks
+    assert parse_words(text, asked_at=NOON).asks_for_time is asks
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_a_question_is_of_what_is_between_several_or_of_each(
 def test_who_a_question_is_about_follows_an_auxiliary_or_owns(
     text: str, asked: list[tuple[str, ...]]
 ) -> None:
-    assert list(parse_words(text, asked_at=NOON).asked_about) == asked
+    assert list(parse_words(text, asked_at=NOON).topics) == asked
 
 
 def test_a_small_function_word_is_no_name() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.memory.language.dates import Period
-from mnestic.memory.retrieval.candidates import Asked, Edges
+from mnestic.memory.retrieval.candidates import Edges, RankingQuery
 from mnestic.memory.retrieval.queries import PRESETS, RetrievalPolicy
 from mnestic.memory.retrieval.ranking import Ranked, rank
 from mnestic.memory.retrieval.scoring import time_proximity
@@ -24,12 +24,12 @@ def entry(number: int, **fields: Any) -> Sample:
     return Sample(**({"number": number, "at": NOON - 90 * DAY} | fields))
 
 
-def asked(**fields: Any) -> Asked:
-    return Asked(**({"asked_at": NOON, "weights": (2.0,)} | fields))
+def query(**fields: Any) -> RankingQuery:
+    return RankingQuery(**({"asked_at": NOON, "weights": (2.0,)} | fields))
 
 
 def ranked(*samples: Sample, **more: Any) -> list[Ranked]:
-    values = {"asked": asked(), "edges": {}, "policy": POLICY} | more
+    values = {"query": query(), "edges": {}, "policy": POLICY} | more
     return rank(candidates(samples), **values)
 
 
@@ -89,8 +89,8 @@ def test_turns_beside_a_hit_are_lent_a_part_of_it() -> None:
 
 def test_the_answer_of_the_other_is_found_beside_the_question() -> None:
     question = entry(1, words=FULL, is_turn=True, asks=True, concern="other")
-    answer = entry(2, is_turn=True, is_said=True, concern="named")
-    found = ranked(question, answer, asked=asked(names=("mara",)), edges={1: [(2, "neighbour")]})
+    answer = entry(2, is_turn=True, is_by_named_speaker=True, concern="named")
+    found = ranked(question, answer, query=query(names=("mara",)), edges={1: [(2, "neighbour")]})
 
     assert order(found)[0] == 2
 
@@ -100,8 +100,8 @@ def test_who_is_asked_about_comes_before_somebody_else() -> None:
     found = ranked(
         entry(1, concern="other", **said),
         entry(2, concern="mentioned", **said),
-        entry(3, concern="named", is_said=True, **said),
-        asked=asked(names=("mara",)),
+        entry(3, concern="named", is_by_named_speaker=True, **said),
+        query=query(names=("mara",)),
     )
     assert order(found) == [3, 2, 1]
 
@@ -110,7 +110,7 @@ def test_what_was_kept_about_somebody_else_is_left_out() -> None:
     found = ranked(
         entry(1, concern="other", words=FULL),
         entry(2, concern="named", words=FULL),
-        asked=asked(names=("mara",)),
+        query=query(names=("mara",)),
     )
     assert order(found) == [2]
 
@@ -119,7 +119,7 @@ def test_a_name_alone_is_answered_by_what_is_about_it() -> None:
     found = ranked(
         entry(1, concern="named"),
         entry(2, concern="other"),
-        asked=asked(weights=(), names=("mara",)),
+        query=query(weights=(), names=("mara",)),
     )
     assert order(found) == [1]
 
@@ -130,7 +130,7 @@ def test_the_time_that_is_asked_about_counts() -> None:
         entry(1, words=FULL),
         entry(2, words=FULL, at=NOON - 3 * DAY),
         entry(3, words=FULL, times=((NOON - 4 * DAY, NOON - 3 * DAY),)),
-        asked=asked(period=week),
+        query=query(period=week),
     )
     assert set(order(found)[:2]) == {2, 3}
 
@@ -161,9 +161,9 @@ def test_who_asks_the_same_does_not_answer_a_question() -> None:
     same = entry(1, words=FULL, asks=True, is_turn=True)
     other = entry(2, words=0.7 * FULL, is_turn=True)
 
-    assert order(ranked(same, other, asked=asked(is_question=True))) == [2, 1]
+    assert order(ranked(same, other, query=query(is_question=True))) == [2, 1]
     assert order(ranked(same, other)) == [1, 2]
-    assert order(ranked(same, asked=asked(is_question=True))) == [1]
+    assert order(ranked(same, query=query(is_question=True))) == [1]
 
 
 def test_what_says_that_something_changed_stands_before_what_said_so_before() -> None:
@@ -182,7 +182,7 @@ def test_where_a_time_is_asked_about_nothing_is_revised() -> None:
     found = ranked(
         entry(1, words=FULL, lexemes=1),
         entry(2, words=0.6 * FULL, lexemes=1, at=NOON - 30 * DAY, revises=True),
-        asked=asked(period=month),
+        query=query(period=month),
     )
     assert order(found)[0] == 1
 
@@ -212,7 +212,7 @@ def test_where_a_moment_is_asked_for_what_tells_none_revises_nothing() -> None:
     found = ranked(
         entry(1, words=FULL, lexemes=1, said=("party", "3")),
         entry(2, words=0.6 * FULL, lexemes=1, at=NOON - DAY, revises=True, said=("party", "hat")),
-        asked=asked(asks_when=True),
+        query=query(asks_for_time=True),
     )
     assert order(found) == [1, 2]
 
@@ -225,7 +225,7 @@ def test_of_what_was_so_one_after_the_other_the_latest_stands_first() -> None:
         entry(4, words=0.5 * FULL, fact_match=1.0),
     ]
     told = ({"2"}, {"3", "gone"}, {"missing"}, {"1"})
-    plain = RetrievalPolicy(revision=0)
+    plain = RetrievalPolicy(supersession=0)
 
     assert order(ranked(*samples, successions=[told])) == [2, 3, 1, 4]
     assert order(ranked(*samples))[0] == 1
@@ -236,7 +236,7 @@ def test_somebody_else_revises_nothing_of_who_is_named() -> None:
     found = ranked(
         entry(1, words=FULL, lexemes=1, concern="named"),
         entry(2, words=0.9 * FULL, lexemes=1, at=NOON - DAY, revises=True, concern="other"),
-        asked=asked(names=("mara",)),
+        query=query(names=("mara",)),
     )
     assert order(found)[0] == 1
 
@@ -259,19 +259,19 @@ def test_what_is_of_the_time_need_not_say_more_where_nothing_says_much() -> None
     of_the_time = entry(2, at=NOON - 3 * DAY)
     others = [entry(number) for number in range(3, 9)]
 
-    faint = ranked(entry(1, cosine=0.3), of_the_time, *others, asked=asked(period=week))
-    clear = ranked(entry(1, words=FULL), of_the_time, *others, asked=asked(period=week))
+    min_evidence = ranked(entry(1, cosine=0.3), of_the_time, *others, query=query(period=week))
+    clear = ranked(entry(1, words=FULL), of_the_time, *others, query=query(period=week))
 
-    assert order(faint)[0] == 2
+    assert order(min_evidence)[0] == 2
     assert order(clear) == [1]
 
 
 def test_to_be_one_of_few_who_are_named_makes_surer() -> None:
     others = [entry(number, concern="other", cosine=0.01) for number in range(2, 12)]
-    few = ranked(entry(1, concern="named", words=FULL / 6), *others, asked=asked(names=("mara",)))
+    few = ranked(entry(1, concern="named", words=FULL / 6), *others, query=query(names=("mara",)))
     all_of_them = [entry(one.number, concern="named", cosine=0.01) for one in others]
     many = ranked(
-        entry(1, concern="named", words=FULL / 6), *all_of_them, asked=asked(names=("mara",))
+        entry(1, concern="named", words=FULL / 6), *all_of_them, query=query(names=("mara",))
     )
 
     assert few[0].number == 1
@@ -280,7 +280,7 @@ def test_to_be_one_of_few_who_are_named_makes_surer() -> None:
 
 def test_a_tag_says_nearly_as_much_as_a_word() -> None:
     assert order(ranked(entry(1, is_tagged=True), entry(2))) == [1]
-    assert ranked(entry(1, is_tagged=True), asked=asked(weights=(2.0, 2.0, 2.0))) == []
+    assert ranked(entry(1, is_tagged=True), query=query(weights=(2.0, 2.0, 2.0))) == []
 
 
 def test_a_session_that_speaks_of_it_speaks_for_its_turns() -> None:
@@ -289,7 +289,7 @@ def test_a_session_that_speaks_of_it_speaks_for_its_turns() -> None:
 
     found = ranked(
         turn(1, "a", lexemes=1), turn(2, "b", lexemes=3), turn(3, "b", lexemes=2),
-        asked=asked(weights=(1.0, 1.0)),
+        query=query(weights=(1.0, 1.0)),
     )  # fmt: skip
     assert order(found)[0] in {2, 3}
     assert found[0].signals["session"] > found[-1].signals["session"]
@@ -299,15 +299,15 @@ def test_a_word_that_is_alike_says_less_than_the_word() -> None:
     alike, same = entry(1, late_interaction=0.8), entry(2, words=FULL)
 
     for mode in ("hybrid", "semantic"):
-        assert order(ranked(alike, entry(3), asked=asked(mode=mode)))[0] == 1
+        assert order(ranked(alike, entry(3), query=query(mode=mode)))[0] == 1
     assert order(ranked(alike, same)) == [2, 1]
-    assert ranked(alike, asked=asked(mode="text")) == []
+    assert ranked(alike, query=query(mode="text")) == []
 
 
 def test_each_mode_listens_to_its_own_source() -> None:
     both = entry(1, words=FULL, cosine=0.6)
-    text, *_ = ranked(both, asked=asked(mode="text"))
-    semantic, *_ = ranked(both, asked=asked(mode="semantic"))
+    text, *_ = ranked(both, query=query(mode="text"))
+    semantic, *_ = ranked(both, query=query(mode="semantic"))
 
     assert "semantic" not in text.signals
     assert "lexical" not in semantic.signals
@@ -333,7 +333,7 @@ _CANDIDATES = st.builds(
     lexemes=st.integers(0, 1),
     is_turn=st.booleans(),
     asks=st.booleans(),
-    is_said=st.booleans(),
+    is_by_named_speaker=st.booleans(),
     importance=st.floats(0, 1),
     session_id=st.sampled_from([None, "a", "b"]),
     concern=st.sampled_from(["named", "mentioned", "open", "other"]),
@@ -350,7 +350,7 @@ def test_scores_are_shares_and_fall_whatever_is_found(
     entries: list[Sample], names: tuple[str, ...], preset: Any
 ) -> None:
     policy: RetrievalPolicy = PRESETS[preset]
-    found = ranked(*entries, asked=asked(names=names), policy=policy)
+    found = ranked(*entries, query=query(names=names), policy=policy)
 
     assert all(policy.min_score <= one.score <= 1 for one in found)
     if policy.sort_by_importance == 0:

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from mnestic.memory.retrieval.search import Known, LexemeMatch, Suggestions, Vocabulary
+from mnestic.memory.retrieval.search import LexemeMatch, ResolvedTerms, Suggestions, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 
 ENTRIES = 1000
 Parts = Sequence[Mapping[str, LexemeMatch]]
 
 
-def known(words: Mapping[str, int | Parts], **given: Any) -> Known:
+def known(words: Mapping[str, int | Parts], **given: Any) -> ResolvedTerms:
     """A memory in English that has words, each as a lexeme of its own with a number of entries, or in parts."""
-    return Known(
+    return ResolvedTerms(
         names={},
         words={
             word: [{"english": LexemeMatch(word, of)}] if isinstance(of, int) else of
@@ -33,7 +33,7 @@ def known(words: Mapping[str, int | Parts], **given: Any) -> Known:
 
 
 def lexemes_of(vocabulary: Vocabulary) -> list[tuple[str, ...]]:
-    return [one.lexemes for one in vocabulary.asked]
+    return [one.lexemes for one in vocabulary.query_lexemes]
 
 
 def test_a_rarer_word_is_more_telling_and_comes_first() -> None:
@@ -48,7 +48,7 @@ def test_a_rarer_word_is_more_telling_and_comes_first() -> None:
 
 
 def test_a_word_that_no_entry_has_is_the_most_telling_and_is_not_known() -> None:
-    (word,) = vocabulary_of(["zeppelin"], known({"zeppelin": 0})).asked
+    (word,) = vocabulary_of(["zeppelin"], known({"zeppelin": 0})).query_lexemes
 
     assert (word.is_known, word.weight) == (False, pytest.approx(math.log(1 + ENTRIES)))
 
@@ -59,7 +59,7 @@ def test_a_misspelt_word_is_read_as_what_is_suggested_and_weighs_less() -> None:
 
     vocabulary = vocabulary_of(["ferrz"], memory, slips=["ferrz"], suggested=suggested)
 
-    (word,) = vocabulary.asked
+    (word,) = vocabulary.query_lexemes
     assert (word.lexemes, word.word, word.is_known) == (("ferri",), "", True)
     assert word.weight == pytest.approx(0.8 * math.log(1 + 997.5 / 3.5))
     assert vocabulary.misspelt == {"ferrz": "ferri"}
@@ -100,7 +100,7 @@ def test_words_of_one_lexeme_are_asked_once() -> None:
 
     vocabulary = vocabulary_of(["ferry", "ferries"], known({"ferry": ferri, "ferries": ferri}))
 
-    assert [one.word for one in vocabulary.asked] == ["ferry"]
+    assert [one.word for one in vocabulary.query_lexemes] == ["ferry"]
 
 
 def test_a_word_of_several_parts_is_none_by_itself() -> None:
@@ -108,7 +108,10 @@ def test_a_word_of_several_parts_is_none_by_itself() -> None:
 
     vocabulary = vocabulary_of(["E-4042"], known({"E-4042": parts}))
 
-    assert [(one.lexemes, one.word) for one in vocabulary.asked] == [(("4042",), ""), (("e",), "")]
+    assert [(one.lexemes, one.word) for one in vocabulary.query_lexemes] == [
+        (("4042",), ""),
+        (("e",), ""),
+    ]
 
 
 def test_of_a_long_question_the_most_telling_words_are_asked() -> None:

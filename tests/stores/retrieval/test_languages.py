@@ -78,7 +78,7 @@ async def test_each_entry_keeps_its_language_and_all_are_asked(
         assert await find(transaction, "haus") == {"new"}
         assert await find(transaction, "house", "häusern") == {"old", "new"}
         counted = await read_words(transaction, "häuser")
-    assert [sorted(one.lexemes) for one in counted.asked] == [["haus", "häuser"]]
+    assert [sorted(one.lexemes) for one in counted.query_lexemes] == [["haus", "häuser"]]
     query = "SELECT id, language FROM mnestic.entry WHERE tenant_id = %s ORDER BY id"
     rows = owner.execute(query, [settings.tenant_id]).fetchall()
     assert rows == [("new", "german"), ("old", "english")]
@@ -103,8 +103,8 @@ async def test_english_function_words_say_nothing_to_whom_english_is_foreign(beg
     async with begin(write=False) as transaction:
         english = await read_words(transaction, "where", "is", "the", "tor", quiet=["where"])
         quiet = await read_words(transaction, "note", quiet=["note"])
-    assert [one.lexemes for one in english.asked] == [("tor",)]
-    assert [one.lexemes for one in quiet.asked] == [("not",)]
+    assert [one.lexemes for one in english.query_lexemes] == [("tor",)]
+    assert [one.lexemes for one in quiet.query_lexemes] == [("not",)]
 
 
 async def test_a_misspelt_word_is_read_as_one_of_any_language(begin: Begin) -> None:
@@ -147,13 +147,13 @@ async def test_a_function_word_with_a_slip_in_it_is_not_looked_for(begin: Begin)
         named = await read_words(transaction, "printer", "Wherr", slips=slips)
         short = await read_words(transaction, "teh", "pritner", slips=slips)
 
-    assert [one.lexemes for one in found.asked] == [("printer",)]
+    assert [one.lexemes for one in found.query_lexemes] == [("printer",)]
     assert found.silent == {"wich", "whre"}
-    assert {one.lexemes: one.is_known for one in named.asked} == {
+    assert {one.lexemes: one.is_known for one in named.query_lexemes} == {
         ("printer",): True,
         ("wherr",): False,
     }
-    assert [one.lexemes for one in short.asked] == [("printer",)]
+    assert [one.lexemes for one in short.query_lexemes] == [("printer",)]
 
 
 async def test_names_are_near_that_are_a_slip_away_and_of_the_same_memory(begin: Begin) -> None:
@@ -247,5 +247,5 @@ async def test_whoever_spoke_is_known_however_their_name_is_folded(begin: Begin)
     async with begin(write=False) as transaction:
         known = await resolve(transaction, keys=keys)
 
-    assert {key for key, name in known.names.items() if name.speaks} == keys - {"mara"}
+    assert {key for key, name in known.names.items() if name.is_speaker} == keys - {"mara"}
     assert known.names.keys() == keys
