@@ -81,7 +81,7 @@ class Transaction(Protocol):
     @property
     def settings(self) -> SettingStore: ...  # noqa: D102
     @property
-    def injections(self) -> RetrievalLogStore: ...  # noqa: D102
+    def retrieval_log(self) -> RetrievalLogStore: ...  # noqa: D102
     @property
     def forgetting(self) -> ForgettingStore: ...  # noqa: D102
     @property

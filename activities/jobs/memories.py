@@ -98,7 +98,7 @@ class _Searched:
     """What a search gave, and its row in the books."""
 
     told: AutoRetrieval
-    injection: RetrievalLogEntry | None
+    log_entry: RetrievalLogEntry | None
 
 
 class MemoryActivities:
@@ -252,7 +252,7 @@ class MemoryActivities:
             select=search,
         )
         told = self._auto.tell(found, max_tokens=search.max_tokens)
-        return _Searched(told, told.injection(question, channel=search.channel))
+        return _Searched(told, told.log_entry(question, channel=search.channel))
 
     async def _recall(
         self, transaction: Transaction, asked: RecallInput, searched: _Searched | None
@@ -274,8 +274,8 @@ class MemoryActivities:
         variable = found.as_variable() | ({} if searched is None else told.as_variable())
         kept = state.with_variables({asked.save_as: variable})
         await transaction.working.save(asked.scope.session_id, kept)
-        if searched is not None and searched.injection is not None:
-            await transaction.injections.add(searched.injection)
+        if searched is not None and searched.log_entry is not None:
+            await transaction.retrieval_log.add(searched.log_entry)
         return RecallResult(
             records=tuple(record.ref for record in found.records[:_REFS_TOLD]),
             record_count=len(found.records),

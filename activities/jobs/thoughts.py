@@ -138,18 +138,18 @@ class ThinkActivities:
             found = await self._find(asked, state, said)
             fitted = self._fitted(asked, state, said, known=known, found=found, context=context)
             max_tokens = _capped(asked, used=used, input_tokens=fitted.tokens)
-            injection = _injection(asked, said, fitted.retrieved)
+            log_entry = _log_entry(asked, said, fitted.retrieved)
             reply = await self._meter.answer(
                 asked,
                 self._model.reply(fitted.messages, max_tokens=max_tokens),
-                injection=injection,
+                log_entry=log_entry,
             )
             kept = await run_once(
                 self._memory,
                 asked,
                 ThinkResult,
                 work=lambda tx: _keep(tx, asked, reply, fitted=fitted),
-                beside=self._meter.row(asked, reply, injection=injection),
+                beside=self._meter.row(asked, reply, log_entry=log_entry),
             )
             asked.count_accesses(self._memory, fitted.retrieved.entry_ids)
             await _learned(asked)
@@ -283,13 +283,13 @@ def _said(asked: ThinkInput, state: WorkingMemory, values: TemplateValues) -> _S
     )
 
 
-def _injection(
+def _log_entry(
     asked: ThinkInput, said: _Said, retrieved: AutoRetrieval
 ) -> RetrievalLogEntry | None:
     if asked.retrieve is None:
         return None
     message = said.question or said.prompt.content
-    return retrieved.injection(message, channel=asked.retrieve.channel)
+    return retrieved.log_entry(message, channel=asked.retrieve.channel)
 
 
 async def _used(transaction: Transaction, asked: ThinkInput) -> UsageTotal:

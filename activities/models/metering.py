@@ -30,7 +30,7 @@ class UsageMeter:
         asked: OperationInput,
         answering: Awaitable[Answer],
         *,
-        injection: RetrievalLogEntry | None = None,
+        log_entry: RetrievalLogEntry | None = None,
     ) -> Answer:
         """Awaits an answer; one that was refused after it was paid for is written down at once.
 
@@ -44,10 +44,10 @@ class UsageMeter:
             return await answering
         except ModelRefusedError as error:
             if error.usage is not None:
-                tokens = injection.tokens if injection else 0
+                tokens = log_entry.tokens if log_entry else 0
                 call = self._call(asked, error.model, error.usage, injected_tokens=tokens)
                 async with asked.transaction(self._memory, write=True) as transaction:
-                    await _write(transaction, call, injection)
+                    await _write(transaction, call, log_entry)
             raise
 
     def row(
@@ -55,7 +55,7 @@ class UsageMeter:
         asked: OperationInput,
         answer: ChatReply | Summary | None,
         *,
-        injection: RetrievalLogEntry | None = None,
+        log_entry: RetrievalLogEntry | None = None,
     ) -> Callable[[Transaction], Awaitable[None]] | None:
         """What writes a call down, and what was put before it, in the transaction that keeps its answer.
 
@@ -63,11 +63,11 @@ class UsageMeter:
         """
         call = None
         if answer and (answer.usage.input_tokens or answer.usage.output_tokens):
-            tokens = injection.tokens if injection else 0
+            tokens = log_entry.tokens if log_entry else 0
             call = self._call(asked, answer.model, answer.usage, injected_tokens=tokens)
-        if call is None and injection is None:
+        if call is None and log_entry is None:
             return None
-        return lambda transaction: _write(transaction, call, injection)
+        return lambda transaction: _write(transaction, call, log_entry)
 
     def _call(
         self, asked: OperationInput, model: str, usage: TokenUsage, *, injected_tokens: int
@@ -85,9 +85,9 @@ class UsageMeter:
 
 
 async def _write(
-    transaction: Transaction, call: ModelCall | None, injection: RetrievalLogEntry | None
+    transaction: Transaction, call: ModelCall | None, log_entry: RetrievalLogEntry | None
 ) -> None:
     if call is not None:
         await transaction.usage.add(call)
-    if injection is not None:
-        await transaction.injections.add(injection)
+    if log_entry is not None:
+        await transaction.retrieval_log.add(log_entry)

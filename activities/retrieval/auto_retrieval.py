@@ -26,11 +26,11 @@ from mnestic.memory.retrieval.auto_retrieval import (
     ChannelMessage,
     RetrievedMemory,
     assemble,
-    count_different,
+    count_distinct,
+    excluding,
+    first_distinct,
+    matching_messages,
     message_of,
-    same_as,
-    up_to,
-    without,
 )
 from mnestic.memory.retrieval.follow_ups import follow_up_query
 from mnestic.memory.retrieval.notes import NoteSelection
@@ -172,14 +172,14 @@ class AutoRetriever:
         """What was found as one block, of so many tokens at most; without a budget, all of it."""
         return assemble(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
 
-    async def record(self, begin: Begin, injection: RetrievalLogEntry | None) -> None:
+    async def record(self, begin: Begin, log_entry: RetrievalLogEntry | None) -> None:
         """Writes down what was put before a message; a database that is down keeps nobody from it."""
-        if injection is None:
+        if log_entry is None:
             return
 
         async def write() -> None:
             async with begin() as transaction:
-                await transaction.injections.add(injection)
+                await transaction.retrieval_log.add(log_entry)
 
         _, why = await self._within(self._limits.memories, write())
         if why is not None:
@@ -216,7 +216,7 @@ class AutoRetriever:
             limit=limit + _MORE,
             min_score=settings.auto_retrieve_min_score if least is None else least,
             asked_at=asked.now,
-            excluded=same_as((*messages, *latest.session), (*asks, *asked.said)),
+            excluded=matching_messages((*messages, *latest.session), (*asks, *asked.said)),
             repeats=True,  # which are named
         )
         found, memories = await self._different(asked, query, limit=limit)
@@ -234,10 +234,12 @@ class AutoRetriever:
         """
         while True:
             found = await self._search(asked, query)
-            others = without(found.results, asked.said)
-            memories = up_to([RetrievedMemory.of(one, now=asked.now) for one in others], limit)
+            others = excluding(found.results, asked.said)
+            memories = first_distinct(
+                [RetrievedMemory.of(one, now=asked.now) for one in others], limit
+            )
             is_all = len(found.results) < query.limit or query.limit == MOST_RESULTS
-            if is_all or found.skipped or count_different(memories) == limit:
+            if is_all or found.skipped or count_distinct(memories) == limit:
                 return found, memories
             more = min(_TIMES_MORE * query.limit, MOST_RESULTS)
             query = query.model_copy(update={"limit": more})

@@ -35,7 +35,7 @@ from mnestic.memory.retrieval.query_parsing import (
     without_names,
 )
 from mnestic.memory.retrieval.query_predicates import (
-    doing,
+    action_words,
     query_entry_types,
     query_predicates,
     query_tags,
@@ -218,9 +218,13 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     is_english_asked = is_english(named.words)
     is_foreign = not is_english_asked and LANGUAGE not in known.languages
     by = {one.word for one in related}  # by whom, and not what is asked
-    of_facts = (*(word for word in telling if word not in by), *doing(named.words))
+    of_facts = (*(word for word in telling if word not in by), *action_words(named.words))
     if related and query_predicates(of_facts, number=1).keys() <= {*NAMING}:  # who that is
-        by, fact_subjects, of_facts = set(), fact_subjects | names, (*telling, *doing(named.words))
+        by, fact_subjects, of_facts = (
+            set(),
+            fact_subjects | names,
+            (*telling, *action_words(named.words)),
+        )
     slips, quiet = _slips_and_quiet(named.words, context, known)
     vocabulary = vocabulary_of(named.words, known, slips=slips, quiet=quiet, suggested=suggested)
     weights = vocabulary.weights

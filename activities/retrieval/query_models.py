@@ -56,21 +56,23 @@ class QueryModels:
         self._closing = closing
         self._limits, self._prices = limits or ModelCallLimits(), prices
         self._limiter = RateLimiter(concurrency=self._limits.concurrency, daily=self._limits.daily)
-        self._keeping: set[asyncio.Task[None]] = set()
+        self._recordings: set[asyncio.Task[None]] = set()
 
     def embedder(
-        self, caller: Caller, *, within: timedelta | None = None, is_held: bool = True
+        self, caller: Caller, *, within: timedelta | None = None, is_budgeted: bool = True
     ) -> Embedder:
         """The embedder, on a caller's account.
 
         Args:
             caller: Who asks.
             within: How long who asks waits; as long as it takes without it.
-            is_held: Whether the day's budget holds the calls back; they are written down anyway.
+            is_budgeted: Whether the day's budget holds the calls back; they are written down anyway.
         """
         if self._embedder.model is None:
             return self._embedder
-        return _MeteredEmbedder(self._embedder, self, caller=caller, within=within, is_held=is_held)
+        return _MeteredEmbedder(
+            self._embedder, self, caller=caller, within=within, is_budgeted=is_budgeted
+        )
 
     def rerankers(self, caller: Caller, *, within: timedelta | None = None) -> Rerankers:
         """The rerankers, on a caller's account; nobody waits longer than he would anyway, or `within`."""
@@ -82,7 +84,7 @@ class QueryModels:
             for name, one in self._rerankers.items()
         }
 
-    async def ask(
+    async def call(
         self,
         caller: Caller,
         work: Callable[[], Awaitable[Answer]],
@@ -90,7 +92,7 @@ class QueryModels:
         purpose: Purpose,
         model: str,
         within: timedelta | None = None,
-        is_held: bool = True,
+        is_budgeted: bool = True,
     ) -> Answer:
         """Asks a model within the budget, and writes down what that took.
 
@@ -100,7 +102,7 @@ class QueryModels:
             purpose: What it is for.
             model: Which model it asks.
             within: How long it is waited for; as long as it takes without it.
-            is_held: Whether the day's budget holds it back.
+            is_budgeted: Whether the day's budget holds it back.
 
         Raises:
             BudgetExceededError: the tenant's day has nothing left.
@@ -113,18 +115,18 @@ class QueryModels:
             caller.memory,
             purpose=purpose,
             model=model,
-            limits=self._limits if is_held else self._limits.model_copy(update={"daily": None}),
+            limits=self._limits if is_budgeted else self._limits.model_copy(update={"daily": None}),
             limiter=self._limiter,
             prices=self._prices,
             actor=caller.actor,
         )
-        async with _answering(within, model=model), AsyncExitStack() as permit:
+        async with _time_limit(within, model=model), AsyncExitStack() as permit:
             await permit.enter_async_context(calls.permit(caller))
             await calls.check_budget(caller)
-            answer = await _paid(work)
+            answer = await _call(work)
             # Who asked may give up; what was paid is written down, and has its permit until it is.
             await asyncio.shield(
-                self._begin_keeping(calls, caller, answer, permit=permit.pop_all())
+                self._begin_recording(calls, caller, answer, permit=permit.pop_all())
             )
         if isinstance(answer, ModelRefusedError):
             raise answer
@@ -132,14 +134,14 @@ class QueryModels:
 
     async def close(self) -> None:
         """Waits until what was paid is written down; what cannot be in time is given up, and logged."""
-        if not self._keeping:
+        if not self._recordings:
             return
-        _, late = await asyncio.wait(self._keeping, timeout=self._closing.total_seconds())
-        for keeping in late:
-            keeping.cancel()
+        _, late = await asyncio.wait(self._recordings, timeout=self._closing.total_seconds())
+        for recording in late:
+            recording.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
-    def _begin_keeping(
+    def _begin_recording(
         self,
         calls: ModelCalls,
         caller: Caller,
@@ -153,14 +155,14 @@ class QueryModels:
                     transaction, answer, session_id=caller.session_id, job_id=caller.job_id
                 )
 
-        keeping = asyncio.create_task(keep())
-        self._keeping.add(keeping)
-        keeping.add_done_callback(self._kept)
-        return keeping
+        recording = asyncio.create_task(keep())
+        self._recordings.add(recording)
+        recording.add_done_callback(self._recorded)
+        return recording
 
-    def _kept(self, keeping: asyncio.Task[None]) -> None:
-        self._keeping.discard(keeping)
-        error = asyncio.CancelledError() if keeping.cancelled() else keeping.exception()
+    def _recorded(self, recording: asyncio.Task[None]) -> None:
+        self._recordings.discard(recording)
+        error = asyncio.CancelledError() if recording.cancelled() else recording.exception()
         if error is not None:
             log.warning(
                 "what a call took is not written down", extra={"why": describe_error(error)}
@@ -168,7 +170,7 @@ class QueryModels:
 
 
 @asynccontextmanager
-async def _answering(within: timedelta | None, *, model: str) -> AsyncIterator[None]:
+async def _time_limit(within: timedelta | None, *, model: str) -> AsyncIterator[None]:
     """A block in which a model answers within a time, if there is one."""
     seconds = None if within is None else within.total_seconds()
     try:
@@ -179,7 +181,7 @@ async def _answering(within: timedelta | None, *, model: str) -> AsyncIterator[N
         raise ModelUnavailableError(model=model, why=why) from error
 
 
-async def _paid(work: Callable[[], Awaitable[Answer]]) -> Answer | ModelRefusedError:
+async def _call(work: Callable[[], Awaitable[Answer]]) -> Answer | ModelRefusedError:
     """An answer, or the refusal of one that was paid for."""
     try:
         return await work()
@@ -199,21 +201,21 @@ class _MeteredEmbedder:
         *,
         caller: Caller,
         within: timedelta | None,
-        is_held: bool,
+        is_budgeted: bool,
     ) -> None:
         self.name, self.model, self.batch = embedder.name, embedder.model, embedder.batch
         self._embedder, self._models = embedder, models
-        self._caller, self._within, self._is_held = caller, within, is_held
+        self._caller, self._within, self._is_budgeted = caller, within, is_budgeted
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """See the port."""
-        return await self._models.ask(
+        return await self._models.call(
             self._caller,
             lambda: self._embedder.embed(texts),
             purpose="retrieve",
             model=str(self.model),
             within=self._within,
-            is_held=self._is_held,
+            is_budgeted=self._is_budgeted,
         )
 
 
@@ -229,7 +231,7 @@ class _MeteredReranker:
 
     async def rerank(self, question: str, texts: Sequence[str]) -> RerankScores:
         """See the port."""
-        return await self._models.ask(
+        return await self._models.call(
             self._caller,
             lambda: self._reranker.rerank(question, texts),
             purpose="rerank",

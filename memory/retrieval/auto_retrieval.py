@@ -20,8 +20,8 @@ from mnestic.memory.quotations import quoted, quoted_block
 from mnestic.memory.retrieval.notes import Note
 from mnestic.memory.retrieval.queries import RetrievedEntry
 from mnestic.memory.retrieval.retrieval_log import (
-    InjectedMemory,
-    InjectedNote,
+    LoggedMemory,
+    LoggedNote,
     RetrievalLogEntry,
     Skipped,
     preview_of,
@@ -119,15 +119,15 @@ class AutoRetrieval(AutoRetrievalHits):
         notes = [note.model_dump(mode="json") for note in self.notes]
         return {"memories": memories, "notes": notes, "quoted": self.text}
 
-    def injection(self, message: str, *, channel: str) -> RetrievalLogEntry | None:
+    def log_entry(self, message: str, *, channel: str) -> RetrievalLogEntry | None:
         """What is kept of it for the books; None if nothing was put anywhere, and nothing skipped."""
         if not (self.memories or self.notes or self.skipped):
             return None
         return RetrievalLogEntry(
             channel=channel,
             preview=preview_of(message),
-            memories=tuple(InjectedMemory(id=m.entry_id, score=m.score) for m in self.memories),
-            notes=tuple(InjectedNote(path=note.path) for note in self.notes),
+            memories=tuple(LoggedMemory(id=m.entry_id, score=m.score) for m in self.memories),
+            notes=tuple(LoggedNote(path=note.path) for note in self.notes),
             skipped=self.skipped,
             tokens=self.tokens,
         )
@@ -191,13 +191,13 @@ def note_item(note: Note) -> PromptItem:
     return PromptItem(kind="note", name=note.path, line=line, words=f"{note.path} {note.content}")
 
 
-def without(entries: Sequence[RetrievedEntry], said: Sequence[str]) -> tuple[RetrievedEntry, ...]:
+def excluding(entries: Sequence[RetrievedEntry], said: Sequence[str]) -> tuple[RetrievedEntry, ...]:
     """What was found, but for entries that say just what the prompt holds anyway."""
     known = {_folded(text) for text in said}
     return tuple(one for one in entries if _folded(one.entry.content) not in known)
 
 
-def up_to(memories: Sequence[RetrievedMemory], limit: int) -> tuple[RetrievedMemory, ...]:
+def first_distinct(memories: Sequence[RetrievedMemory], limit: int) -> tuple[RetrievedMemory, ...]:
     """The first memories that say so many different things, with those that only say one of them again.
 
     What says something again takes nobody's place; it is not told, as the ledger says.
@@ -213,12 +213,12 @@ def up_to(memories: Sequence[RetrievedMemory], limit: int) -> tuple[RetrievedMem
     return tuple(first)
 
 
-def count_different(memories: Sequence[RetrievedMemory]) -> int:
+def count_distinct(memories: Sequence[RetrievedMemory]) -> int:
     """How many different things memories say."""
     return len({key_of(memory.content) for memory in memories})
 
 
-def same_as(messages: Sequence[ChannelMessage], said: Sequence[str]) -> frozenset[str]:
+def matching_messages(messages: Sequence[ChannelMessage], said: Sequence[str]) -> frozenset[str]:
     """Which of the last messages are those that are asked: they are the question, and no memories.
 
     They are kept from the search itself, since nothing is as near to a question as the question.

@@ -91,11 +91,11 @@ class SettingStore(Protocol):
 class RetrievalLogStore(Protocol):
     """What was put before messages, append-only."""
 
-    async def add(self, injection: RetrievalLogEntry) -> None:
+    async def add(self, log_entry: RetrievalLogEntry) -> None:
         """Keeps one."""
         ...
 
-    async def list_injections(
+    async def list_entries(
         self, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[StoredLogEntry, ...], str | None]:
         """Injections of the agent, newest first, and the cursor of the next page."""

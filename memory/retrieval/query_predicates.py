@@ -94,7 +94,7 @@ def query_predicates(
     """Which predicates the words of a question ask for, and which share of them does.
 
     Args:
-        words: Those of the question that are telling, and what it has of `doing`; without names.
+        words: Those of the question that are telling, and what it has of `action_words`; without names.
         number: How many of them say what is asked.
         known: Predicates beside the defaults; they are asked for by the words of their names.
     """
@@ -138,7 +138,7 @@ _TYPES = {
 }
 
 
-def doing(words: Collection[str]) -> tuple[str, ...]:
+def action_words(words: Collection[str]) -> tuple[str, ...]:
     """The words of a question by which *like* is something that somebody does; they say nothing else."""
     return tuple(word for word in words if word.casefold() in _DOES)
 

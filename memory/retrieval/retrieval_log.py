@@ -24,7 +24,7 @@ _Told = Annotated[
 ]  # names of files and words of servers may be anything
 
 
-class InjectedMemory(DeferredModel):
+class LoggedMemory(DeferredModel):
     """A memory that was put there, and its score."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -33,7 +33,7 @@ class InjectedMemory(DeferredModel):
     score: float
 
 
-class InjectedNote(DeferredModel):
+class LoggedNote(DeferredModel):
     """A note that was put there."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -58,8 +58,8 @@ class RetrievalLogEntry(DeferredModel):
 
     channel: str
     preview: str
-    memories: tuple[InjectedMemory, ...] = ()
-    notes: tuple[InjectedNote, ...] = ()
+    memories: tuple[LoggedMemory, ...] = ()
+    notes: tuple[LoggedNote, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     tokens: Annotated[int, Field(ge=0)] = 0
 

@@ -59,4 +59,4 @@ class SettingsClient(EntryClient):
     ) -> tuple[tuple[StoredLogEntry, ...], str | None]:
         """What was put before messages, the latest first, and the cursor of the next page."""
         async with self._transaction(write=False) as transaction:
-            return await transaction.injections.list_injections(limit=limit, cursor=cursor)
+            return await transaction.retrieval_log.list_entries(limit=limit, cursor=cursor)

@@ -73,7 +73,7 @@ class ContextClient(RetrievalClient):
         told = self._auto.tell(found, max_tokens=max_tokens)
         self._accessed(told.entry_ids)
         await self._auto.record(
-            lambda: self._transaction(write=True), told.injection(message, channel=channel)
+            lambda: self._transaction(write=True), told.log_entry(message, channel=channel)
         )
         return told
 

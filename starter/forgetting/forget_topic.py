@@ -38,7 +38,7 @@ class TopicForgetting:
     async def preview(self, topic: str) -> TopicForgotten:
         """See `ForgettingClient.preview_forget`."""
         # What is to be forgotten is found whatever the day's budget.
-        embedder = self._models.embedder(self._caller, is_held=False)
+        embedder = self._models.embedder(self._caller, is_budgeted=False)
         meaning = await find_entries_by_meaning(self._caller, topic, embedder=embedder)
         survey = await self._survey(topic, meaning.close)
         return TopicForgotten(

@@ -43,7 +43,7 @@ async def costs_of(
         if until < since:
             raise InvalidInputError(what="until", why="is before since")
         calls = await books.usage.sum_by_model(since, until, agent_id=agent_id)
-        put = await books.injections.sum_between(since, until, agent_id=agent_id)
+        put = await books.retrieval_log.sum_between(since, until, agent_id=agent_id)
     return Costs(
         since=since,
         until=until,

@@ -145,9 +145,9 @@ class PostgresTransaction:
         return self._stores.settings
 
     @property
-    def injections(self) -> RetrievalLogStore:
+    def retrieval_log(self) -> RetrievalLogStore:
         """See the port."""
-        return self._stores.injections
+        return self._stores.retrieval_log
 
     @property
     def forgetting(self) -> ForgettingStore:

@@ -21,7 +21,7 @@ from mnestic.stores.postgres.knowledge.resources import PostgresResourceStore
 from mnestic.stores.postgres.ledger import PostgresLedger
 from mnestic.stores.postgres.models.usage import PostgresUsageStore
 from mnestic.stores.postgres.retrieval.agent_settings import PostgresSettingStore
-from mnestic.stores.postgres.retrieval.retrieval_log import PostgresInjectionStore
+from mnestic.stores.postgres.retrieval.retrieval_log import PostgresRetrievalLogStore
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 
@@ -43,6 +43,6 @@ class TableStores:
         self.plans = PostgresPlanStore(unit)
         self.usage = PostgresUsageStore(unit)
         self.settings = PostgresSettingStore(unit)
-        self.injections = PostgresInjectionStore(unit)
+        self.retrieval_log = PostgresRetrievalLogStore(unit)
         self.forgetting = PostgresForgettingStore(unit)
         self.tool_results = PostgresToolResultStore(unit)

@@ -43,7 +43,7 @@ from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
 from mnestic.stores.postgres.knowledge.resources import RESOURCE
 from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import SETTING
-from mnestic.stores.postgres.retrieval.retrieval_log import INJECTION
+from mnestic.stores.postgres.retrieval.retrieval_log import RETRIEVAL_LOG
 from mnestic.stores.postgres.tables import AuditRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -105,7 +105,7 @@ _HELD: Mapping[str, _Held] = MappingProxyType(
             locked=True,
         ),
         "memory_retrievals": _Held(
-            of=INJECTION,
+            of=RETRIEVAL_LOG,
             key=("id",),
             said=("channel", "preview", "memories", "notes", "skipped"),
             copies=True,

@@ -13,10 +13,10 @@ from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-INJECTION = table(MemoryRetrievalRow)
+RETRIEVAL_LOG = table(MemoryRetrievalRow)
 
 
-class PostgresInjectionStore:
+class PostgresRetrievalLogStore:
     """Implements `mnestic.memory.retrieval.ports.RetrievalLogStore`.
 
     For the audit log an injection is a read: memory stays as it was, and so does its revision.
@@ -25,25 +25,25 @@ class PostgresInjectionStore:
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
-    async def add(self, injection: RetrievalLogEntry) -> None:
+    async def add(self, log_entry: RetrievalLogEntry) -> None:
         """See the port."""
-        values = injection.model_dump(mode="json")
+        values = log_entry.model_dump(mode="json")
         await self._unit.run(
-            insert(INJECTION).values(**self._unit.owner, created_at=func.now(), **values)
+            insert(RETRIEVAL_LOG).values(**self._unit.owner, created_at=func.now(), **values)
         )
-        self._unit.read("retrieval.inject", injection.channel)
+        self._unit.read("retrieval.inject", log_entry.channel)
 
-    async def list_injections(
+    async def list_entries(
         self, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[StoredLogEntry, ...], str | None]:
         """See the port."""
-        found = select(*INJECTION.c).where(self._unit.owned(INJECTION))
+        found = select(*RETRIEVAL_LOG.c).where(self._unit.owned(RETRIEVAL_LOG))
         if cursor is not None:
-            found = found.where(INJECTION.c.id < decode_number_cursor(cursor))
-        page = found.order_by(INJECTION.c.id.desc()).limit(check_limit(limit) + 1)
+            found = found.where(RETRIEVAL_LOG.c.id < decode_number_cursor(cursor))
+        page = found.order_by(RETRIEVAL_LOG.c.id.desc()).limit(check_limit(limit) + 1)
         rows = await self._unit.rows(page)
         self._unit.read("retrieval.list", "*")
-        kept = tuple(_injection(row) for row in rows[:limit])
+        kept = tuple(_log_entry(row) for row in rows[:limit])
         return kept, encode_cursor(str(kept[-1].id)) if len(rows) > limit else None
 
     async def sum_between(
@@ -52,18 +52,18 @@ class PostgresInjectionStore:
         """See the port."""
         summed = select(
             func.count().label("retrievals"),
-            func.coalesce(func.sum(INJECTION.c.tokens), 0).label("tokens"),
+            func.coalesce(func.sum(RETRIEVAL_LOG.c.tokens), 0).label("tokens"),
         ).where(
-            INJECTION.c.tenant_id == self._unit.tenant_id,
-            INJECTION.c.created_at >= since,
-            INJECTION.c.created_at < until,
+            RETRIEVAL_LOG.c.tenant_id == self._unit.tenant_id,
+            RETRIEVAL_LOG.c.created_at >= since,
+            RETRIEVAL_LOG.c.created_at < until,
         )
         if agent_id is not None:
-            summed = summed.where(INJECTION.c.agent_id == agent_id)
+            summed = summed.where(RETRIEVAL_LOG.c.agent_id == agent_id)
         row = await self._unit.row(summed)
         self._unit.read("retrieval.sum", agent_id or "*")
         return InjectedTokens.model_validate(row, from_attributes=True)
 
 
-def _injection(row: Row[Any]) -> StoredLogEntry:
+def _log_entry(row: Row[Any]) -> StoredLogEntry:
     return read_stored(StoredLogEntry, dict(row._mapping), what=f"retrieval {row.id}")  # noqa: SLF001

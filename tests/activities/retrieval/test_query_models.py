@@ -309,7 +309,7 @@ async def test_what_is_to_be_forgotten_is_looked_for_whatever_the_budget(
     await ada.add(ANSWER)
     used_up = models(daily=Budget(tokens=7))
     for topic in ("rivers of Piedmont", "lakes of Piedmont"):
-        embedder = used_up.embedder(caller, is_held=False)
+        embedder = used_up.embedder(caller, is_budgeted=False)
         await find_entries_by_meaning(caller, topic, embedder=embedder)
 
     # The entry gets its vector first, so that it cannot be missed.
@@ -385,7 +385,7 @@ async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_be
     contents = ("The ferry leaves at noon.", "forbidden", "A forbidden river.", ANSWER)
     ids = [(await ada.add(content)).id for content in contents]
     chat_server.answers = refusing("forbidden")
-    embedder = asked.embedder(caller, is_held=False)
+    embedder = asked.embedder(caller, is_budgeted=False)
 
     found = await find_entries_by_meaning(caller, "river", embedder=embedder)
 
@@ -403,7 +403,7 @@ async def test_what_ingestion_could_not_embed_is_named_too(
 ) -> None:
     asked = models()
     (entry_id,) = [(await client(asked).add("forbidden")).id]
-    embedder = asked.embedder(caller, is_held=False)
+    embedder = asked.embedder(caller, is_budgeted=False)
     async with caller(write=True) as transaction:
         nothing = Embedding(entry_id=entry_id, content="forbidden", vector=bytes(8))
         await transaction.entries.embed(embedder.name, [nothing])
@@ -427,5 +427,5 @@ async def test_nothing_is_forgotten_by_meaning_while_no_entry_can_be_embedded(
 
     with pytest.raises(ModelUnavailableError):
         await find_entries_by_meaning(
-            caller, "river", embedder=asked.embedder(caller, is_held=False)
+            caller, "river", embedder=asked.embedder(caller, is_budgeted=False)
         )

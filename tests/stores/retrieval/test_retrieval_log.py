@@ -7,9 +7,9 @@ import pytest
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.retrieval.retrieval_log import (
-    InjectedMemory,
-    InjectedNote,
     InjectedTokens,
+    LoggedMemory,
+    LoggedNote,
     RetrievalLogEntry,
     Skipped,
 )
@@ -18,12 +18,12 @@ from tests.stores.conftest import Begin
 DAY = timedelta(days=1)
 
 
-def injection(preview: str = "Where does Mara live?", *, tokens: int = 40) -> RetrievalLogEntry:
+def log_entry(preview: str = "Where does Mara live?", *, tokens: int = 40) -> RetrievalLogEntry:
     return RetrievalLogEntry(
         channel="whatsapp",
         preview=preview,
-        memories=(InjectedMemory(id="e1", score=0.75),),
-        notes=(InjectedNote(path="People/Mara.md"),),
+        memories=(LoggedMemory(id="e1", score=0.75),),
+        notes=(LoggedNote(path="People/Mara.md"),),
         skipped=(Skipped(source="notes", name="Gone.md", why="is not in the vault"),),
         tokens=tokens,
     )
@@ -32,26 +32,26 @@ def injection(preview: str = "Where does Mara live?", *, tokens: int = 40) -> Re
 async def test_an_injection_is_kept_as_it_was(begin: Begin) -> None:
     async with begin() as transaction:
         now = await transaction.now()
-        await transaction.injections.add(injection())
+        await transaction.retrieval_log.add(log_entry())
 
     async with begin(write=False) as transaction:
-        ((kept,), cursor) = await transaction.injections.list_injections()
+        ((kept,), cursor) = await transaction.retrieval_log.list_entries()
 
-    assert RetrievalLogEntry.model_validate(kept.model_dump()) == injection()
+    assert RetrievalLogEntry.model_validate(kept.model_dump()) == log_entry()
     assert (kept.created_at, cursor) == (now, None)
 
 
 async def test_injections_are_listed_page_by_page_the_latest_first(begin: Begin) -> None:
     for number in range(5):
         async with begin() as transaction:
-            await transaction.injections.add(injection(str(number)))
+            await transaction.retrieval_log.add(log_entry(str(number)))
     async with begin(agent="eve") as transaction:
-        await transaction.injections.add(injection("another agent's"))
+        await transaction.retrieval_log.add(log_entry("another agent's"))
 
     pages, cursor = [], None
     async with begin(write=False) as transaction:
         while True:
-            page, cursor = await transaction.injections.list_injections(limit=2, cursor=cursor)
+            page, cursor = await transaction.retrieval_log.list_entries(limit=2, cursor=cursor)
             pages.append([one.preview for one in page])
             if cursor is None:
                 break
@@ -65,7 +65,7 @@ async def test_injections_are_listed_page_by_page_the_latest_first(begin: Begin)
 async def test_a_cursor_of_another_list_is_refused(begin: Begin, cursor: str) -> None:
     async with begin(write=False) as transaction:
         with pytest.raises(InvalidInputError, match="cursor"):
-            await transaction.injections.list_injections(cursor=cursor)
+            await transaction.retrieval_log.list_entries(cursor=cursor)
 
 
 async def test_memory_stays_at_its_revision(begin: Begin, revision: Callable[[], int]) -> None:
@@ -74,7 +74,7 @@ async def test_memory_stays_at_its_revision(begin: Begin, revision: Callable[[],
     before = revision()
 
     async with begin() as transaction:
-        await transaction.injections.add(injection())
+        await transaction.retrieval_log.add(log_entry())
 
     assert revision() == before == 1
 
@@ -82,17 +82,17 @@ async def test_memory_stays_at_its_revision(begin: Begin, revision: Callable[[],
 async def test_injections_are_summed_between_two_moments(begin: Begin) -> None:
     async with begin() as transaction:
         now = await transaction.now()
-        await transaction.injections.add(injection(tokens=40))
-        await transaction.injections.add(injection(tokens=2))
+        await transaction.retrieval_log.add(log_entry(tokens=40))
+        await transaction.retrieval_log.add(log_entry(tokens=2))
     async with begin(agent="eve") as transaction:
-        await transaction.injections.add(injection(tokens=100))
+        await transaction.retrieval_log.add(log_entry(tokens=100))
 
     async with begin(write=False) as transaction:
-        everyone = await transaction.injections.sum_between(now, now + DAY)
-        ada = await transaction.injections.sum_between(now, now + DAY, agent_id="ada")
-        before = await transaction.injections.sum_between(now - DAY, now)
+        everyone = await transaction.retrieval_log.sum_between(now, now + DAY)
+        ada = await transaction.retrieval_log.sum_between(now, now + DAY, agent_id="ada")
+        before = await transaction.retrieval_log.sum_between(now - DAY, now)
     async with begin(tenant="other", write=False) as transaction:
-        strangers = await transaction.injections.sum_between(now, now + DAY)
+        strangers = await transaction.retrieval_log.sum_between(now, now + DAY)
 
     assert everyone == InjectedTokens(retrievals=3, tokens=142)
     assert ada == InjectedTokens(retrievals=2, tokens=42)

@@ -17,7 +17,7 @@ from mnestic.memory.forgetting.topics import FORGOTTEN
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.predicates import Predicate
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.memory.retrieval.retrieval_log import InjectedNote, RetrievalLogEntry
+from mnestic.memory.retrieval.retrieval_log import LoggedNote, RetrievalLogEntry
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
@@ -226,7 +226,7 @@ async def test_a_channel_that_names_what_is_forgotten_names_it_no_more(
     async with memory.transaction(
         tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
     ) as transaction:
-        await transaction.injections.add(RetrievalLogEntry(channel="paris-trip", preview="Tea?"))
+        await transaction.retrieval_log.add(RetrievalLogEntry(channel="paris-trip", preview="Tea?"))
     assert scan("paris").keys() >= {"resource", "entry", "memory_retrievals"}
 
     shown = await ada.preview_forget("Paris")
@@ -248,13 +248,13 @@ async def test_what_was_put_before_messages_is_counted_and_says_nothing(
     put = RetrievalLogEntry(
         channel="mail",
         preview="When do we fly to Paris?",
-        notes=(InjectedNote(path="Paris.md"), InjectedNote(path="Tea.md")),
+        notes=(LoggedNote(path="Paris.md"), LoggedNote(path="Tea.md")),
         tokens=40,
     )
     async with memory.transaction(
         tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
     ) as transaction:
-        await transaction.injections.add(put)
+        await transaction.retrieval_log.add(put)
 
     await forget(client.memory("ada"), "Paris")
 

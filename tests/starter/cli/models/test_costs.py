@@ -8,8 +8,8 @@ import pytest
 
 from mnestic.memory.models.usage import ModelCall
 from mnestic.memory.retrieval.retrieval_log import (
-    InjectedMemory,
-    InjectedNote,
+    LoggedMemory,
+    LoggedNote,
     RetrievalLogEntry,
     Skipped,
 )
@@ -41,12 +41,12 @@ async def books(memory: PostgresMemory, settings: Settings) -> None:
             put = RetrievalLogEntry(
                 channel="whatsapp",
                 preview=f"{agent} asks",
-                memories=(InjectedMemory(id="e1", score=0.75),),
-                notes=(InjectedNote(path="Profile.md"),),
+                memories=(LoggedMemory(id="e1", score=0.75),),
+                notes=(LoggedNote(path="Profile.md"),),
                 skipped=(Skipped(source="notes", name="Gone.md", why="is not in the vault"),),
                 tokens=400,
             )
-            await transaction.injections.add(put)
+            await transaction.retrieval_log.add(put)
 
 
 @pytest.mark.usefixtures("books")
