@@ -28,11 +28,11 @@ from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.forgetting.steps import ForgettingActivities
-from mnestic.activities.jobs.arrivals import SignalTimeActivities
 from mnestic.activities.jobs.conversations import ConversationActivities
 from mnestic.activities.jobs.endings import EndingActivities
 from mnestic.activities.jobs.forks import ForkActivities
 from mnestic.activities.jobs.memories import MemoryActivities
+from mnestic.activities.jobs.signal_times import SignalTimeActivities
 from mnestic.activities.jobs.thoughts import ThinkActivities
 from mnestic.activities.jobs.tools import ToolActivities
 from mnestic.activities.jobs.waits import WaitActivities
@@ -115,10 +115,10 @@ def activities_of(
         waits.open_wait,
         waits.extend_wait,
         waits.restore,
-        SignalTimeActivities().find_arrival,
+        SignalTimeActivities().find_signal_time,
         ForkActivities(memory).fork,
         thoughts.think,
-        ToolActivities(memory).keep_result,
+        ToolActivities(memory).store_result,
         ToolActivities(memory).load_result,
         EndingActivities(memory, summariser, prices=known).end_job,
         ConversationActivities(memory).read_session,

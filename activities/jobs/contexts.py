@@ -1,7 +1,7 @@
 """Reading what a job remembers beside its session."""
 
 from mnestic.activities.operations import OperationInput
-from mnestic.memory.jobs.contexts import ContextSelection, JobContext, SealedTail
+from mnestic.memory.jobs.contexts import ContextSelection, JobContext, PinnedEpisodes
 from mnestic.memory.jobs.recalls import EpisodeSelection, RecallQuery
 from mnestic.memory.ports import Transaction
 from mnestic.memory.retrieval.ports import Retriever
@@ -13,7 +13,7 @@ async def load_context(
     request: OperationInput,
     *,
     select: ContextSelection,
-    sealed_tail: SealedTail | None,
+    sealed_tail: PinnedEpisodes | None,
 ) -> JobContext:
     """The latest episodes, and the job's read set with the values that it has seen."""
     job_id = request.operation.job_id

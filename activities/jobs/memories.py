@@ -16,7 +16,7 @@ from mnestic.activities.models.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.contexts import SealedTail
+from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.recalls import RecallQuery
 from mnestic.memory.jobs.records import RecordRef
@@ -47,7 +47,7 @@ class RememberInput(OperationInput):
     learn: bool = False
     tool_call: ToolCall | None = None
     results: dict[str, Any] = Field(default_factory=dict)
-    sealed_tail: SealedTail | None = None
+    sealed_tail: PinnedEpisodes | None = None
 
 
 class RememberResult(BaseModel):
@@ -71,7 +71,7 @@ class RecallInput(OperationInput):
     save_as: str
     templates: bool = False
     results: dict[str, Any] = Field(default_factory=dict)
-    sealed_tail: SealedTail | None = None
+    sealed_tail: PinnedEpisodes | None = None
 
 
 class RecallResult(BaseModel):

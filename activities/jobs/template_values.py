@@ -10,7 +10,7 @@ from typing import Any
 from mnestic.activities.jobs.contexts import load_context
 from mnestic.activities.jobs.tools import load_results
 from mnestic.activities.operations import OperationInput
-from mnestic.memory.jobs.contexts import ContextSelection, JobContext, SealedTail
+from mnestic.memory.jobs.contexts import ContextSelection, JobContext, PinnedEpisodes
 from mnestic.memory.jobs.templates import names_under, resolve
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.ports import Transaction
@@ -37,7 +37,7 @@ async def load_values(
     *,
     value: Any,
     results: Mapping[str, Any],
-    sealed_tail: SealedTail | None,
+    sealed_tail: PinnedEpisodes | None,
 ) -> TemplateValues:
     """What the templates of a value may find; the job's context is read where one names it.
 

@@ -17,7 +17,7 @@ from mnestic.activities.models.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.contexts import ContextSelection, JobContext, SealedTail
+from mnestic.memory.jobs.contexts import ContextSelection, JobContext, PinnedEpisodes
 from mnestic.memory.jobs.templates import as_text
 from mnestic.memory.jobs.working_memory import Message, WorkingMemory
 from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_facts
@@ -58,7 +58,7 @@ class ThinkInput(OperationInput):
     retrieve: AutoSelection | None = None
     learn: bool = False
     context: ContextSelection | None = None
-    sealed_tail: SealedTail | None = None
+    sealed_tail: PinnedEpisodes | None = None
 
 
 class ThinkResult(BaseModel):

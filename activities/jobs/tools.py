@@ -40,7 +40,7 @@ class ToolActivities:
         self._memory = memory
 
     @activity.defn(name="mnestic.keep_result")
-    async def keep_result(self, asked: StoreResultInput) -> ToolResultRef:
+    async def store_result(self, asked: StoreResultInput) -> ToolResultRef:
         """Keeps a result; what a job holds from then on is the reference.
 
         Idempotent: by the operation's key, in the transaction of the write.

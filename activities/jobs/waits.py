@@ -10,7 +10,7 @@ from mnestic.activities.jobs.contexts import load_context
 from mnestic.activities.jobs.restores import restore_wait
 from mnestic.activities.operations import OperationInput, run_once
 from mnestic.memory.errors import ResumeRefusedError, StaleVersionError
-from mnestic.memory.jobs.contexts import ContextSelection, SealedTail
+from mnestic.memory.jobs.contexts import ContextSelection, PinnedEpisodes
 from mnestic.memory.jobs.snapshots import SnapshotParts, SnapshotRef
 from mnestic.memory.jobs.waits import (
     TIMEOUT,
@@ -39,7 +39,7 @@ class OpenWaitInput(OperationInput):
     form: dict[str, Any] | None = None
     opened_at: datetime
     deadline: datetime
-    sealed_tail: SealedTail | None = None
+    sealed_tail: PinnedEpisodes | None = None
 
     @property
     def request_hash(self) -> str:

@@ -5,16 +5,16 @@ These values cross Temporal, so they hold ids, references and small payloads, ne
 
 from typing import Any
 
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import AliasChoices, AwareDatetime, ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.jobs.contexts import SealedTail
+from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.waits import (
+    DeferredRequest,
     ForkOrigin,
     JobState,
     JobWait,
-    KeptRequest,
     OpenWait,
     ResumeReceipt,
     ResumeRequest,
@@ -36,7 +36,7 @@ class AgentMemoryState(DeferredModel):
     refused: tuple[str, ...] = ()
     attention: str | None = None
     paused: bool = False
-    sealed_tail: SealedTail | None = None
+    sealed_tail: PinnedEpisodes | None = None
 
 
 class JobProgress(DeferredModel):
@@ -91,7 +91,10 @@ class JobStatus(DeferredModel):
     node: str
     waits: int
     attention: str | None = None
-    kept: tuple[KeptRequest, ...] = ()
+    # A worker or a client of an earlier version says `kept`.
+    deferred: tuple[DeferredRequest, ...] = Field(
+        (), validation_alias=AliasChoices("kept", "deferred"), serialization_alias="kept"
+    )
     open_wait: OpenWait | None = None
     refused: tuple[str, ...] = ()
     receipts: tuple[ResumeReceipt, ...] = ()
@@ -115,14 +118,14 @@ class JobSummary(DeferredModel):
 class JobDescription(JobSummary):
     """A job with its waits, from Temporal and from the store.
 
-    `waits` are the latest, after `earlier_waits`. `kept` are requests by signal for which the open wait could
+    `waits` are the latest, after `earlier_waits`. `deferred` are requests by signal for which the open wait could
     not be restored; `failing` is what is being tried again, with its last failure: activities, and the workflow's own task.
     `failure` is why a job failed, with its node; `run_id` is none of a job that Temporal has forgotten.
     """
 
     plan: str
     attention: str | None = None
-    kept: tuple[KeptRequest, ...] = ()
+    deferred: tuple[DeferredRequest, ...] = ()
     forked_from: str | None = None
     failing: tuple[str, ...] = ()
     failure: str | None = None

@@ -25,7 +25,7 @@ _RECORDS_SHARE = 0.5  # of the budget, for records; episodes get what those leav
 _MOST_RECORDS = 200  # far more than fit into a prompt
 
 
-class SealedTail(DeferredModel):
+class PinnedEpisodes(DeferredModel):
     """The snapshot whose episodes a job remembers instead of today's, after a wait of policy `pinned`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
 from mnestic.memory.canonical import check_json, check_size, check_text
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.contexts import SealedTail
+from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.forms import check_payload
 from mnestic.memory.jobs.snapshots import Drift, SnapshotRef
 from mnestic.memory.scope import Scope
@@ -96,7 +96,7 @@ class ResumeRequest(DeferredModel):
     override: Override | None = None
 
 
-class KeptRequest(DeferredModel):
+class DeferredRequest(DeferredModel):
     """A request by signal that a job keeps since its wait could not be restored; the payload is not told."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -194,10 +194,10 @@ class Restored(DeferredModel):
 
 
 def episodes_after_restore(
-    wait: OpenWait, restored: Restored, *, before: SealedTail | None
-) -> SealedTail | None:
+    wait: OpenWait, restored: Restored, *, before: PinnedEpisodes | None
+) -> PinnedEpisodes | None:
     """Whose episodes a job goes by after a wait; None: today's. A strict wait leaves it as it was."""
-    sealed = SealedTail(snapshot_id=wait.snapshot.id, sha256=wait.snapshot.sha256)
+    sealed = PinnedEpisodes(snapshot_id=wait.snapshot.id, sha256=wait.snapshot.sha256)
     is_sealed = restored.policy == "pinned" or (restored.policy == "strict" and before is not None)
     return sealed if is_sealed else None
 

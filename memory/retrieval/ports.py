@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
-    from mnestic.memory.jobs.contexts import SealedTail
+    from mnestic.memory.jobs.contexts import PinnedEpisodes
     from mnestic.memory.jobs.recalls import Recalled, RecallQuery
     from mnestic.memory.ports import Transaction
     from mnestic.memory.retrieval.notes import NoteResults, NoteSelection
@@ -133,7 +133,7 @@ class Retriever(Protocol):
         *,
         scope: Scope,
         job_id: str | None,
-        sealed_tail: SealedTail | None = None,
+        sealed_tail: PinnedEpisodes | None = None,
     ) -> Recalled:
         """What the query asks for, in a stable order.
 

@@ -149,7 +149,7 @@ def _summary(found: WorkflowExecution) -> JobSummary:
 
 def _attention(header: dict[str, Any]) -> dict[str, Any]:
     """Why a job needs attention, and which requests it keeps meanwhile."""
-    return {"attention": header.get("attention"), "kept": header.get("kept", ())}
+    return {"attention": header.get("attention"), "deferred": header.get("kept", ())}
 
 
 def _keyword(found: WorkflowExecution, name: str) -> str | None:

@@ -123,7 +123,7 @@ class AgentJob:
             node=self._cursor,
             waits=self._memory.waits,
             attention=self._memory.attention,
-            kept=self._memory.inbox.kept,
+            deferred=self._memory.inbox.deferred,
             open_wait=self._memory.open_wait,
             refused=self._memory.inbox.refused,
             receipts=self._memory.inbox.receipts,
@@ -335,7 +335,7 @@ class AgentJob:
     def _room_beside(self, wait: Any) -> int:
         """Bytes that results may take in a new run, beside what a wait says and requests to come."""
         rest = _size(self._carried(self._memory.state, results={})) + len(canonical_json(wait))
-        return LARGEST_INPUT - _FOR_A_WAIT - rest - self._memory.inbox.room_bytes
+        return LARGEST_INPUT - _FOR_A_WAIT - rest - self._memory.inbox.free_bytes
 
     def _continue_as_new(self, memory: AgentMemoryState) -> None:
         """Goes on in a new run, by the newest build of the worker.

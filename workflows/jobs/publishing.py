@@ -9,7 +9,7 @@ from temporalio.common import SearchAttributeKey
 
 from mnestic.memory.jobs.forms import form_fields
 from mnestic.memory.jobs.resume_commands import resume_command
-from mnestic.memory.jobs.waits import JobState, KeptRequest, OpenWait, ResumeRequest
+from mnestic.memory.jobs.waits import DeferredRequest, JobState, OpenWait, ResumeRequest
 from mnestic.memory.names import JOB_HEADER
 from mnestic.memory.scope import Scope
 
@@ -20,7 +20,7 @@ SESSION_ID = SearchAttributeKey.for_keyword("SessionId")
 WAIT_KEY = SearchAttributeKey.for_keyword("WaitKey")
 WAIT_DEADLINE = SearchAttributeKey.for_datetime("WaitDeadline")
 _LONGEST_FORM = 2_000  # characters; a card stays readable
-_KEPT_TOLD = 20  # the first; a memo stays small
+_MAX_DEFERRED_SHOWN = 20  # the first; a memo stays small
 
 
 def publish_started(scope: Scope) -> None:
@@ -78,15 +78,15 @@ def publish_attention(
     scope: Scope,
     why: str,
     request: ResumeRequest | None,
-    kept: tuple[KeptRequest, ...],
+    deferred: tuple[DeferredRequest, ...],
 ) -> None:
     """The job is parked because its snapshot was not verified, or a strict wait found drift.
 
     `request` is the one that has just met that, if it was one.
     """
     _publish("needs_attention", wait_key=wait.key, deadline=wait.deadline)
-    _publish_header(wait, attention=why, request=request, kept=kept)
-    told = kept[:_KEPT_TOLD]
+    _publish_header(wait, attention=why, request=request, deferred=deferred)
+    told = deferred[:_MAX_DEFERRED_SHOWN]
     asked = ", ".join(f"`{_cell(each.request_id)}` ({_cell(each.outcome)})" for each in told)
     text = f"{why}\n\nKept: {asked}" if asked else why
     workflow.set_current_details(_card(wait, scope, title="Needs attention", text=text))
@@ -107,7 +107,7 @@ def _publish_header(
     *,
     attention: str | None = None,
     request: ResumeRequest | None = None,
-    kept: tuple[KeptRequest, ...] = (),
+    deferred: tuple[DeferredRequest, ...] = (),
 ) -> None:
     workflow.upsert_memo(
         {
@@ -119,7 +119,7 @@ def _publish_header(
                 "schema_version": wait.snapshot.schema_version,
                 "attention": attention,
                 "request_id": request.request_id if request else None,
-                "kept": [each.model_dump() for each in kept[:_KEPT_TOLD]],
+                "kept": [each.model_dump() for each in deferred[:_MAX_DEFERRED_SHOWN]],
             }
         }
     )

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-_KEPT = 20
+_MAX_REFUSALS = 20
 _LONGEST_ID, _LONGEST_WHY = 256, 500  # a new run carries what is told, and the status shows it
-_HEARD = "refusals-heard"  # the patch: runs before it forget refusals that an update has not heard
+_AWAITED_REFUSALS = (
+    "refusals-heard"  # the patch: runs before it forget refusals that an update has not heard
+)
 
 
 class Refusals:
@@ -52,14 +54,14 @@ class Refusals:
         """Nobody hears an answer, so the status tells why; the log does not, as it may quote the payload."""
         named = _cut(request_id, _LONGEST_ID)
         workflow.logger.warning("signal refused", extra={"request_id": named})
-        self.told = (*self.told, f"{named}: {_cut(why, _LONGEST_WHY)}")[-_KEPT:]
+        self.told = (*self.told, f"{named}: {_cut(why, _LONGEST_WHY)}")[-_MAX_REFUSALS:]
 
     def note(self, request_id: str, failure: ApplicationError) -> None:
         """Keeps it for updates of the same request that still wait for their receipt."""
         self._failures[request_id] = failure
-        over = len(self._failures) - _KEPT
+        over = len(self._failures) - _MAX_REFUSALS
         if over > 0:
-            hears = workflow.patched(_HEARD)
+            hears = workflow.patched(_AWAITED_REFUSALS)
             spare = [known for known in self._failures if not (hears and self.is_awaited(known))]
             for known in spare[:over]:
                 del self._failures[known]

@@ -66,7 +66,7 @@ class JobRenewal:
         assert self._renew is not None
         if not patient and not workflow.all_handlers_finished():
             return
-        self._inbox.release()
+        self._inbox.release_updates()
         try:
             if not workflow.all_handlers_finished():
                 await workflow.wait_condition(
@@ -79,4 +79,4 @@ class JobRenewal:
         if self._inbox.taken is None and not self._put_off:
             self._renew()
             self._put_off = True  # what the job carries was too large
-        self._inbox.hold()
+        self._inbox.accept_updates()

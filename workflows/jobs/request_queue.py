@@ -23,7 +23,7 @@ class RequestQueue:
         return iter(tuple(self._requests.values()))
 
     @property
-    def room_bytes(self) -> int:
+    def free_bytes(self) -> int:
         """What it may still take."""
         return _LARGEST_BYTES - self._size_bytes
 
@@ -42,7 +42,7 @@ class RequestQueue:
 
     def refusal(self, request: ResumeRequest) -> str | None:
         """Why there is no room for a request, or None if there is."""
-        if _size(request) <= self.room_bytes:
+        if _size(request) <= self.free_bytes:
             return None
         return f"the requests kept for the next wait would be over {_LARGEST_BYTES} bytes"
 

@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.waits import (
-    KeptRequest,
+    DeferredRequest,
     OpenWait,
     ResumeReceipt,
     ResumeRequest,
@@ -26,7 +26,7 @@ from mnestic.workflows.jobs.delivery_order import after_acceptance
 from mnestic.workflows.jobs.refusals import Refusals
 from mnestic.workflows.jobs.request_queue import RequestQueue
 
-_RECEIPTS_KEPT = 100  # older ones are found in the wait's row
+_MAX_RECEIPTS = 100  # older ones are found in the wait's row
 _EARLY = "early-signals"  # the patch: runs before it refuse a signal that names the next wait
 _ORDER = "requests-in-order"  # the patch: runs before it put what they put back behind the others
 _SENDERS = "senders-of-kept"  # the patch: in runs before it all that was kept has come by signal
@@ -80,16 +80,16 @@ class ResumeInbox:
 
     @property
     def queued(self) -> tuple[ResumeRequest, ...]:
-        """Signals that came while no wait was free, and name none or the next, and those of `kept`."""
+        """Signals that came while no wait was free, and name none or the next, and those of `deferred`."""
         return tuple(self._queue)
 
     @property
-    def kept(self) -> tuple[KeptRequest, ...]:
+    def deferred(self) -> tuple[DeferredRequest, ...]:
         """Signals for which the open wait could not be restored, in their order; each names it."""
         return tuple(
-            KeptRequest(request_id=request.request_id, outcome=request.outcome)
+            DeferredRequest(request_id=request.request_id, outcome=request.outcome)
             for request in self._queue
-            if self._is_kept(request)
+            if self._is_deferred(request)
         )
 
     @property
@@ -98,9 +98,9 @@ class ResumeInbox:
         return self._refusals.told
 
     @property
-    def room_bytes(self) -> int:
+    def free_bytes(self) -> int:
         """What the requests that a job carries into a new run may still take."""
-        return self._queue.room_bytes
+        return self._queue.free_bytes
 
     @property
     def receipts(self) -> tuple[ResumeReceipt, ...]:
@@ -116,15 +116,15 @@ class ResumeInbox:
         self._wait, self._opening, self._timed_out = wait, None, False
         for request in self._queue:
             waits_on = request.wait_id is None and self._taken is not None
-            if not (waits_on or request.wait_id == self.next_wait_id or self._is_kept(request)):
+            if not (waits_on or request.wait_id == self.next_wait_id or self._is_deferred(request)):
                 self._queue.drop(request)
                 self._receive(request)
 
     def try_again(self) -> None:
         """Takes the first request that is kept for the open wait, unless another one is taken."""
-        kept = next(filter(self._is_kept, self._queue), None)
-        if kept is not None and self._taken is None:
-            self._take(kept, by_signal=True)
+        deferred = next(filter(self._is_deferred, self._queue), None)
+        if deferred is not None and self._taken is None:
+            self._take(deferred, by_signal=True)
 
     def close(self, receipt: ResumeReceipt | None) -> None:
         """Ends the wait; who asked for it gets the receipt.
@@ -136,23 +136,23 @@ class ResumeInbox:
             self._receipts[receipt.request_id] = receipt
         taken, self._taken = self._taken, None
         if taken is not None and (receipt is None or receipt.request_id != taken.request_id):
-            self._turn_away(taken, receipt)
+            self._refuse_taken(taken, receipt)
         for request in filter(self._names_open_wait, self._queue):
             self._queue.drop(request)
             if receipt is None or receipt.request_id != request.request_id:
                 self._refuse_signal(request, self._over_by(receipt))
-        while len(self._receipts) > _RECEIPTS_KEPT:
+        while len(self._receipts) > _MAX_RECEIPTS:
             del self._receipts[next(iter(self._receipts))]
         self._wait, self._timed_out = None, False
 
-    def release(self) -> None:
+    def release_updates(self) -> None:
         """Lets go of updates that wait for the receipt of a request which is kept for a later wait.
 
         They are to be sent again: the job is about to go on in a new run, which has their request.
         """
         self._released = True
 
-    def hold(self) -> None:
+    def accept_updates(self) -> None:
         """Takes updates again: the job stays in its run."""
         self._released = False
 
@@ -166,8 +166,8 @@ class ResumeInbox:
             return
         if self._taken_by_signal and self._queue.find(taken.request_id) is None:
             of_wait = taken.model_copy(update={"wait_id": self._wait.wait_id if self._wait else ""})
-            kept = keep and taken.override is None and self._keep(of_wait) is None
-            if not kept:
+            deferred = keep and taken.override is None and self._keep(of_wait) is None
+            if not deferred:
                 self._refusals.tell(taken.request_id, failure.message)
         self._refusals.note(taken.request_id, failure)
 
@@ -175,7 +175,7 @@ class ResumeInbox:
         """The request that was taken had come after the deadline; its time was up."""
         taken, self._taken, self._timed_out = self._taken, None, True
         if taken is not None:
-            self._turn_away(taken, None)
+            self._refuse_taken(taken, None)
 
     def move(self, wait: OpenWait) -> None:
         """The open wait has got a later deadline."""
@@ -222,7 +222,7 @@ class ResumeInbox:
         self._check_update(request, is_late=self.is_past())
 
     def _check_update(self, request: ResumeRequest, *, is_late: bool) -> None:
-        request = self._as_kept(request)
+        request = self._deferred_or_given(request)
         if self._controls.paused:
             why: str | None = "it is paused; unpause it first"
         elif self._is_for_the_next(request):
@@ -241,7 +241,7 @@ class ResumeInbox:
             if self._is_for_the_next(request):
                 self._keep(request)
             else:
-                self._take(self._as_kept(request))
+                self._take(self._deferred_or_given(request))
         request_id = request.request_id
         with self._refusals.awaited(request_id):
             await workflow.wait_condition(
@@ -274,7 +274,7 @@ class ResumeInbox:
             self._taken_by_signal |= taken  # its sender has given up waiting for the update
             return
         if self._queue.find(request.request_id) is not None:
-            request = self._as_kept(request)
+            request = self._deferred_or_given(request)
             if self._refusal(request) is None:
                 self._take(request, by_signal=True)
             return
@@ -290,7 +290,7 @@ class ResumeInbox:
         else:
             self._refuse_signal(request, why)
 
-    def _turn_away(self, request: ResumeRequest, receipt: ResumeReceipt | None) -> None:
+    def _refuse_taken(self, request: ResumeRequest, receipt: ResumeReceipt | None) -> None:
         """A request that was taken for a wait which had ended before."""
         why = self._over_by(receipt)
         if self._refusals.is_awaited(request.request_id):
@@ -372,20 +372,20 @@ class ResumeInbox:
 
     def _is_queued(self, request: ResumeRequest) -> bool:
         """Whether it is kept for a later wait."""
-        kept = self._queue.find(request.request_id)
-        return kept is not None and not self._is_kept(kept)
+        deferred = self._queue.find(request.request_id)
+        return deferred is not None and not self._is_deferred(deferred)
 
-    def _is_kept(self, queued: ResumeRequest) -> bool:
+    def _is_deferred(self, queued: ResumeRequest) -> bool:
         """Whether the open wait could not be restored for it."""
         return self.needs_attention and self._names_open_wait(queued)
 
     def _names_open_wait(self, request: ResumeRequest) -> bool:
         return self._wait is not None and request.wait_id == self._wait.wait_id
 
-    def _as_kept(self, request: ResumeRequest) -> ResumeRequest:
+    def _deferred_or_given(self, request: ResumeRequest) -> ResumeRequest:
         """What was kept under the request's id, with the override that comes now; else the request."""
-        kept = self._queue.find(request.request_id)
-        return kept.model_copy(update={"override": request.override}) if kept else request
+        deferred = self._queue.find(request.request_id)
+        return deferred.model_copy(update={"override": request.override}) if deferred else request
 
     def _busy_with(self) -> str | None:
         """Why the open wait takes no request any more."""

@@ -96,7 +96,7 @@ class StoredResults:
             node=node_id,
             result=result,
         )
-        return await _settled_local(ToolActivities.keep_result, asked)
+        return await _settled_local(ToolActivities.store_result, asked)
 
 
 async def _settled_local(method: Method[Asked, Result], asked: Asked) -> Result:

@@ -36,9 +36,9 @@ from mnestic.memory.names import EXTEND_WAIT, RESUMPTION_CONTEXT, wait_id
 from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import cause_of, is_of_this_version, run_activity, run_local_first
 from mnestic.workflows.handlers import answer_query, take_update
-from mnestic.workflows.jobs.arrivals import arrived_late
 from mnestic.workflows.jobs.controls import JobControls
 from mnestic.workflows.jobs.delivery_order import after_signals
+from mnestic.workflows.jobs.late_requests import arrived_late
 from mnestic.workflows.jobs.operation_keys import OperationKeys
 from mnestic.workflows.jobs.publishing import (
     publish_attention,
@@ -53,7 +53,7 @@ from mnestic.workflows.jobs.resumes import LATE, ResumeInbox
 _TRY_AGAIN = timedelta(days=1)
 _LATE_EXTENSIONS = "late-extensions"  # the patch: runs before it extend a wait whose time is up
 _GIVEN_UP = "given-up-openings"  # the patch: runs before it forget a wait that is given up so early
-_KEPT = "kept-requests"  # the patch: runs before it end a wait that needs attention by its timeout
+_DEFERS = "kept-requests"  # the patch: runs before it time out a wait that needs attention
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ class JobWaits:
         self._extended = False
         self._context: ResumptionContext | None = None
         self._key: str | None = None  # of what is waited for in this run
-        self._begun: str | None = None  # the key of a wait that was given up while it was opened
+        self._given_up: str | None = None  # the key of a wait that was given up while it was opened
         self.count = self._carried = state.waits
         self.sealed_tail = state.sealed_tail  # whose episodes the job goes by; None: today's
         self.open = state.open_wait
@@ -132,7 +132,7 @@ class JobWaits:
     def _check_is_free(self, key: str) -> None:
         """Whether no other wait is under way, nor open since its call was given up."""
         given_up = self._key is None
-        waits_for = self._key or (self.open.key if self.open else self._begun)
+        waits_for = self._key or (self.open.key if self.open else self._given_up)
         if waits_for is None or (given_up and waits_for == key):
             return
         if given_up and self.open is None:
@@ -192,9 +192,9 @@ class JobWaits:
         except BaseException as error:
             self._inbox.expect(None)
             if isinstance(error, asyncio.CancelledError):
-                self._begun = terms.key  # its row may be there
+                self._given_up = terms.key  # its row may be there
             raise
-        self.count, self._begun = number, None
+        self.count, self._given_up = number, None
         self._inbox.next_wait_id = wait_id(self._keys.job_id, number + 1)
         return OpenWait(
             wait_id=wait,
@@ -215,7 +215,7 @@ class JobWaits:
             if self._renewal.is_due(suggestion_counts=modern):
                 await self._renewal.go_on(patient=True)
             if self._controls.paused:
-                await self._hold(modern=modern)
+                await self._stay_paused(modern=modern)
                 continue
             wait, self._extended = self._opened, False
             has_ended = await self._inbox.next_request(
@@ -228,14 +228,14 @@ class JobWaits:
             async with self._lock:  # a later deadline that is being written counts
                 if not self._ends():
                     continue
-                await self._turn_away_late()
+                await self._refuse_late()
                 restored = await self._restore(self._opened, self._inbox.taken, terms)
             if restored is not None:
                 return _decision(self._inbox.taken, restored), restored
             if modern:
                 self._inbox.open(self._opened)  # for requests that were kept meanwhile
 
-    async def _turn_away_late(self) -> None:
+    async def _refuse_late(self) -> None:
         """Ends the wait by its timeout, if the request that was taken had come after the deadline."""
         taken = self._inbox.taken
         if taken is None or not self._inbox.is_doubtful or not workflow.patched(LATE):
@@ -263,7 +263,7 @@ class JobWaits:
         except ActivityError as error:
             failure = cause_of(error)
             needs_attention = failure.type != "ResumeRefusedError"
-            self._inbox.fail(failure, keep=needs_attention and workflow.patched(_KEPT))
+            self._inbox.fail(failure, keep=needs_attention and workflow.patched(_DEFERS))
             if needs_attention:
                 self._need_attention(failure.message)
                 self._publish(unanswered=request)
@@ -277,7 +277,7 @@ class JobWaits:
 
     def _waits_for_a_person(self) -> bool:
         """Whether the open wait needs attention, so that its deadline does not count any more."""
-        return self.attention is not None and workflow.patched(_KEPT)
+        return self.attention is not None and workflow.patched(_DEFERS)
 
     def _ends(self) -> bool:
         """Whether the open wait is to be restored: by a request, maybe a kept one, or by its timeout."""
@@ -289,7 +289,7 @@ class JobWaits:
             self._inbox.time_is_up()
         return self._inbox.is_resolved
 
-    async def _hold(self, *, modern: bool) -> None:
+    async def _stay_paused(self, *, modern: bool) -> None:
         """Stays parked while the job is paused; a request that is kept meanwhile comes after it."""
         publish_paused(self._opened)
         alarm = None if self._inbox.is_resolved else self._alarm(self._opened)
@@ -312,7 +312,7 @@ class JobWaits:
             return wait.deadline
         if not self._waits_for_a_person():
             return max(wait.deadline, workflow.now() + _TRY_AGAIN)
-        return workflow.now() + _TRY_AGAIN if self._inbox.kept else None
+        return workflow.now() + _TRY_AGAIN if self._inbox.deferred else None
 
     def _is_stirred(self, *, modern: bool) -> bool:
         paused = self._controls.paused
@@ -328,7 +328,7 @@ class JobWaits:
                 scope=self._scope,
                 why=self.attention,
                 request=unanswered,
-                kept=self._inbox.kept,
+                deferred=self._inbox.deferred,
             )
         else:
             publish_waiting(wait, scope=self._scope)

@@ -325,8 +325,8 @@ def _troubles(job: JobDescription) -> Iterator[str]:
         yield f"Failed: {job.failure}"
     if job.attention:
         yield f"Needs attention: {job.attention}"
-    for kept in job.kept:
-        yield f"Kept: request {kept.request_id}, outcome {kept.outcome}"
+    for request in job.deferred:
+        yield f"Deferred: request {request.request_id}, outcome {request.outcome}"
     for failure in job.failing:
         yield f"Tried again: {failure}"
 

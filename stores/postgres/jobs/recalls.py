@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from mnestic.memory.jobs.contexts import SealedTail
+from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.recalls import EpisodeSelection, Recalled, RecallQuery, RecordSelection
 from mnestic.memory.jobs.records import ReadRecord
@@ -25,7 +25,7 @@ class ScopeRetriever:
         *,
         scope: Scope,
         job_id: str | None,
-        sealed_tail: SealedTail | None = None,
+        sealed_tail: PinnedEpisodes | None = None,
     ) -> Recalled:
         """See the port."""
         reads = await _reads(transaction, query, job_id)
@@ -122,7 +122,7 @@ async def _episodes(
     *,
     scope: Scope,
     job_id: str | None,
-    sealed_tail: SealedTail | None,
+    sealed_tail: PinnedEpisodes | None,
 ) -> tuple[Episode, ...]:
     if selection is None:
         return ()

@@ -294,7 +294,7 @@ async def test_a_template_reaches_into_results_that_the_job_names(
     working: Working,
 ) -> None:
     kept = await ActivityEnvironment().run(
-        ToolActivities(memory).keep_result,
+        ToolActivities(memory).store_result,
         StoreResultInput(
             scope=scope,
             operation=operation(1, "keep_result"),

@@ -22,7 +22,7 @@ def keep(memory: Memory, scope: Scope, operation: Callable[..., Operation]) -> K
         asked = StoreResultInput(
             scope=scope, operation=operation(step, "keep_result"), node="look", result=result
         )
-        return await ActivityEnvironment().run(ToolActivities(memory).keep_result, asked)
+        return await ActivityEnvironment().run(ToolActivities(memory).store_result, asked)
 
     return call
 

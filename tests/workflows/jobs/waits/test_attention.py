@@ -12,7 +12,7 @@ from temporalio.testing import TimeSkipper
 
 from mnestic.memory.errors import ResumeRefusedError, SnapshotUnverifiedError
 from mnestic.memory.jobs.agent_job import JobStatus
-from mnestic.memory.jobs.waits import KeptRequest, Override, ResumeRequest
+from mnestic.memory.jobs.waits import DeferredRequest, Override, ResumeRequest
 from mnestic.memory.names import RESUME, STATUS
 from mnestic.starter.client.mnestic_client import MnesticClient
 
@@ -82,8 +82,8 @@ async def test_a_signal_that_meets_a_rotten_snapshot_is_kept_and_shown(
     job = await client.describe_job(kept)
     told = (await client.job_history(kept)).entries
 
-    shown = (KeptRequest(request_id="r1", outcome="resumed"),)
-    assert (job.kept, (await status_of(kept)).kept) == (shown, shown)
+    shown = (DeferredRequest(request_id="r1", outcome="resumed"),)
+    assert (job.deferred, (await status_of(kept)).deferred) == (shown, shown)
     (parked,) = [entry for entry in told if entry.what == "needs_attention"]
     assert parked.detail["request_id"] == "r1"
 
@@ -96,7 +96,7 @@ async def test_a_signal_that_is_kept_resumes_once_the_snapshot_verifies(
     rot()
     await pass_days(kept, 2)
 
-    assert (held.state, [each.request_id for each in held.kept]) == ("needs_attention", ["r1"])
+    assert (held.state, [each.request_id for each in held.deferred]) == ("needs_attention", ["r1"])
     assert await resumed_by(client, kept) == ["r1"]
     assert await texts(client) == ["one"]
 
@@ -120,7 +120,7 @@ async def test_a_deadline_does_not_end_a_wait_that_needs_attention(
     await client.override_job(job_id, reason="nobody came", outcome="timeout")
 
     assert (job.state, [wait.state for wait in job.waits]) == ("needs_attention", ["waiting"])
-    assert job.kept == ()
+    assert job.deferred == ()
     assert (await client.wait_for_result(job_id)).results["turn"]["outcome"] == "timeout"
 
 
@@ -141,7 +141,7 @@ async def test_an_update_that_was_answered_is_not_kept(
     job = await client.describe_job(job_id)
     receipt = await client.resume_job(job_id, TWO, request_id="r2")
 
-    assert (job.state, job.kept) == ("needs_attention", ())
+    assert (job.state, job.deferred) == ("needs_attention", ())
     assert receipt is not None
     assert await resumed_by(client, job_id) == ["r2"]
 
@@ -163,7 +163,7 @@ async def test_a_new_run_keeps_the_request_and_tries_it_again(
     rot()
     await client.poke_job(kept)
 
-    assert (held.state, [each.request_id for each in held.kept]) == ("needs_attention", ["r1"])
+    assert (held.state, [each.request_id for each in held.deferred]) == ("needs_attention", ["r1"])
     assert await resumed_by(client, kept) == ["r1"]
 
 
@@ -177,7 +177,7 @@ async def test_the_sender_gets_the_receipt_when_it_sends_a_kept_request_again(
 
     receipt = await client.resume_job(kept, ONE, request_id="r1")
 
-    assert [each.request_id for each in held.kept] == ["r1"]
+    assert [each.request_id for each in held.deferred] == ["r1"]
     assert receipt is not None
     assert await resumed_by(client, kept) == ["r1"]
 
@@ -227,7 +227,7 @@ async def test_a_kept_request_is_told_as_refused_when_another_one_resumes(
         await client.resume_job(kept, ONE, request_id="r1", wait_id=f"{kept}/w1")
 
     assert status.refused == (f"r1: wait {kept}/w1 was resumed by r2",)
-    assert (status.kept, status.waits) == ((), 2)
+    assert (status.deferred, status.waits) == ((), 2)
 
 
 async def test_of_requests_that_are_kept_the_first_one_resumes(
@@ -238,7 +238,7 @@ async def test_of_requests_that_are_kept_the_first_one_resumes(
     pass_days: Days,
 ) -> None:
     async def both() -> bool:
-        held = (await client.describe_job(kept)).kept
+        held = (await client.describe_job(kept)).deferred
         return [each.request_id for each in held] == ["r1", "r2"]
 
     await client.resume_job(kept, TWO, request_id="r2", by="signal")
@@ -291,7 +291,7 @@ async def test_an_update_whose_sender_had_to_leave_it_as_a_signal_is_kept(
     job = await until_state(job_id, "needs_attention")
 
     assert receipt is None
-    assert [each.request_id for each in job.kept] == ["r1"]
+    assert [each.request_id for each in job.deferred] == ["r1"]
 
 
 async def test_a_job_whose_wait_the_database_does_not_have_goes_on_by_an_override(

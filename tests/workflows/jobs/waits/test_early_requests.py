@@ -142,7 +142,7 @@ async def test_an_update_for_the_next_wait_that_hears_an_error_does_not_resume_i
         await client.wait_for_result("lost")
 
     (wait,) = (await client.describe_job("lost")).waits
-    assert job.kept == ()
+    assert job.deferred == ()
     assert wait.receipt is not None
     assert wait.receipt.request_id == "r2"
 

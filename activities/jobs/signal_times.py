@@ -40,7 +40,7 @@ class SignalTimeActivities:
     """What a job asks of its own history."""
 
     @activity.defn(name="mnestic.find_arrival")
-    async def find_arrival(self, asked: SignalTimeInput) -> SignalTime:
+    async def find_signal_time(self, asked: SignalTimeInput) -> SignalTime:
         """Looks for the signal among the events of the job's runs, back to when the wait was opened.
 
         Idempotent: it only reads.

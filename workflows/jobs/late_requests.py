@@ -4,7 +4,7 @@ It stands alone because it is in doubt only when no worker was up at the deadlin
 handed what came before and after it at one moment, signals first.
 """
 
-from mnestic.activities.jobs.arrivals import SignalTimeActivities, SignalTimeInput
+from mnestic.activities.jobs.signal_times import SignalTimeActivities, SignalTimeInput
 from mnestic.memory.jobs.waits import OpenWait, ResumeRequest
 from mnestic.workflows.calls import run_local_first
 
@@ -12,6 +12,6 @@ from mnestic.workflows.calls import run_local_first
 async def arrived_late(request: ResumeRequest, *, wait: OpenWait) -> bool:
     """Whether a signal came after the deadline of its wait, by Temporal's clock."""
     asked = SignalTimeInput(request=request, opened_at=wait.snapshot.snapshot_at)
-    arrival = await run_local_first(SignalTimeActivities.find_arrival, asked)
+    arrival = await run_local_first(SignalTimeActivities.find_signal_time, asked)
     # An activity of an earlier version looked in one run only, and told None of what came in another.
     return arrival.came_at is None or arrival.came_at >= wait.deadline
