@@ -4,7 +4,7 @@ from mnestic.activities.operations import OperationInput
 from mnestic.memory.jobs.contexts import ContextSelection, JobContext, PinnedEpisodes
 from mnestic.memory.jobs.recalls import EpisodeSelection, RecallQuery
 from mnestic.memory.ports import Transaction
-from mnestic.memory.retrieval.ports import Retriever
+from mnestic.memory.recall_ports import Retriever
 
 
 async def load_context(

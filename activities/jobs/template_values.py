@@ -14,7 +14,7 @@ from mnestic.memory.jobs.contexts import ContextSelection, JobContext, PinnedEpi
 from mnestic.memory.jobs.templates import names_under, resolve
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.ports import Transaction
-from mnestic.memory.retrieval.ports import Retriever
+from mnestic.memory.recall_ports import Retriever
 
 _OF_CONTEXT = frozenset({"episodes", "records"})
 _FILLED_BYTES = (

@@ -24,7 +24,7 @@ from mnestic.memory.jobs.waits import (
     WaitPolicy,
 )
 from mnestic.memory.ports import Memory, Transaction
-from mnestic.memory.retrieval.ports import Retriever
+from mnestic.memory.recall_ports import Retriever
 
 
 class OpenWaitInput(OperationInput):

@@ -7,9 +7,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
-    from mnestic.memory.jobs.contexts import PinnedEpisodes
-    from mnestic.memory.jobs.recalls import Recalled, RecallQuery
-    from mnestic.memory.ports import Transaction
     from mnestic.memory.retrieval.notes import NoteResults, NoteSelection
     from mnestic.memory.retrieval.retrieval_log import (
         InjectedTokens,
@@ -24,7 +21,6 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         Terms,
         Winners,
     )
-    from mnestic.memory.scope import Scope
 
 
 class SearchStore(Protocol):
@@ -119,24 +115,5 @@ class NoteSource(Protocol):
 
         Raises:
             NotesUnavailableError: the vault as a whole cannot be read, or not in time.
-        """
-        ...
-
-
-class Retriever(Protocol):
-    """Finds what is to be recalled."""
-
-    async def recall(
-        self,
-        transaction: Transaction,
-        query: RecallQuery,
-        *,
-        scope: Scope,
-        job_id: str | None,
-        sealed_tail: PinnedEpisodes | None = None,
-    ) -> Recalled:
-        """What the query asks for, in a stable order.
-
-        With a sealed tail, episodes are those of that snapshot, older ones, and the job's own.
         """
         ...
