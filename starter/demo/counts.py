@@ -50,7 +50,7 @@ SELECT s.sha256, octet_length(s.body), encode(sha256(s.body), 'hex') = s.sha256
 """
 
 
-class SnapshotFound(BaseModel):
+class StoredSnapshot(BaseModel):
     """A stored snapshot."""
 
     model_config = ConfigDict(frozen=True)
@@ -70,7 +70,7 @@ class Count(BaseModel):
     waits: int
     resumed: int
     verified: int
-    snapshots: tuple[SnapshotFound, ...]
+    snapshots: tuple[StoredSnapshot, ...]
 
 
 async def count_writes(
@@ -99,7 +99,7 @@ async def count_writes(
         waits=sum(1 for kind, *_ in found if kind == "wait"),
         resumed=sum(1 for *_, state in snapshots if state == "resumed"),
         verified=sum(1 for *_, verified, _ in snapshots if verified),
-        snapshots=tuple(SnapshotFound(sha256=row[0], bytes=row[1]) for row in snapshots),
+        snapshots=tuple(StoredSnapshot(sha256=row[0], bytes=row[1]) for row in snapshots),
     )
 
 

@@ -23,7 +23,7 @@ from mnestic.memory.knowledge.conversations import Conversation, ConversationSes
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.demo.counts import Count, SnapshotFound, count_writes
+from mnestic.starter.demo.counts import Count, StoredSnapshot, count_writes
 from mnestic.starter.jobs.plans import parse_plan
 
 _SESSION = "demo"
@@ -54,7 +54,7 @@ class DemoReport(BaseModel):
     waits: int
     resumes_sent: int
     resumes_applied: int
-    snapshots: tuple[SnapshotFound, ...]
+    snapshots: tuple[StoredSnapshot, ...]
     restores_verified: int
     drift: tuple[dict[str, Any], ...]
     worker_kills: int

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import platformdirs
 
-from mnestic.starter.embedded.crew import Crew, Part, PartSpec
+from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup, ProcessSpec
 
 CLI_VERSION = "1.9.1"
 BUILD_LIMIT_S = 1800.0
@@ -60,7 +60,7 @@ class Sources:
         return self.cache_dir / "temporal" / f"{CLI_VERSION}-{digest[:12]}" / "temporal"
 
 
-async def download(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
+async def download(draft: Path, sources: Sources, processes: ProcessGroup) -> Path | NotMade:
     """Downloads into the directory `draft`; given up when nothing more comes for too long.
 
     Raises:
@@ -69,12 +69,12 @@ async def download(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
     target = draft / "download"
     target.mkdir()
     module = "mnestic.starter.embedded.sdk_download"
-    spec = PartSpec(
+    spec = ProcessSpec(
         name="the download of Temporal",
         command=(sys.executable, "-P", "-m", module, target),
         log=sources.log,
     )
-    async with _running(spec, crew) as part:
+    async with _running(spec, processes) as part:
         size, since = -1, time.monotonic()
         while await part.wait(POLL_S) is None:
             if (now := _size(target)) != size:
@@ -87,7 +87,7 @@ async def download(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
     return complete[0]
 
 
-async def build(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
+async def build(draft: Path, sources: Sources, processes: ProcessGroup) -> Path | NotMade:
     """Builds in the directory `draft`, from the module's pins alone.
 
     Raises:
@@ -97,7 +97,7 @@ async def build(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
     shutil.copytree(sources.module_dir, module)
     version = f"-X github.com/temporalio/cli/internal/temporalcli.Version={CLI_VERSION}"
     flags = ("-trimpath", "-ldflags", f"-s -w {version}", "-o", program)
-    spec = PartSpec(
+    spec = ProcessSpec(
         name="the build of Temporal",
         command=(str(shutil.which("go", path=sources.path)), "build", *flags, sources.package),
         log=sources.log,
@@ -105,7 +105,7 @@ async def build(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
         cwd=module,
         env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},  # no C compiler is needed
     )
-    async with _running(spec, crew) as part:
+    async with _running(spec, processes) as part:
         exit_code = await part.wait(BUILD_LIMIT_S)
     if exit_code is None:
         return NotMade(f"it was not done after {BUILD_LIMIT_S:.0f} s; its log is {spec.log}")
@@ -116,9 +116,9 @@ async def build(draft: Path, sources: Sources, crew: Crew) -> Path | NotMade:
 
 
 @asynccontextmanager
-async def _running(spec: PartSpec, crew: Crew) -> AsyncIterator[Part]:
+async def _running(spec: ProcessSpec, processes: ProcessGroup) -> AsyncIterator[ManagedProcess]:
     """The started part, which does not outlive the block."""
-    part = await crew.start(spec)
+    part = await processes.start(spec)
     try:
         yield part
     finally:

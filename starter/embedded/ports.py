@@ -42,7 +42,7 @@ def choose_port(
     return next(port for port in ports if port != but_not and is_free(port))
 
 
-def choose_hidden_place() -> tuple[str, int]:
+def choose_socket_folder() -> tuple[str, int]:
     """A loopback address and a free port there that no web page reaches.
 
     Where the system has all of 127.0.0.0/8, as Linux does, the address is this call's own, so that

@@ -24,8 +24,8 @@ import psutil
 import psycopg
 
 from mnestic.memory.errors import DatabaseUnavailableError
-from mnestic.starter.embedded.crew import Crew, Part, PartSpec
 from mnestic.starter.embedded.postgres_account import find_owner
+from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup, ProcessSpec
 from mnestic.starter.embedded.process_mark import ProcessMark
 from mnestic.starter.machine import memory_bytes
 
@@ -66,7 +66,9 @@ class PostgresAddress:
         return f"postgresql://{role}@/{database}?host={host}&port={PORT}"
 
 
-async def start_postgres(data_dir: Path, crew: Crew) -> tuple[Part, PostgresAddress]:
+async def start_postgres(
+    data_dir: Path, processes: ProcessGroup
+) -> tuple[ManagedProcess, PostgresAddress]:
     """Starts Postgres on `data_dir/postgres`, made first when there is none; returns once it answers.
 
     Each start on the same directory has the same address.
@@ -80,11 +82,11 @@ async def start_postgres(data_dir: Path, crew: Crew) -> tuple[Part, PostgresAddr
     cluster = data_dir / "postgres"
     log = data_dir / "logs" / "postgres.log"
     if not cluster.exists():
-        await _make_cluster(cluster, crew, _initdb(programs, log, owner))
+        await _make_cluster(cluster, processes, _initdb(programs, log, owner))
     _check_version(cluster)
     await asyncio.to_thread(_end_leftovers, cluster)
     address = PostgresAddress(_socket_dir(data_dir, owner))
-    spec = PartSpec(
+    spec = ProcessSpec(
         name=NAME,
         command=(programs / "bin" / "postgres", "-D", cluster, *_options(address.socket_dir)),
         log=log,
@@ -95,7 +97,7 @@ async def start_postgres(data_dir: Path, crew: Crew) -> tuple[Part, PostgresAddr
         env=_environment(),
         owner=owner,
     )
-    async with crew.starting(spec) as part:
+    async with processes.starting(spec) as part:
         await _until_ready(part, address)
     return part, address
 
@@ -111,7 +113,7 @@ def _programs() -> Path:
     return Path(spec.origin).parent / f"pginstall{MAJOR_VERSION}"
 
 
-def _initdb(programs: Path, log: Path, owner: tuple[int, int] | None) -> PartSpec:
+def _initdb(programs: Path, log: Path, owner: tuple[int, int] | None) -> ProcessSpec:
     command = (
         programs / "bin" / "initdb",
         "--username=postgres",
@@ -121,7 +123,7 @@ def _initdb(programs: Path, log: Path, owner: tuple[int, int] | None) -> PartSpe
         "--locale-provider=builtin",
         "--builtin-locale=C.UTF-8",  # sorts the same on every machine and after every upgrade
     )
-    return PartSpec(
+    return ProcessSpec(
         name="initdb",
         command=command,
         log=log,
@@ -131,7 +133,7 @@ def _initdb(programs: Path, log: Path, owner: tuple[int, int] | None) -> PartSpe
     )
 
 
-async def _make_cluster(cluster: Path, crew: Crew, initdb: PartSpec) -> None:
+async def _make_cluster(cluster: Path, processes: ProcessGroup, initdb: ProcessSpec) -> None:
     """Makes a cluster beside its place and moves it there whole, so that none is ever half-made."""
     draft = cluster.with_name("postgres.new")
     shutil.rmtree(draft, ignore_errors=True)
@@ -139,7 +141,7 @@ async def _make_cluster(cluster: Path, crew: Crew, initdb: PartSpec) -> None:
     if initdb.owner is not None:
         os.chown(draft, *initdb.owner)
     command = (*initdb.command, f"--pgdata={draft}")
-    part = await crew.start(dataclasses.replace(initdb, command=command))
+    part = await processes.start(dataclasses.replace(initdb, command=command))
     if await part.wait() != 0:
         raise part.crash()
     draft.rename(cluster)
@@ -221,7 +223,7 @@ def _environment() -> dict[str, str]:
     return ours | {"LC_ALL": "C"}
 
 
-async def _until_ready(part: Part, address: PostgresAddress) -> None:
+async def _until_ready(part: ManagedProcess, address: PostgresAddress) -> None:
     deadline = time.monotonic() + READY_LIMIT_S
     while True:
         try:

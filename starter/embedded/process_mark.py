@@ -60,12 +60,12 @@ class ProcessMark(NamedTuple):
             return False
         with contextlib.suppress(psutil.NoSuchProcess):  # it ended meanwhile, as it should
             process.send_signal(self.stop_signal)
-            if not self.wait_gone(self.grace_s):
+            if not self.wait_ended(self.grace_s):
                 process.kill()
-                self.wait_gone(self.grace_s)
+                self.wait_ended(self.grace_s)
         return True
 
-    def wait_gone(self, limit_s: float) -> bool:
+    def wait_ended(self, limit_s: float) -> bool:
         """Waits until the process has ended; False when it still runs after `limit_s` seconds."""
         deadline = time.monotonic() + limit_s
         while (process := self.find()) is not None:

@@ -16,7 +16,6 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from mnestic.memory.errors import ProcessCrashedError, ProvisioningError
-from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.make_temporal import (
     CLI_VERSION,
     NotMade,
@@ -24,6 +23,7 @@ from mnestic.starter.embedded.make_temporal import (
     build,
     download,
 )
+from mnestic.starter.embedded.process_group import ProcessGroup
 
 OLDEST_VERSION = (1, 9, 0)  # the first that can skip time for one workflow
 VERSION_LIMIT_S = 20.0
@@ -35,14 +35,14 @@ MEND = (
 
 
 async def find_temporal(
-    report: Callable[[str], None], crew: Crew, *, sources: Sources | None = None
+    report: Callable[[str], None], processes: ProcessGroup, *, sources: Sources | None = None
 ) -> Path:
     """The program of Temporal's dev server; one line is reported a step.
 
     Raises:
         ProvisioningError: no way worked; names each.
     """
-    search = _Search(report, crew, sources or Sources())
+    search = _Search(report, processes, sources or Sources())
     found = await search.on_path() or search.in_cache()
     if found is None:
         async with search.alone():
@@ -57,10 +57,12 @@ async def find_temporal(
 class _Search:
     """One search, and what it has tried so far."""
 
-    def __init__(self, report: Callable[[str], None], crew: Crew, sources: Sources) -> None:
+    def __init__(
+        self, report: Callable[[str], None], processes: ProcessGroup, sources: Sources
+    ) -> None:
         self.tried: list[str] = []
         self._report = report
-        self._crew = crew
+        self._processes = processes
         self._sources = sources
 
     async def on_path(self) -> Path | None:
@@ -121,14 +123,14 @@ class _Search:
             lock.release()
 
     async def _made(
-        self, how: str, make: Callable[[Path, Sources, Crew], Awaitable[Path | NotMade]]
+        self, how: str, make: Callable[[Path, Sources, ProcessGroup], Awaitable[Path | NotMade]]
     ) -> Path | None:
         cached = self._sources.cached
         for leftover in cached.parent.glob("draft-*"):  # of a process that was killed here
             shutil.rmtree(leftover, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix="draft-", dir=cached.parent) as draft:
             try:
-                made = await make(Path(draft), self._sources, self._crew)
+                made = await make(Path(draft), self._sources, self._processes)
             except ProcessCrashedError as error:
                 made = NotMade(str(error))
             if isinstance(made, Path) and await _version_of(made) is None:

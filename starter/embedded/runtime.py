@@ -19,13 +19,13 @@ from filelock import FileLock, Timeout
 
 from mnestic.memory.errors import ConfigurationError, InUseError
 from mnestic.starter.embedded.connection import connect
-from mnestic.starter.embedded.crew import Crew, Part
 from mnestic.starter.embedded.make_temporal import Sources
 from mnestic.starter.embedded.postgres import start_postgres
+from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.search_attributes import ensure_search_attributes
 from mnestic.starter.embedded.state import RuntimeState, read_last_state, write_state
-from mnestic.starter.embedded.supervisor import RestartPolicy, SupervisedPart, Supervisor
+from mnestic.starter.embedded.supervisor import RestartPolicy, SupervisedProcess, Supervisor
 from mnestic.starter.embedded.temporal_server import start_temporal
 from mnestic.starter.embedded.ui_guard import UiGuard
 from mnestic.starter.embedded.worker_process import WorkerWiring, start_worker_process
@@ -57,11 +57,11 @@ class EmbeddedRuntime:
         self._sources = sources
         self._data_dir = settings.data_dir.expanduser().resolve()
         self._exits = AsyncExitStack()
-        self._crew = Crew(self._data_dir / "logs" / "guardian.log", self._write_down)
+        self._processes = ProcessGroup(self._data_dir / "logs" / "guardian.log", self._write_down)
         self._supervisor = Supervisor(report, restarts)
         self._guard = UiGuard(settings.temporal_ui_url)
-        self._servers: list[SupervisedPart] = []
-        self._worker: SupervisedPart | None = None
+        self._servers: list[SupervisedProcess] = []
+        self._worker: SupervisedProcess | None = None
         me = psutil.Process()
         self._state = RuntimeState(
             pid=me.pid, create_time=me.create_time(), started_at=datetime.now(UTC)
@@ -115,7 +115,7 @@ class EmbeddedRuntime:
             TemporalUnavailableError: it does not poll in time.
         """
         began = time.monotonic()
-        part = await start_worker_process(self._crew, self._wiring())
+        part = await start_worker_process(self._processes, self._wiring())
         self._worker = self._supervisor.supervise(part, self._restart_worker)
         self._report(f"The worker is ready ({time.monotonic() - began:.1f} s)")
         return part.mark.pid
@@ -139,9 +139,9 @@ class EmbeddedRuntime:
             ui_port=last.ui_port if last else None,
         )
         self._exits.callback(self._change, ready=False)
-        await self._exits.enter_async_context(self._crew)
+        await self._exits.enter_async_context(self._processes)
         await self._exits.enter_async_context(self._supervisor)
-        self._supervisor.supervise(self._crew.guardian, self._crew.start_guardian)
+        self._supervisor.supervise(self._processes.guardian, self._processes.start_guardian)
         await _together(self._start_database(), self._start_temporal())
         if self._with_worker:
             await self.start_worker()
@@ -180,7 +180,7 @@ class EmbeddedRuntime:
                 database_url=own.get_secret_value(), database_admin_url=admin.get_secret_value()
             )
         else:
-            part, address = await start_postgres(self._data_dir, self._crew)
+            part, address = await start_postgres(self._data_dir, self._processes)
             self._servers.append(self._supervisor.supervise(part, self._restart_postgres))
             self._change(database_url=address.app_url, database_admin_url=address.admin_url)
             self._report(f"Postgres is ready ({time.monotonic() - began:.1f} s)")
@@ -201,12 +201,12 @@ class EmbeddedRuntime:
             but_not=self._settings.temporal_port,
         )
         self._exits.push_async_callback(self._guard.close)
-        program = await find_temporal(self._report, self._crew, sources=self._sources)
+        program = await find_temporal(self._report, self._processes, sources=self._sources)
         began = time.monotonic()
         server = await start_temporal(
             program,
             self._data_dir,
-            self._crew,
+            self._processes,
             port=self._settings.temporal_port,
             last=self._state.temporal_port,
         )
@@ -221,19 +221,19 @@ class EmbeddedRuntime:
         self._servers.append(self._supervisor.supervise(server.part, restart))
         self._report(f"Temporal is ready ({time.monotonic() - began:.1f} s)")
 
-    async def _restart_postgres(self) -> Part:
-        part, _ = await start_postgres(self._data_dir, self._crew)
+    async def _restart_postgres(self) -> ManagedProcess:
+        part, _ = await start_postgres(self._data_dir, self._processes)
         return part
 
-    async def _restart_temporal(self, program: Path, port: int) -> Part:
-        server = await start_temporal(program, self._data_dir, self._crew, port=port)
+    async def _restart_temporal(self, program: Path, port: int) -> ManagedProcess:
+        server = await start_temporal(program, self._data_dir, self._processes, port=port)
         self._guard.upstream = server.hidden_ui
         return server.part
 
-    async def _restart_worker(self) -> Part:
+    async def _restart_worker(self) -> ManagedProcess:
         for server in self._servers:  # a worker without them would end again
             await server.until_up()
-        return await start_worker_process(self._crew, self._wiring())
+        return await start_worker_process(self._processes, self._wiring())
 
     def _wiring(self) -> WorkerWiring:
         assert self._state.database_url is not None, "the runtime is not started"
@@ -252,7 +252,7 @@ class EmbeddedRuntime:
         self._write_down()
 
     def _write_down(self) -> None:
-        self._state = self._state.model_copy(update={"parts": self._crew.marks})
+        self._state = self._state.model_copy(update={"parts": self._processes.marks})
         write_state(self._data_dir, self._state)
 
 

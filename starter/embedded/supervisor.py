@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Self
 
 from mnestic.memory.errors import MnesticError, ProcessCrashedError
-from mnestic.starter.embedded.crew import Part
+from mnestic.starter.embedded.process_group import ManagedProcess
 
-Start = Callable[[], Awaitable[Part]]
+Start = Callable[[], Awaitable[ManagedProcess]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +32,12 @@ class RestartPolicy:
         return self.first_pause * (1 << (number - 1))
 
 
-class SupervisedPart:
+class SupervisedProcess:
     """A part that is started again whenever it ends by itself."""
 
     def __init__(
         self,
-        part: Part,
+        part: ManagedProcess,
         start: Start,
         *,
         report: Callable[[str], None],
@@ -119,7 +119,7 @@ class Supervisor:
 
     def __init__(self, report: Callable[[str], None], policy: RestartPolicy | None = None) -> None:
         self._report, self._policy = report, policy or RestartPolicy()
-        self._supervised: list[SupervisedPart] = []
+        self._supervised: list[SupervisedProcess] = []
         self._over: asyncio.Future[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -141,9 +141,9 @@ class Supervisor:
         elif self._over is not None:
             self._over.exception()  # whoever waits has it, or nobody did
 
-    def supervise(self, part: Part, start: Start) -> SupervisedPart:
+    def supervise(self, part: ManagedProcess, start: Start) -> SupervisedProcess:
         """Begins with a part that runs; `start` returns another once it is ready."""
-        supervised = SupervisedPart(
+        supervised = SupervisedProcess(
             part, start, report=self._report, policy=self._policy, give_up=self._give_up
         )
         self._supervised.append(supervised)

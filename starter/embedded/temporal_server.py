@@ -18,15 +18,15 @@ from temporalio.service import RPCError
 from mnestic.memory.errors import ProcessCrashedError, TemporalUnavailableError
 from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.starter.embedded.connection import connect, environment_for_embedded
-from mnestic.starter.embedded.crew import Crew, Part, PartSpec
 from mnestic.starter.embedded.ports import (
     LOOPBACK,
-    choose_hidden_place,
     choose_port,
+    choose_socket_folder,
     find_hidden_port,
     is_free,
     listens,
 )
+from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup, ProcessSpec
 from mnestic.starter.embedded.search_attributes import ensure_search_attributes
 
 NAME = "Temporal"
@@ -43,7 +43,7 @@ NO_HOST = "/"  # is in no valid Host header, so that the HTTP API answers nobody
 class TemporalServer:
     """A server that answers, and where. Web pages do not reach `hidden_ui`."""
 
-    part: Part
+    part: ManagedProcess
     port: int
     hidden_ui: tuple[str, int]
 
@@ -54,14 +54,19 @@ class TemporalServer:
 
 
 async def start_temporal(
-    program: Path, data_dir: Path, crew: Crew, *, port: int | None = None, last: int | None = None
+    program: Path,
+    data_dir: Path,
+    processes: ProcessGroup,
+    *,
+    port: int | None = None,
+    last: int | None = None,
 ) -> TemporalServer:
     """Starts the server on `data_dir/temporal.db`; returns once it answers and is set up for jobs.
 
     Args:
         program: The `temporal` command.
         data_dir: The directory of its database and its log.
-        crew: Who starts it.
+        processes: Who starts it.
         port: The port to answer at; None for `last` or else the first free one from 7233 on.
         last: The port of the last time.
 
@@ -73,7 +78,7 @@ async def start_temporal(
     for _ in range(PORT_TRIES):
         ports = _Ports.choose(port, last)
         try:
-            async with crew.starting(_spec(program, data_dir, ports)) as part:
+            async with processes.starting(_spec(program, data_dir, ports)) as part:
                 await _until_ready(part, ports)
         except ProcessCrashedError as error:
             if ports.are_free():
@@ -100,7 +105,7 @@ class _Ports(NamedTuple):
                 last=last,
                 first=FIRST_PORT,
             ),
-            choose_hidden_place(),
+            choose_socket_folder(),
             find_hidden_port(),
         )
 
@@ -110,7 +115,7 @@ class _Ports(NamedTuple):
         return is_free(ui_port, host) and all(is_free(port) for port in others)
 
 
-def _spec(program: Path, data_dir: Path, ports: _Ports) -> PartSpec:
+def _spec(program: Path, data_dir: Path, ports: _Ports) -> ProcessSpec:
     host, ui_port = ports.ui
     flags = {
         "--ip": LOOPBACK,
@@ -138,7 +143,7 @@ def _spec(program: Path, data_dir: Path, ports: _Ports) -> PartSpec:
         ),
     ]
     words = (word for pair in (*flags.items(), *repeated) for word in pair)
-    return PartSpec(
+    return ProcessSpec(
         name=NAME,
         command=(program, "server", "start-dev", *words),
         log=data_dir / "logs" / "temporal.log",
@@ -148,7 +153,7 @@ def _spec(program: Path, data_dir: Path, ports: _Ports) -> PartSpec:
     )
 
 
-async def _until_ready(part: Part, ports: _Ports) -> None:
+async def _until_ready(part: ManagedProcess, ports: _Ports) -> None:
     target = f"{LOOPBACK}:{ports.port}"
     deadline = time.monotonic() + READY_LIMIT_S
     while True:

@@ -17,7 +17,7 @@ from temporalio.service import RPCError
 
 from mnestic.memory.errors import TemporalUnavailableError
 from mnestic.starter.embedded.connection import connect, environment_for_embedded
-from mnestic.starter.embedded.crew import Crew, Part, PartSpec
+from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup, ProcessSpec
 
 NAME = "worker"
 READY_LIMIT_S = 60.0
@@ -49,7 +49,7 @@ class WorkerWiring:
         }
 
 
-async def start_worker_process(crew: Crew, wiring: WorkerWiring) -> Part:
+async def start_worker_process(processes: ProcessGroup, wiring: WorkerWiring) -> ManagedProcess:
     """Starts a worker; returns once it polls.
 
     Raises:
@@ -57,7 +57,7 @@ async def start_worker_process(crew: Crew, wiring: WorkerWiring) -> Part:
         TemporalUnavailableError: it does not poll in time.
     """
     client = await connect(wiring.temporal_address, embedded=wiring.embedded)
-    spec = PartSpec(
+    spec = ProcessSpec(
         name=NAME,
         command=wiring.command,
         log=wiring.data_dir / "logs" / "worker.log",
@@ -65,12 +65,12 @@ async def start_worker_process(crew: Crew, wiring: WorkerWiring) -> Part:
         grace_s=wiring.shutdown_s + 10,
         env=wiring.environment(),
     )
-    async with crew.starting(spec) as part:
+    async with processes.starting(spec) as part:
         await _until_ready(part, client, wiring)
     return part
 
 
-async def _until_ready(part: Part, client: Client, wiring: WorkerWiring) -> None:
+async def _until_ready(part: ManagedProcess, client: Client, wiring: WorkerWiring) -> None:
     deadline = time.monotonic() + READY_LIMIT_S
     while not await _polls(client, part.mark.pid, wiring.task_queue):
         if time.monotonic() > deadline:

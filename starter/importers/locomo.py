@@ -24,7 +24,7 @@ from mnestic.starter.importers.text_files import EXPECTED, decode
 from mnestic.starter.importers.turns import (
     Name,
     Refuse,
-    clean_content,
+    checked_content,
     conversation_of,
     first_problem,
     refuse_or_raise,
@@ -88,7 +88,7 @@ class _SpokenTurn(BaseModel):
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        clean_content(self.said)
+        checked_content(self.said)
         return self
 
     @property

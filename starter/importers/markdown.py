@@ -24,7 +24,7 @@ from mnestic.starter.importers.turns import (
     Refuse,
     conversation_of,
     first_problem,
-    known_by_content,
+    content_keyed,
     refuse_or_raise,
     session_of,
     unique_name,
@@ -194,7 +194,7 @@ class _Reader:
         if at is None:
             return None
         turns = self._turns_of(section.blocks, begins=at)
-        return session_of(name, known_by_content(turns)) if turns else None
+        return session_of(name, content_keyed(turns)) if turns else None
 
     def _turns_of(self, blocks: Sequence[_Block], *, begins: datetime) -> list[Turn]:
         named = [block.spoken.when if block.spoken else None for block in blocks]

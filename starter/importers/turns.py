@@ -48,7 +48,7 @@ def clean_name(text: str) -> str:
     return text
 
 
-def clean_content(text: str) -> str:
+def checked_content(text: str) -> str:
     """A text that is also no longer than a message may be.
 
     Raises:
@@ -61,7 +61,7 @@ def clean_content(text: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(clean_name)]
-Content = Annotated[str, AfterValidator(clean_content)]
+Content = Annotated[str, AfterValidator(checked_content)]
 
 
 def refuse_or_raise(error: InvalidInputError, refuse: Refuse | None) -> None:
@@ -87,7 +87,7 @@ def content_id(kind: TurnKind, speaker: str, text: str, *, at: datetime | None =
     return make_id("said", kind, speaker, told, text)
 
 
-def known_by_content(turns: Sequence[Turn]) -> list[Turn]:
+def content_keyed(turns: Sequence[Turn]) -> list[Turn]:
     """Turns of one session, in the order of the file, known by their words alone and the order of equals."""
     seen: Counter[str] = Counter()
     names = (unique_name(content_id(turn.kind, turn.speaker, turn.text), seen) for turn in turns)

@@ -27,8 +27,8 @@ from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded import postgres, temporal_server
-from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.ports import is_free
+from mnestic.starter.embedded.process_group import ProcessGroup
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings
@@ -69,7 +69,7 @@ class Servers:
         self._data_dir = data_dir
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._crew = Crew(data_dir / "logs" / "guardian.log")
+        self._crew = ProcessGroup(data_dir / "logs" / "guardian.log")
         self._port = free_port()
         self.settings = Settings(data_dir=data_dir)
 

@@ -19,8 +19,8 @@ from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.errors import SnapshotUnverifiedError
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.postgres import _programs, start_postgres
+from mnestic.starter.embedded.process_group import ProcessGroup
 from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -77,8 +77,8 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 async def other_server(folder: Path) -> AsyncIterator[str]:
     """Its superuser's address of another server, in which there is neither a database nor a role of ours."""
-    async with Crew(folder / "guardian.log") as crew:
-        _, address = await start_postgres(folder, crew)
+    async with ProcessGroup(folder / "guardian.log") as processes:
+        _, address = await start_postgres(folder, processes)
         yield address.maintenance_url
 
 

@@ -11,8 +11,8 @@ from mnestic.memory.errors import InUseError
 from mnestic.starter.embedded.ports import (
     BLOCKED_BY_BROWSERS,
     LOOPBACK,
-    choose_hidden_place,
     choose_port,
+    choose_socket_folder,
     find_hidden_port,
     is_free,
     listens,
@@ -67,7 +67,7 @@ def test_two_servers_never_get_one_port(taken: int) -> None:
 
 
 def test_a_hidden_place_is_free_and_blocked_by_browsers() -> None:
-    host, port = choose_hidden_place()
+    host, port = choose_socket_folder()
 
     assert is_free(port, host)
     assert port in BLOCKED_BY_BROWSERS
@@ -75,7 +75,7 @@ def test_a_hidden_place_is_free_and_blocked_by_browsers() -> None:
 
 
 def test_a_hidden_port_is_none_that_is_taken() -> None:
-    host, port = choose_hidden_place()
+    host, port = choose_socket_folder()
     with ExitStack() as stack:
         for other in set(BLOCKED_BY_BROWSERS) - {port}:
             stack.enter_context(socket.create_server((host, other)))

@@ -10,22 +10,22 @@ import pytest
 import pytest_asyncio
 
 from mnestic.memory.errors import DatabaseUnavailableError
-from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.postgres import start_postgres
+from mnestic.starter.embedded.process_group import ProcessGroup
 
 
 @pytest_asyncio.fixture
-async def crew(tmp_path: Path) -> AsyncIterator[Crew]:
-    async with Crew(tmp_path / "guardian.log") as crew:
-        yield crew
+async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
+        yield processes
 
 
-async def test_it_listens_on_a_private_socket_only(tmp_path: Path, crew: Crew) -> None:
-    _, address = await start_postgres(tmp_path, crew)
+async def test_it_listens_on_a_private_socket_only(tmp_path: Path, processes: ProcessGroup) -> None:
+    _, address = await start_postgres(tmp_path, processes)
 
     listening = [
         connection
-        for mark in crew.marks
+        for mark in processes.marks
         for connection in psutil.Process(mark.pid).net_connections("inet")
     ]
     assert stat.S_IMODE(address.socket_dir.stat().st_mode) == 0o700
@@ -33,29 +33,29 @@ async def test_it_listens_on_a_private_socket_only(tmp_path: Path, crew: Crew) -
 
 
 async def test_a_deep_data_directory_gets_a_short_socket_elsewhere(
-    tmp_path: Path, crew: Crew
+    tmp_path: Path, processes: ProcessGroup
 ) -> None:
     deep = tmp_path / ("d" * 90)
     deep.mkdir()
 
-    _, address = await start_postgres(deep, crew)
+    _, address = await start_postgres(deep, processes)
 
     with psycopg.connect(address.admin_url) as connection:
         row = connection.execute("SELECT current_database(), current_user").fetchone()
     assert row == ("mnestic", "postgres")
     assert not address.socket_dir.is_relative_to(tmp_path)
-    await crew.stop()
+    await processes.stop()
     address.socket_dir.rmdir()
 
 
 async def test_an_interrupted_first_start_leaves_nothing_half_made(
-    tmp_path: Path, crew: Crew
+    tmp_path: Path, processes: ProcessGroup
 ) -> None:
     draft = tmp_path / "postgres.new"
     draft.mkdir()
     (draft / "PG_VERSION").write_text("half", encoding="ascii")
 
-    _, address = await start_postgres(tmp_path, crew)
+    _, address = await start_postgres(tmp_path, processes)
 
     assert not draft.exists()
     assert (
@@ -63,20 +63,24 @@ async def test_an_interrupted_first_start_leaves_nothing_half_made(
     )
 
 
-async def test_a_cluster_of_another_version_is_refused(tmp_path: Path, crew: Crew) -> None:
+async def test_a_cluster_of_another_version_is_refused(
+    tmp_path: Path, processes: ProcessGroup
+) -> None:
     cluster = tmp_path / "postgres"
     cluster.mkdir()
     (cluster / "PG_VERSION").write_text("16\n", encoding="ascii")
 
     with pytest.raises(DatabaseUnavailableError, match="made by Postgres 16, this is 18"):
-        await start_postgres(tmp_path, crew)
+        await start_postgres(tmp_path, processes)
 
 
-async def test_a_server_that_nobody_recorded_is_ended_first(tmp_path: Path, crew: Crew) -> None:
-    await start_postgres(tmp_path, crew)
-    (unrecorded,) = crew.marks
+async def test_a_server_that_nobody_recorded_is_ended_first(
+    tmp_path: Path, processes: ProcessGroup
+) -> None:
+    await start_postgres(tmp_path, processes)
+    (unrecorded,) = processes.marks
 
-    await start_postgres(tmp_path, crew)
+    await start_postgres(tmp_path, processes)
 
     assert unrecorded.find() is None
-    assert len(crew.marks) == 1
+    assert len(processes.marks) == 1

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from mnestic.memory.errors import ProvisioningError
-from mnestic.starter.embedded.crew import Crew
 from mnestic.starter.embedded.make_temporal import CLI_VERSION, Sources
+from mnestic.starter.embedded.process_group import ProcessGroup
 from mnestic.starter.embedded.provision import find_temporal
 
 TINY_MAIN = """package main
@@ -24,24 +24,24 @@ func main() { fmt.Println("temporal version 1.9.1") }
 FIND = """
 import asyncio, sys
 from pathlib import Path
-from mnestic.starter.embedded.crew import Crew
+from mnestic.starter.embedded.process_group import ProcessGroup
 from mnestic.starter.embedded.make_temporal import Sources
 from mnestic.starter.embedded.provision import find_temporal
 
 async def main() -> None:
     cache, path, module = sys.argv[1:]
     sources = Sources(cache_dir=Path(cache), path=path, module_dir=Path(module), package=".")
-    async with Crew(Path(cache) / f"guardian-{id(sources)}.log") as crew:
-        print(await find_temporal(print, crew, sources=sources))
+    async with ProcessGroup(Path(cache) / f"guardian-{id(sources)}.log") as processes:
+        print(await find_temporal(print, processes, sources=sources))
 
 asyncio.run(main())
 """
 
 
 @pytest_asyncio.fixture
-async def crew(tmp_path: Path) -> AsyncIterator[Crew]:
-    async with Crew(tmp_path / "guardian.log") as crew:
-        yield crew
+async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
+        yield processes
 
 
 @pytest.fixture
@@ -88,54 +88,58 @@ def place_go(folder: Path) -> None:
     (folder / "go").symlink_to(go)
 
 
-async def test_a_new_temporal_on_path_is_taken(crew: Crew, path: Path, sources: Sources) -> None:
+async def test_a_new_temporal_on_path_is_taken(
+    processes: ProcessGroup, path: Path, sources: Sources
+) -> None:
     script = place_temporal(path, "temporal version 1.10.0 (Server 1.32.0, UI 2.54.1)")
     lines: list[str] = []
 
-    found = await find_temporal(lines.append, crew, sources=sources)
+    found = await find_temporal(lines.append, processes, sources=sources)
 
     assert found == script
     assert lines == [f"Temporal 1.10.0 found: {script}"]
 
 
 async def test_an_old_temporal_on_path_is_passed_over_for_the_cache(
-    crew: Crew, path: Path, sources: Sources
+    processes: ProcessGroup, path: Path, sources: Sources
 ) -> None:
     place_temporal(path, "temporal version 1.4.1 (Server 1.28.0, UI 2.39.0)")
     sources.cached.parent.mkdir(parents=True)
     cached = place_temporal(sources.cached.parent, "temporal version 1.9.1")
     lines: list[str] = []
 
-    found = await find_temporal(lines.append, crew, sources=sources)
+    found = await find_temporal(lines.append, processes, sources=sources)
 
     assert found == cached
     assert "is version 1.4.1; 1.9.0 or newer is needed" in lines[0]
     assert lines[1] == f"Temporal {CLI_VERSION} found: {cached}"
 
 
-async def test_a_build_with_go_fills_the_cache(crew: Crew, path: Path, sources: Sources) -> None:
+async def test_a_build_with_go_fills_the_cache(
+    processes: ProcessGroup, path: Path, sources: Sources
+) -> None:
     place_go(path)
     lines: list[str] = []
 
-    found = await find_temporal(lines.append, crew, sources=sources)
+    found = await find_temporal(lines.append, processes, sources=sources)
 
     assert found == sources.cached
     assert [line.split()[0] for line in lines] == ["Downloading", "That", "Building"]
     assert not list(found.parent.glob("draft-*"))
-    again = await find_temporal(lines.append, crew, sources=sources)
+    again = await find_temporal(lines.append, processes, sources=sources)
     assert again == found
     assert lines[-1] == f"Temporal {CLI_VERSION} found: {found}"
 
 
 async def test_when_every_way_fails_one_error_names_them_all(
-    crew: Crew, path: Path, sources: Sources
+    processes: ProcessGroup, path: Path, sources: Sources
 ) -> None:
     place_temporal(path, "gibberish")
     place_go(path)
     (sources.module_dir / "main.go").write_text("package main\n\nnonsense\n", encoding="utf-8")
 
     with pytest.raises(ProvisioningError) as caught:
-        await find_temporal(lambda _: None, crew, sources=sources)
+        await find_temporal(lambda _: None, processes, sources=sources)
 
     message = str(caught.value)
     assert f"{path}/temporal (of unknown version" in message
@@ -145,31 +149,33 @@ async def test_when_every_way_fails_one_error_names_them_all(
     assert not sources.cached.exists()
 
 
-async def test_without_go_the_error_says_so(crew: Crew, sources: Sources) -> None:
+async def test_without_go_the_error_says_so(processes: ProcessGroup, sources: Sources) -> None:
     with pytest.raises(ProvisioningError, match="there is no go on PATH"):
-        await find_temporal(lambda _: None, crew, sources=sources)
+        await find_temporal(lambda _: None, processes, sources=sources)
 
 
 async def test_a_cache_that_cannot_be_written_is_named(
-    crew: Crew, tmp_path: Path, sources: Sources
+    processes: ProcessGroup, tmp_path: Path, sources: Sources
 ) -> None:
     (tmp_path / "cache").write_text("a file in the way", encoding="utf-8")
 
     with pytest.raises(ProvisioningError, match=r"the cache .* \(Not a directory\)"):
-        await find_temporal(lambda _: None, crew, sources=sources)
+        await find_temporal(lambda _: None, processes, sources=sources)
 
 
-async def test_a_download_that_brings_nothing_is_given_up(crew: Crew, tmp_path: Path) -> None:
+async def test_a_download_that_brings_nothing_is_given_up(
+    processes: ProcessGroup, tmp_path: Path
+) -> None:
     sources = Sources(cache_dir=tmp_path, path=str(tmp_path), download_stall_s=0.0)
 
     with pytest.raises(ProvisioningError, match=r"nothing came for 0 s|Failed starting"):
-        await find_temporal(lambda _: None, crew, sources=sources)
+        await find_temporal(lambda _: None, processes, sources=sources)
 
-    assert crew.marks == ()
+    assert processes.marks == ()
 
 
 async def test_a_search_that_is_cancelled_stops_its_build(
-    crew: Crew, path: Path, sources: Sources
+    processes: ProcessGroup, path: Path, sources: Sources
 ) -> None:
     endless = path / "go"
     endless.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
@@ -180,9 +186,9 @@ async def test_a_search_that_is_cancelled_stops_its_build(
         if line.startswith("Building"):
             asyncio.get_running_loop().call_later(0.1, building.set)
 
-    search = asyncio.create_task(find_temporal(report, crew, sources=sources))
+    search = asyncio.create_task(find_temporal(report, processes, sources=sources))
     await building.wait()
-    (build,) = crew.marks
+    (build,) = processes.marks
     search.cancel()
 
     with pytest.raises(asyncio.CancelledError):

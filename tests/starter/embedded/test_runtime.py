@@ -107,7 +107,7 @@ async def owner_of(
 
 
 async def all_gone(marks: tuple[ProcessMark, ...]) -> bool:
-    waits = (asyncio.to_thread(mark.wait_gone, GONE_LIMIT_S) for mark in marks)
+    waits = (asyncio.to_thread(mark.wait_ended, GONE_LIMIT_S) for mark in marks)
     return all(await asyncio.gather(*waits))
 
 

@@ -13,7 +13,7 @@ from temporalio.client import Client
 
 from mnestic.memory.errors import ConfigurationError, TemporalUnavailableError
 from mnestic.memory.names import SEARCH_ATTRIBUTES
-from mnestic.starter.embedded.crew import Crew
+from mnestic.starter.embedded.process_group import ProcessGroup
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.search_attributes import (
     ensure_search_attributes,
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def target(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     folder = tmp_path_factory.mktemp("temporal")
-    async with Crew(folder / "guardian.log") as crew:
-        program = await find_temporal(lambda _: None, crew)
-        server = await start_temporal(program, folder, crew)
+    async with ProcessGroup(folder / "guardian.log") as processes:
+        program = await find_temporal(lambda _: None, processes)
+        server = await start_temporal(program, folder, processes)
         yield server.target
 
 

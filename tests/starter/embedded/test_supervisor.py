@@ -12,33 +12,35 @@ import pytest
 import pytest_asyncio
 
 from mnestic.memory.errors import InUseError, ProcessCrashedError
-from mnestic.starter.embedded.crew import Crew, Part, PartSpec
+from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup, ProcessSpec
 from mnestic.starter.embedded.supervisor import RestartPolicy, Supervisor
 
 STAY = (sys.executable, "-c", "import signal; signal.pause()")
 GONE = (sys.executable, "-c", "raise SystemExit(7)")
 SOON = timedelta(milliseconds=10)
 LIMIT_S = 20.0
-Start = Callable[..., Awaitable[Part]]
+Start = Callable[..., Awaitable[ManagedProcess]]
 
 
 @pytest_asyncio.fixture
-async def crew(tmp_path: Path) -> AsyncIterator[Crew]:
-    async with Crew(tmp_path / "guardian.log") as crew:
-        yield crew
+async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
+        yield processes
 
 
 @pytest.fixture
-def start(crew: Crew, tmp_path: Path) -> Start:
+def start(processes: ProcessGroup, tmp_path: Path) -> Start:
     """Starts a process under the name of oven."""
 
-    async def start(command: tuple[str, ...] = STAY) -> Part:
-        return await crew.start(PartSpec(name="oven", command=command, log=tmp_path / "oven.log"))
+    async def start(command: tuple[str, ...] = STAY) -> ManagedProcess:
+        return await processes.start(
+            ProcessSpec(name="oven", command=command, log=tmp_path / "oven.log")
+        )
 
     return start
 
 
-async def end(part: Part) -> None:
+async def end(part: ManagedProcess) -> None:
     psutil.Process(part.mark.pid).kill()
     await part.wait()
 
@@ -80,7 +82,9 @@ async def test_who_needs_a_part_waits_until_it_is_back(start: Start) -> None:
         assert supervised.part.mark.pid != first.mark.pid
 
 
-async def test_a_part_that_was_ended_on_purpose_stays_down(crew: Crew, start: Start) -> None:
+async def test_a_part_that_was_ended_on_purpose_stays_down(
+    processes: ProcessGroup, start: Start
+) -> None:
     lines: list[str] = []
     async with Supervisor(lines.append, RestartPolicy(first_pause=SOON)) as supervisor:
         stopped, killed, lost = [supervisor.supervise(await start(), start) for _ in range(3)]
@@ -91,7 +95,7 @@ async def test_a_part_that_was_ended_on_purpose_stays_down(crew: Crew, start: St
         await until(lambda: len(lines) == 2)
 
         assert lines[1] == f"oven runs again (pid {lost.part.mark.pid})"
-        assert [mark.pid for mark in crew.marks] == [lost.part.mark.pid]
+        assert [mark.pid for mark in processes.marks] == [lost.part.mark.pid]
 
 
 async def test_a_part_that_ends_each_time_is_given_up_by_name(start: Start) -> None:
@@ -124,7 +128,7 @@ async def test_a_part_that_ends_each_time_is_given_up_by_name(start: Start) -> N
 async def test_a_start_that_is_refused_counts_as_an_end(
     start: Start, error: Exception, why: str
 ) -> None:
-    async def refuse() -> Part:
+    async def refuse() -> ManagedProcess:
         raise error
 
     async with Supervisor(lambda _: None, RestartPolicy(tries=2, first_pause=SOON)) as supervisor:
@@ -149,7 +153,7 @@ async def test_ends_that_are_long_past_do_not_count(start: Start) -> None:
 
 
 async def test_what_goes_wrong_in_the_start_itself_is_not_hidden(start: Start) -> None:
-    async def fail() -> Part:
+    async def fail() -> ManagedProcess:
         raise ZeroDivisionError
 
     async with Supervisor(lambda _: None, RestartPolicy(first_pause=SOON)) as supervisor:

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from mnestic.memory.errors import ProcessCrashedError
-from mnestic.starter.embedded.crew import Crew
+from mnestic.starter.embedded.process_group import ProcessGroup
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.temporal_server import start_temporal
 from mnestic.starter.embedded.worker_process import WorkerWiring, start_worker_process
@@ -40,16 +40,16 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def target(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     folder = tmp_path_factory.mktemp("temporal")
-    async with Crew(folder / "guardian.log") as crew:
-        program = await find_temporal(lambda _: None, crew)
-        server = await start_temporal(program, folder, crew)
+    async with ProcessGroup(folder / "guardian.log") as processes:
+        program = await find_temporal(lambda _: None, processes)
+        server = await start_temporal(program, folder, processes)
         yield server.target
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def crew(tmp_path: Path) -> AsyncIterator[Crew]:
-    async with Crew(tmp_path / "guardian.log") as crew:
-        yield crew
+async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
+        yield processes
 
 
 def wiring(target: str, data_dir: Path, *, code: str) -> WorkerWiring:
@@ -65,22 +65,22 @@ def wiring(target: str, data_dir: Path, *, code: str) -> WorkerWiring:
 
 
 async def test_a_worker_polls_is_killed_and_another_takes_over(
-    tmp_path: Path, crew: Crew, target: str
+    tmp_path: Path, processes: ProcessGroup, target: str
 ) -> None:
-    first = await start_worker_process(crew, wiring(target, tmp_path, code=WORKER))
+    first = await start_worker_process(processes, wiring(target, tmp_path, code=WORKER))
     await first.kill()
 
-    second = await start_worker_process(crew, wiring(target, tmp_path, code=WORKER))
+    second = await start_worker_process(processes, wiring(target, tmp_path, code=WORKER))
 
     assert first.mark.pid != second.mark.pid
-    assert [mark.name for mark in crew.marks] == ["worker"]
+    assert [mark.name for mark in processes.marks] == ["worker"]
 
 
 async def test_a_worker_that_ends_before_it_polls_is_reported(
-    tmp_path: Path, crew: Crew, target: str
+    tmp_path: Path, processes: ProcessGroup, target: str
 ) -> None:
     with pytest.raises(ProcessCrashedError, match="worker ended by itself with exit code 3"):
-        await start_worker_process(crew, wiring(target, tmp_path, code="raise SystemExit(3)"))
+        await start_worker_process(processes, wiring(target, tmp_path, code="raise SystemExit(3)"))
 
 
 async def test_keys_of_another_server_are_kept_from_the_embedded_one(

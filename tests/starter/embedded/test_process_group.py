@@ -8,33 +8,35 @@ import psutil
 import pytest
 
 from mnestic.memory.errors import ProcessCrashedError, TemporalUnavailableError
-from mnestic.starter.embedded.crew import Crew, PartSpec
+from mnestic.starter.embedded.process_group import ProcessGroup, ProcessSpec
 
 IDLE = (sys.executable, "-c", "input()")  # has no input, so it ends at once
 LIMIT_S = 20.0
 STAY = (sys.executable, "-c", "import signal; signal.pause()")
 
 
-def spec(name: str, folder: Path, *, order: int = 0, command: tuple[str, ...] = STAY) -> PartSpec:
-    return PartSpec(name=name, command=command, log=folder / f"{name}.log", stop_order=order)
+def spec(
+    name: str, folder: Path, *, order: int = 0, command: tuple[str, ...] = STAY
+) -> ProcessSpec:
+    return ProcessSpec(name=name, command=command, log=folder / f"{name}.log", stop_order=order)
 
 
 async def test_parts_are_stopped_in_their_order(tmp_path: Path) -> None:
     ends: list[tuple[str, ...]] = []
-    crew = Crew(
-        tmp_path / "guardian.log", lambda: ends.append(tuple(mark.name for mark in crew.marks))
+    processes = ProcessGroup(
+        tmp_path / "guardian.log", lambda: ends.append(tuple(mark.name for mark in processes.marks))
     )
-    async with crew:
-        await crew.start(spec("last", tmp_path, order=2))
-        await crew.start(spec("first", tmp_path, order=1))
+    async with processes:
+        await processes.start(spec("last", tmp_path, order=2))
+        await processes.start(spec("first", tmp_path, order=1))
 
     assert ends == [("last",), ("last", "first"), ("last",), ()]
 
 
 async def test_a_part_that_ends_by_itself_is_told_from_one_that_was_ended(tmp_path: Path) -> None:
-    async with Crew(tmp_path / "guardian.log") as crew:
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
         stopped, killed, lost = [
-            await crew.start(spec(name, tmp_path)) for name in ("stopped", "killed", "lost")
+            await processes.start(spec(name, tmp_path)) for name in ("stopped", "killed", "lost")
         ]
 
         await stopped.stop()
@@ -47,65 +49,65 @@ async def test_a_part_that_ends_by_itself_is_told_from_one_that_was_ended(tmp_pa
 
 
 async def test_a_part_that_does_not_become_ready_is_stopped(tmp_path: Path) -> None:
-    async with Crew(tmp_path / "guardian.log") as crew:
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
         with pytest.raises(TemporalUnavailableError):
-            async with crew.starting(spec("slow", tmp_path)) as part:
+            async with processes.starting(spec("slow", tmp_path)) as part:
                 raise TemporalUnavailableError(where="here", why="it does not listen")
 
         assert part.exit_code is not None
-        assert crew.marks == ()
+        assert processes.marks == ()
 
 
 async def test_a_start_that_is_given_up_leaves_no_part(tmp_path: Path) -> None:
     began = asyncio.Event()
 
-    async def wait_for_ever(crew: Crew) -> None:
-        async with crew.starting(spec("slow", tmp_path)):
+    async def wait_for_ever(processes: ProcessGroup) -> None:
+        async with processes.starting(spec("slow", tmp_path)):
             began.set()
             await asyncio.Event().wait()
 
-    async with Crew(tmp_path / "guardian.log") as crew:
-        starting = asyncio.create_task(wait_for_ever(crew))
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
+        starting = asyncio.create_task(wait_for_ever(processes))
         await began.wait()
         starting.cancel()
         await asyncio.wait({starting})
 
-        assert crew.marks == ()
+        assert processes.marks == ()
 
 
 async def test_a_part_that_ends_before_it_is_ready_is_reported(tmp_path: Path) -> None:
-    async with Crew(tmp_path / "guardian.log") as crew:
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
         with pytest.raises(ProcessCrashedError, match="brief ended by itself with exit code 1"):
-            async with crew.starting(spec("brief", tmp_path, command=IDLE)) as part:
+            async with processes.starting(spec("brief", tmp_path, command=IDLE)) as part:
                 await part.pause_unless_ended(LIMIT_S)
 
 
 async def test_a_program_that_does_not_exist_is_reported_with_its_log(tmp_path: Path) -> None:
-    async with Crew(tmp_path / "guardian.log") as crew:
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
         with pytest.raises(ProcessCrashedError, match="ghost"):
-            await crew.start(spec("ghost", tmp_path, command=("/nonexistent/ghost",)))
+            await processes.start(spec("ghost", tmp_path, command=("/nonexistent/ghost",)))
 
     assert "No such file" in (tmp_path / "ghost.log").read_text(encoding="utf-8")
 
 
 async def test_parts_may_be_started_while_there_is_no_guardian(tmp_path: Path) -> None:
-    async with Crew(tmp_path / "guardian.log") as crew:
-        psutil.Process(crew.guardian.mark.pid).kill()
-        await crew.guardian.wait()
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
+        psutil.Process(processes.guardian.mark.pid).kill()
+        await processes.guardian.wait()
 
-        await crew.start(spec("early", tmp_path))
-        await crew.start_guardian()
-        await crew.start(spec("late", tmp_path))
+        await processes.start(spec("early", tmp_path))
+        await processes.start_guardian()
+        await processes.start(spec("late", tmp_path))
 
-        assert [mark.name for mark in crew.marks] == ["early", "late"]
+        assert [mark.name for mark in processes.marks] == ["early", "late"]
 
 
 async def test_a_large_log_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnestic.starter.embedded.crew.MAX_LOG_BYTES", 3)
+    monkeypatch.setattr("mnestic.starter.embedded.process_group.MAX_LOG_BYTES", 3)
     (tmp_path / "oven.log").write_text("full", encoding="utf-8")
 
-    async with Crew(tmp_path / "guardian.log") as crew:
-        await crew.start(spec("oven", tmp_path))
+    async with ProcessGroup(tmp_path / "guardian.log") as processes:
+        await processes.start(spec("oven", tmp_path))
 
     assert (tmp_path / "oven.old.log").read_text(encoding="utf-8") == "full"
     assert (tmp_path / "oven.log").read_text(encoding="utf-8") == ""

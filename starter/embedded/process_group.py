@@ -1,4 +1,4 @@
-"""The crew: the child processes of one runtime, recorded while they run and stopped in order.
+"""The child processes of one runtime, recorded while they run and stopped in order.
 
 It stands alone because every part, whatever it is, has to be started, recorded with the guardian,
 reported by name when it ends by itself, and ended by its own pid.
@@ -27,7 +27,7 @@ MAX_LOG_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartSpec:
+class ProcessSpec:
     """What to start, and how it wants to be stopped.
 
     `owner` is a (user id, group id) to run as, None for our own.
@@ -44,10 +44,10 @@ class PartSpec:
     owner: tuple[int, int] | None = None
 
 
-class Part:
+class ManagedProcess:
     """A running child process; it `is_stopping` once somebody has ended it on purpose."""
 
-    def __init__(self, spec: PartSpec, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, spec: ProcessSpec, process: asyncio.subprocess.Process) -> None:
         self.spec = spec
         self.mark = _mark(spec, process.pid)
         self.is_stopping = False
@@ -96,7 +96,7 @@ class Part:
             self._process.send_signal(number)
 
 
-class Crew:
+class ProcessGroup:
     """Starts parts and stops them; the guardian does so when we are killed.
 
     `on_change` is called whenever a part was started or has ended.
@@ -105,9 +105,9 @@ class Crew:
     def __init__(self, guardian_log: Path, on_change: Callable[[], None] = lambda: None) -> None:
         self._guardian_log = guardian_log
         self._on_change = on_change
-        self._parts: list[Part] = []
+        self._parts: list[ManagedProcess] = []
         self._watchers: set[asyncio.Task[None]] = set()
-        self._guardian: Part | None = None
+        self._guardian: ManagedProcess | None = None
         self._pipe: int | None = None
 
     async def __aenter__(self) -> Self:
@@ -130,12 +130,12 @@ class Crew:
         return tuple(part.mark for part in self._parts if part.exit_code is None)
 
     @property
-    def guardian(self) -> Part:
+    def guardian(self) -> ManagedProcess:
         """The process that stops all parts when we are killed."""
-        assert self._guardian is not None, "the crew was never entered"
+        assert self._guardian is not None, "the process group was never entered"
         return self._guardian
 
-    async def start_guardian(self) -> Part:
+    async def start_guardian(self) -> ManagedProcess:
         """Starts a guardian of the parts that run and of those that will.
 
         Raises:
@@ -146,7 +146,7 @@ class Crew:
         for mark in self.marks:
             self._tell_guardian(mark.to_line())
         command = (sys.executable, "-P", "-m", "mnestic.starter.embedded.guardian")
-        spec = PartSpec(name="guardian", command=command, log=self._guardian_log)
+        spec = ProcessSpec(name="guardian", command=command, log=self._guardian_log)
         try:
             self._guardian = await _spawn(spec, stdin=read_end)
         except BaseException:
@@ -156,7 +156,7 @@ class Crew:
             os.close(read_end)
         return self._guardian
 
-    async def start(self, spec: PartSpec) -> Part:
+    async def start(self, spec: ProcessSpec) -> ManagedProcess:
         """Starts a part.
 
         Raises:
@@ -172,7 +172,7 @@ class Crew:
         return part
 
     @asynccontextmanager
-    async def starting(self, spec: PartSpec) -> AsyncIterator[Part]:
+    async def starting(self, spec: ProcessSpec) -> AsyncIterator[ManagedProcess]:
         """A part that becomes ready within the block, and is stopped when an error ends the block.
 
         Raises:
@@ -197,7 +197,7 @@ class Crew:
             await guardian.wait()
         await asyncio.gather(*self._watchers)
 
-    async def _record_end(self, part: Part) -> None:
+    async def _record_end(self, part: ManagedProcess) -> None:
         await part.wait()
         self._parts.remove(part)
         self._on_change()
@@ -214,7 +214,7 @@ class Crew:
             self._pipe = None
 
 
-async def _spawn(spec: PartSpec, stdin: int = asyncio.subprocess.DEVNULL) -> Part:
+async def _spawn(spec: ProcessSpec, stdin: int = asyncio.subprocess.DEVNULL) -> ManagedProcess:
     user, group = spec.owner or (None, None)
     with _open_log(spec.log) as log:
         try:
@@ -234,10 +234,10 @@ async def _spawn(spec: PartSpec, stdin: int = asyncio.subprocess.DEVNULL) -> Par
         except OSError as error:
             log.write(f"{spec.name} could not be started: {error}\n".encode())
             raise _crash(spec, None) from error
-    return Part(spec, process)
+    return ManagedProcess(spec, process)
 
 
-def _crash(spec: PartSpec, exit_code: int | None) -> ProcessCrashedError:
+def _crash(spec: ProcessSpec, exit_code: int | None) -> ProcessCrashedError:
     why = f"ended by itself with exit code {exit_code}; its log is {spec.log}"
     return ProcessCrashedError(part=spec.name, why=why)
 
@@ -249,7 +249,7 @@ def _open_log(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
 
 
-def _mark(spec: PartSpec, pid: int) -> ProcessMark:
+def _mark(spec: ProcessSpec, pid: int) -> ProcessMark:
     try:
         created = psutil.Process(pid).create_time()
     except psutil.NoSuchProcess:  # it has ended already, which its exit code tells
