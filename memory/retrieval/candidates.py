@@ -1,6 +1,6 @@
-"""Candidates: entries that sources brought for a question, and the question, as far as scores need both.
+"""Candidates of a search, and the query, as far as ranking needs them.
 
-They stand apart from ranking, as stores make candidates, and ranking weighs them.
+Stores make candidates, ranking scores them, so the values stand apart from both.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,20 +19,20 @@ from mnestic.memory.retrieval.queries import Mode
 Made = TypeVar("Made")
 EdgeKind = Literal["neighbour", "second_neighbour", "related"]
 Edges = Mapping[int, Sequence[tuple[int, EdgeKind]]]
-# Ids of entries that told what was so one after the other, the latest first.
+# Sets of ids: the entries behind each value of one fact timeline, the latest value first.
 Succession = Sequence[AbstractSet[str]]
-Values = NDArray[Any]  # one of each candidate, in their order
+Values = NDArray[Any]  # a value for each candidate, in their order
 Concern = Literal["open", "named", "mentioned", "apart", "other"]  # the first where nobody is named
 CONCERNS: tuple[Concern, ...] = get_args(Concern)
 
-# A row a candidate. `at` and `holds_until` are seconds since 1970 (what is archived holds until minus infinity);
-# `concern` is a place in `CONCERNS`: the question names nobody, who said it or whom it is about, somebody who is
-# mentioned in what another said, one of several apart from the others, or somebody else. `persons` has a bit for each of
-# several between whom something is asked for. `is_turn` is what was said in a conversation, whose place in it counts;
-# `revises` what says that something is another than before, `names_time` what tells when something is;
-# `is_by_named_speaker` what somebody said whom the question names. `words` is its BM25 for the question, `lexemes` a bit for each
-# word of the question that it has, `cosine` how near its meaning is, `fact_match` the share of the question that
-# the facts of it answer, `late_interaction` how near its words come to those of the question that it lacks.
+# One row for each candidate. `at` and `holds_until` are seconds since 1970; an archived entry holds until minus infinity.
+# `concern` is an index of `CONCERNS`: open (the query names nobody), named (the speaker or the subject is named),
+# mentioned (another speaker mentions the named person), apart (it concerns one of several named people, while other
+# entries concern all) or other. `persons` has a bit for each person of a query about several. `is_turn`: a message of a
+# conversation, which has neighbours. `revises`: it says that something has changed. `names_time`: it names a time.
+# `is_by_named_speaker`: a turn of somebody whom the query names. `words` is BM25 for the query; `lexemes` has a bit for each
+# word of the query that the entry has; `cosine` is the similarity of meaning; `fact_match` is the share of the query that
+# the entry's facts answer; `late_interaction` is the similarity of its words to the query's words that it lacks.
 ROW = np.dtype(
     [
         ("number", "<i8"),
@@ -58,16 +58,16 @@ MOST_BITS = 60  # of `persons` and `lexemes`
 
 
 def tuples_of(kind: type[Made], *columns: Iterable[object]) -> Iterator[Made]:
-    """Named tuples, of a column for each of their fields; their own constructor takes twice as long.
+    """Named tuples out of columns, one column for each field. Their own constructor takes twice as long.
 
-    It ends with the shortest column, as one that repeats a value has no end.
+    It ends with the shortest column, so that a column may repeat one value without end.
     """
     made: Any = partial(tuple.__new__, kind)
     return map(made, zip(*columns, strict=False))
 
 
 class CandidateText(Protocol):
-    """What of an entry is no number."""
+    """The parts of a candidate that are no numbers."""
 
     @property
     def entry_id(self) -> str:
@@ -76,22 +76,22 @@ class CandidateText(Protocol):
 
     @property
     def session_id(self) -> str | None:
-        """Where it was heard."""
+        """The session that it is from."""
         ...
 
     @property
     def content(self) -> str:
-        """What it says."""
+        """Its text."""
         ...
 
     @property
     def speaker(self) -> str:
-        """The key of who said it; empty where nobody did."""
+        """The key of its speaker; empty without one."""
         ...
 
     @property
     def subjects(self) -> frozenset[str]:
-        """The keys of whom it is about."""
+        """The keys of its subjects."""
         ...
 
     @property
@@ -105,13 +105,13 @@ class CandidateText(Protocol):
         ...
 
     def terms(self) -> tuple[str, ...]:
-        """The words that it begins with, each once."""
+        """The words at its beginning, each once."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Entries that sources brought: `rows` of the type `ROW`, and `texts` in the same order."""
+    """The candidates of a search: `rows` of the type `ROW`, and `texts` in the same order."""
 
     rows: NDArray[Any] = field(default_factory=lambda: np.zeros(0, ROW))
     texts: Sequence[CandidateText] = ()
@@ -120,17 +120,17 @@ class Candidates:
         return len(self.rows)
 
     def ordered(self, values: NDArray[Any]) -> NDArray[np.intp]:
-        """Their places by a value of each, the largest first; of equal ones the newest, in whichever order they were brought."""
+        """Their indexes, sorted by `values`, the largest first; of equal ones the newest comes first."""
         return np.lexsort((self.rows["number"], values))[::-1]
 
     def of(self, places: NDArray[np.intp]) -> Self:
-        """Those at some places."""
+        """The candidates at some indexes."""
         return type(self)(self.rows[places], [self.texts[place] for place in places.tolist()])
 
     def without(
         self, numbers: AbstractSet[int] = frozenset(), *, entry_ids: AbstractSet[str] = frozenset()
     ) -> Self:
-        """All but these."""
+        """All candidates but these."""
         if not numbers and not entry_ids:
             return self
         goes = self._are_among(numbers)
@@ -145,11 +145,10 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingQuery:
-    """A question, as far as scores need it.
+    """The query, as far as ranking needs it.
 
-    `weights` is how telling each of its words is. `is_uncertain`: it asks about somebody of whom nothing is known, or a
-    name of it was read as one that is known, and may be that of somebody else. `includes_past`: what is so no longer is
-    told too.
+    `weights` are the inverse document frequencies of its words. `is_uncertain`: it is about an unknown person, or a name
+    was read as a known one and may be somebody else's. `includes_past`: superseded entries count too.
     """
 
     asked_at: datetime

@@ -1,7 +1,7 @@
-"""Several who are named: what concerns one of them apart from the others.
+"""Queries about several people: which candidates concern all of them, and which only one.
 
-It stands apart from ranking because it looks at conversations as a whole: what somebody said concerns those
-who spoke there, whoever is named in it.
+It stands apart from ranking because it looks at whole conversations: a message concerns everybody who spoke in its
+conversation, whoever it names.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("named", "mentioned", "other")
 
 
 def named_groups(named: NameMatch, known: Mapping[str, NameRow]) -> tuple[frozenset[str], ...]:
-    """The names of each of several who are named, unless it is a crowd; several names may be of one."""
+    """The names of each person, if a query names several but no crowd; one person may have several names."""
     persons: list[frozenset[str]] = []
     for name in named.names:
         keys = known[name].keys
@@ -27,11 +27,11 @@ def named_groups(named: NameMatch, known: Mapping[str, NameRow]) -> tuple[frozen
 
 
 def separate_by_person(candidates: Candidates, *, number: int) -> None:
-    """Sets apart what concerns one of several, where something concerns them all.
+    """Sets the concern of candidates about one of several people to `apart`, if others concern all of them.
 
     Args:
-        candidates: With their `persons`; `concern` is set, and `is_by_named_speaker`.
-        number: How many are named.
+        candidates: With their `persons`; changes `concern` and `is_by_named_speaker`.
+        number: How many people are named.
     """
     rows = candidates.rows
     (among,) = np.nonzero(rows["persons"])
@@ -52,7 +52,7 @@ def separate_by_person(candidates: Candidates, *, number: int) -> None:
 
 
 def find_unrelated_turns(candidates: Candidates) -> frozenset[int]:
-    """The numbers of what others said where, as far as is known, nobody who is named spoke or was mentioned."""
+    """The numbers of turns by others, in sessions where no candidate is by or about a named person."""
     rows = candidates.rows
     (others,) = np.nonzero(rows["is_turn"] & (rows["concern"] == _OTHER))
     if not len(others):

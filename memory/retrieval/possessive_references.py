@@ -1,7 +1,7 @@
-"""Relatives: what questions call by somebody else, such as *Marcus's sister* or *the dog of Marcus*.
+"""Possessive references: people whom a query names by somebody else, such as *Marcus's sister*.
 
-What is believed of them is kept under such a name, as their own may not be known. They stand apart from names, of
-which a question's words are part; here one word names two.
+Facts about such people are stored under that name, since their own may be unknown. They stand apart from names, because
+here one phrase names two people.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.retrieval.query_parsing import QueryWord
 
-# By the predicates that tell who they are; words between bars are for the same one.
+# Words by the predicates of kinship; the words between two bars mean the same.
 _KIN = {
     "sibling": "sister|brother|sibling|twin|half-sister|half-brother|stepsister|stepbrother",
     "parent": "mother mum mom mam mummy mommy|father dad daddy papa|stepmother|stepfather",
@@ -40,11 +40,10 @@ _LONGEST = 2  # words, as of a younger sister
 
 
 class PossessiveReference(NamedTuple):
-    """Somebody whom a question calls by somebody else.
+    """A person whom a query names by somebody else.
 
-    `owners` is who that may be, by key, and `keys` what the relative may be called by them; `word` is the word for
-    what they are to them, `nouns` those that say the same, and `predicate` the one that tells who it is, if it is one
-    of kin and the like.
+    `owners` are the keys that the other person may have, and `keys` are those that the relative may have. `word` is the
+    word of the relation, `nouns` are its synonyms, and `predicate` is the predicate of kinship, if it is kinship.
     """
 
     owners: frozenset[str]
@@ -54,14 +53,14 @@ class PossessiveReference(NamedTuple):
     predicate: str | None
 
     def called(self, name: str) -> frozenset[str]:
-        """The keys of one who is believed to be it by name; namesakes are told apart by whose they are."""
+        """The keys of the relative by name; namesakes are distinguished by their owner."""
         return frozenset({name}).union(
             name_key(f"{name} ({noun} of {owner})") for owner in self.owners for noun in self.nouns
         )
 
 
 def find_possessive_references(words: tuple[QueryWord, ...]) -> Iterator[PossessiveReference]:
-    """Those of a question; by the key of whom they are somebody's, and a noun after it or before *of*."""
+    """The references in a query: a possible name with a noun after it, or before *of*."""
     for place, word in enumerate(words):
         if not word.may_name:
             continue

@@ -1,7 +1,7 @@
-"""Retrieval: a question, what is found for it, and the policy by which it is weighed.
+"""The values of retrieval: a query, its results, and the policy that weighs them.
 
-It stands apart from how the score is worked out (`memory/retrieval/ranking.py`), since every way in speaks these
-values: the client, the command line, jobs and auto-retrieval.
+They stand apart from the computation of scores (`memory/retrieval/ranking.py`), because the client, the command line,
+jobs and auto-retrieval all use them.
 """
 
 from collections.abc import Mapping
@@ -57,74 +57,78 @@ def current_weights(weights: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class RetrievalPolicy(DeferredModel):
-    """Every weight of retrieval; how each signal is worked out stands in `memory/retrieval/scoring.py`.
+    """All weights of retrieval; `memory/retrieval/scoring.py` computes the signals.
 
-    Signals are absolute: what one says of an entry does not depend on what else was found, so a score
-    means the same for every question. A revision alone is measured by what it revises, and is at most lifted to it.
+    Signals are absolute: they do not depend on other results, so a score means the same for every query. Supersession
+    is the exception: it lifts an entry at most to the score of the entry that it supersedes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    semantic: _Weight = Field(0.4, description="What it means is near what is asked")
-    lexical: _Weight = Field(0.6, description="It has the words of the question (BM25)")
-    fact_match: _Weight = Field(0.6, description="What was learned from it is what is asked")
+    semantic: _Weight = Field(0.4, description="Similarity of meaning (cosine)")
+    lexical: _Weight = Field(0.6, description="Words of the query (BM25)")
+    fact_match: _Weight = Field(0.6, description="Facts of the entry answer the query")
     late_interaction: Share = Field(
-        0.5, description="Share of what a word says that one does which means nearly the same"
+        0.5, description="Share of a word's weight for a word of nearly the same meaning"
     )
     neighbour: _Weight = Field(
-        0.4, description="Share of their own that turns lend to those beside them"
+        0.4, description="Share of its score that a turn gives to the turns next to it"
     )
-    second_neighbour: _Weight = Field(0.2, description="Likewise to those two turns away")
-    related: _Weight = Field(
-        0.2, description="Likewise to entries that are related (graph, one hop)"
-    )
-    session: _Weight = Field(0.4, description="Its session speaks of what is asked")
-    speaker: _Weight = Field(0.2, description="Who said it is named in the question")
-    subject: _Weight = Field(0.1, description="Whom it is about is named in the question")
+    second_neighbour: _Weight = Field(0.2, description="The same for turns that are two away")
+    related: _Weight = Field(0.2, description="The same for related entries (graph, one hop)")
+    session: _Weight = Field(0.4, description="Its session matches the query")
+    speaker: _Weight = Field(0.2, description="The query names its speaker")
+    subject: _Weight = Field(0.1, description="The query names its subject")
     other_people: Share = Field(
-        0.4, description="Share of what it says that counts where the question names somebody else"
+        0.4, description="Share of its signals that counts if the query names somebody else"
     )
-    tag: _Weight = Field(0.2, description="It has a tag or an alias that the question names")
-    time: _Weight = Field(0.4, description="It is of the time that the question names")
-    recency: _Weight = Field(0.03, description="It is of the last days before the question")
-    mention: _Weight = Field(0.1, description="It names a time, and the question asks for one")
-    question: _Weight = Field(0.1, description="Taken off what asks, instead of telling")
+    tag: _Weight = Field(0.2, description="It has a tag or an alias of the query")
+    time: _Weight = Field(0.4, description="It is of the period of the query")
+    recency: _Weight = Field(0.03, description="It is of the last days before the query")
+    mention: _Weight = Field(0.1, description="It names a time, and the query asks for one")
+    question: _Weight = Field(0.1, description="Taken off an entry that is a question itself")
     supersession: Share = Field(
-        1.0, description="How far what says that something changed is lifted to what said so before"
+        1.0,
+        description="How far an entry that says what has changed is lifted to the earlier entry",
     )
     importance: _Weight = Field(0.0, description="Its importance, as a part of relevance")
 
-    min_cosine: float = Field(0.1, ge=-1, le=1, description="Cosine that says nothing")
-    full_cosine: float = Field(0.7, gt=-1, le=1, description="Cosine that says all")
-    full_words: float = Field(1.5, gt=0, description="BM25, of what the words weigh, that says all")
+    min_cosine: float = Field(0.1, ge=-1, le=1, description="Cosine that counts as 0")
+    full_cosine: float = Field(0.7, gt=-1, le=1, description="Cosine that counts as 1")
+    full_words: float = Field(
+        1.5, gt=0, description="BM25, as a multiple of the words' weights, that counts as 1"
+    )
     recent_days: float = Field(7, gt=0, description="Days that count as recent")
 
     rerank: Rerank = Field(
-        "off", description="Whether the best are read once more together with the question, by whom"
+        "off", description="Which reranker reads the best results together with the query"
     )
-    reranked: int = Field(30, ge=1, le=500, description="How many of the best then are")
+    reranked: int = Field(30, ge=1, le=500, description="How many of the best results it reads")
     local_relevance: Share = Field(
-        0.1, description="Share of the score that is then the relevance which the local one tells"
+        0.1, description="Share of the score that is the relevance by the local reranker"
     )
     remote_relevance: Share = Field(
-        0.5, description="Share of the score that is then the relevance which a server tells"
+        0.5, description="Share of the score that is the relevance by a reranking server"
     )
 
     sort_by_relevance: Share = Field(1.0, description="Weight of the score in the order")
     sort_by_importance: Share = Field(0.0, description="Weight of the importance in the order")
     min_score: Share = Field(0.06, description="Results below this score are left out")
     min_score_share: Share = Field(
-        0.25, description="So are those below this share of the best score; not for a score of 0"
+        0.25,
+        description="Results below this share of the best score are left out too, unless `min_score` is 0",
     )
     min_evidence_share: Share = Field(
         0.2,
-        description="So are those that say less than this share of the best; not for a score of 0",
+        description="Results below this share of the best evidence are left out too, unless `min_score` is 0",
     )
-    midpoint: float = Field(0.6, description="What the best one says where the score is 0.5")
-    slope: float = Field(8.9, gt=0, description="How fast the score grows there")
-    pool: int = Field(100, ge=10, le=5000, description="Entries that each source brings at first")
+    midpoint: float = Field(
+        0.6, description="Strength of the best result that gives a score of 0.5"
+    )
+    slope: float = Field(8.9, gt=0, description="How steeply the score rises there")
+    pool: int = Field(100, ge=10, le=5000, description="Candidates of each source")
     propagation_seeds: int = Field(
-        30, ge=0, le=500, description="Entries, the best ones, that lend to others"
+        30, ge=0, le=500, description="How many of the best entries propagate their scores"
     )
 
     @model_validator(mode="before")
@@ -169,7 +173,7 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
 
 
 def check_policy(policy: object) -> None:
-    """Refuses what are no weights.
+    """Refuses a value that is no policy.
 
     Raises:
         InvalidInputError: it is neither a `RetrievalPolicy` nor None.
@@ -188,14 +192,13 @@ def _question(text: str) -> str:
 
 
 class RetrievalQuery(DeferredModel):
-    """What is asked of an agent's memory, and what may come back.
+    """A query of an agent's memory, with its filters.
 
-    What was superseded, ended or deleted, what has expired and what is archived does not come back,
-    unless `as_of` or `statuses` ask for it. `as_of` answers with what was known at that moment.
-    `since` is included, `until` is not. Words such as "last week" are of the week before `asked_at`.
-    `excluded` are ids of entries that are taken as if they were not there, such as the question itself.
-    `repeats`: also what says the same, by the same person, as what comes before it. `rerank` says whether the
-    best are read once more together with the question, and by whom; the policy without it.
+    Superseded, ended, deleted, expired and archived entries are left out, unless `as_of` or `statuses` ask for them.
+    `as_of` answers with what was known at that moment. `since` is inclusive, `until` is exclusive. Words such as
+    "last week" are relative to `asked_at`. `excluded` are ids of entries to ignore, such as the question itself.
+    `repeats` keeps results that say the same as one before them, by the same person. `rerank` chooses the reranker; by
+    default the policy does.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -226,17 +229,17 @@ class RetrievalQuery(DeferredModel):
 
     @property
     def is_filtered(self) -> bool:
-        """Whether it asks anything of entries beside its words, so that most may be ruled out."""
+        """Whether it has filters, so that most entries may be ruled out."""
         of_entries = (self.entry_types, self.categories, self.tags, self.subject, self.session_id)
         given = (*of_entries, self.channel, self.since, self.until, self.as_of)
         return self.statuses != ("active",) or any(one not in (None, ()) for one in given)
 
 
 class RetrievedEntry(DeferredModel):
-    """An entry that answers a question.
+    """An entry that answers a query.
 
-    `score`, 0 to 1, is how sure it is that it does; `signals` is what each part added to it, before the
-    score was made of their sum; `rerank` is what a reranker then added to the score, or took from it.
+    `score`, from 0 to 1, is the confidence that it does. `signals` are the parts of the sum behind the score; `rerank`
+    among them is how a reranker changed the score.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -247,11 +250,11 @@ class RetrievedEntry(DeferredModel):
 
 
 class Retrieval(DeferredModel):
-    """What was found, the best first.
+    """The results of a query, the best first.
 
-    `words` are those that were looked for, as they are stored, with how telling each is; `names` those
-    that were taken as whom it is about; `misspelt` words that were replaced by what is known;
-    `period` the time that the question names; `skipped` sources that did not answer, and why.
+    `words` are the lexemes that were searched for, with their weights. `names` are the names that the query is about.
+    `misspelt` are words that known ones replaced. `period` is the time that the query names. `skipped` are sources that
+    did not answer, and why.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -1,7 +1,7 @@
-"""Questions: the words they ask by, whom they may name, and which time.
+"""Query parsing: the words of a question, the names among them, and the period that it means.
 
-It is pure, and knows nothing of a language but English: words of others pass through it, and the
-text search configuration of the agent says how they are folded.
+The functions are pure and know English alone. Words of other languages pass through; the agent's text search
+configuration normalises them.
 """
 
 import re
@@ -28,7 +28,7 @@ _IS_QUESTION = re.compile(
     r"[?\uff1f]\s*$|^\s*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|has|have|will)\b",
     re.IGNORECASE,
 )
-# What a question says about itself: that something was said, happened or is to be told.
+# Words of a question about itself: that something was said, happened or is to be told.
 _ABOUT_ITSELF = frozenset(
     """
     talk talked talking discuss discussed happen happened happening mention mentioned say said tell told
@@ -37,7 +37,7 @@ _ABOUT_ITSELF = frozenset(
     did do does anything everything something what whats new list show give find search
     """.split()  # noqa: SIM905
 )
-# What a question says of what it tells: without it as much is asked, unless it is all that is asked.
+# Words that carry little meaning. They count only in a question that has no others.
 _LIGHT = frozenset(
     """
     may might can could shall should must will would need needs want wants wanted get gets getting got
@@ -46,13 +46,13 @@ _LIGHT = frozenset(
 )
 # Misspelt so often that a tokenizer knows them as words.
 COMMON_SLIPS = frozenset({"wich", "teh", "ther", "taht", "adn", "whan"})
-_AHEAD = timedelta(days=366)  # of what comes after a time that is yet to come
+_AHEAD = timedelta(days=366)  # the end of what comes after a future time
 _LIVING = re.compile(
     r"\b(?:for|makes?|earns?) (?:an?|his|her|their|my|your|our) living\b"
     r"(?!\s+(?:rooms?|areas?|spaces?|quarters|conditions|costs?)\b)",
     re.IGNORECASE,
 )
-# What asks whether somebody knows, up to the name of whom that is about: "do you know which bus ".
+# An indirect question, up to the name that it is about: "do you know which bus ".
 _WHO_KNOWS = "you|we|they|any(?:one|body)|some(?:one|body)|(?:any|one) of (?:you|us)"
 _INDIRECT = re.compile(
     rf"\s*(?:(?:do|does|did|would|might) (?:{_WHO_KNOWS}) (?:\w+ ){{0,2}}?(?:know|remember|recall|say|mention|hear)|"
@@ -63,7 +63,7 @@ _INDIRECT = re.compile(
     r"(?=(?-i:[^\W\d_a-z]))",
     re.IGNORECASE,
 )
-# What names stand beside one another by, and what several do with one another.
+# Words that join names, and words for what several people do together.
 _JOINING = frozenset({"and", "or", "nor", "the"})
 _SHARED = frozenset(
     "talk talked talking discuss discussed discussing chat chatted conversation conversations".split()  # noqa: SIM905
@@ -74,7 +74,7 @@ _AUXILIARIES = frozenset(
 _TITLES = frozenset(
     "mr mrs ms miss mx sir dr doctor prof professor herr frau monsieur madame señor señora".split()  # noqa: SIM905
 )
-# Titles that are cut short by a dot; behind "doctor" it ends a sentence.
+# Titles that end with a dot; after "doctor" a dot ends the sentence.
 _SHORT_TITLE = re.compile(r"\b(mr|mrs|ms|mx|dr|prof)\.(?=\s)", re.IGNORECASE)
 _OF_PAST = frozenset(
     """
@@ -84,20 +84,20 @@ _OF_PAST = frozenset(
     était étaient avait avant
     """.split()  # noqa: SIM905
 )
-_PARTS = re.compile(r"[.,;:!?\n]")  # what parts clauses
-_YEARS = 10  # that are looked back for a day without its year
+_PARTS = re.compile(r"[.,;:!?\n]")  # what separates clauses
+_YEARS = 10  # how far a day without a year may lie back
 _LATEST = datetime(YEARS.stop, 1, 1, tzinfo=UTC)  # nobody means a later time
 _A_MONTH = timedelta(days=31)  # before its end is no earlier end of May
-_ENGLISH = 1 / 3  # share of English function words from which a question is in English
+_ENGLISH = 1 / 3  # from this share of English function words on a question is in English
 _LONGEST_NAME = 4  # words
 _MOST_WORDS = 200
 
 
 class QueryWord(NamedTuple):
-    """A word of a question, and whether it can be a name by itself.
+    """A word of a question, and whether it may be a name by itself.
 
-    `is_capital`: it is written as one within a sentence; `is_topic`: it is asked about as *Nate* is in
-    "does Nate play"; `is_owner`: something is theirs, as in "Nate's turtles".
+    `is_capital`: it has a capital within a sentence. `is_topic`: the question is about it, as about *Nate* in
+    "does Nate play". `is_owner`: it owns something, as in "Nate's turtles".
     """
 
     text: str
@@ -108,12 +108,12 @@ class QueryWord(NamedTuple):
 
 
 class QueryWords(NamedTuple):
-    """What a text asks for.
+    """A parsed question.
 
-    `words` are without those that name the period. `period` is the time that is asked about, `earlier` what
-    it is in the years before where none is named; `is_question` whether it asks, and is not words to look for,
-    `asks_for_time` whether a time is what is asked for. `topics` are the words by which somebody is called whom a
-    question of one clause is about, as *Nate* in "what does Nate play" and "do you know what Nate plays".
+    `words` excludes the words of the period. `period` is the time that it means; if it names no year, `earlier` has the
+    same time in the years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks
+    for a time. `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
+    "what does Nate play" and "do you know what Nate plays".
     """
 
     words: tuple[QueryWord, ...]
@@ -125,7 +125,7 @@ class QueryWords(NamedTuple):
 
 
 class NameMatch(NamedTuple):
-    """Words of a question without names, the names that were among them, and whether it asks what was between them."""
+    """The names in a question, its other words, and whether it asks about what happened between the named people."""
 
     words: tuple[str, ...]
     names: tuple[str, ...]
@@ -133,10 +133,10 @@ class NameMatch(NamedTuple):
 
 
 def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
-    """Reads a question; dates in words are told from when it was asked, as of the past if both can be."""
-    text = unicodedata.normalize("NFKC", text)  # as letters of other widths are meant
-    text = _LIVING.sub("work", text)  # what somebody does for a living is not where they live
-    text = _SHORT_TITLE.sub(r"\1", text)  # whose dot ends nothing
+    """Parses a question. Dates are relative to `asked_at`; a date that may be past or future is past."""
+    text = unicodedata.normalize("NFKC", text)  # letters of other widths are the same letters
+    text = _LIVING.sub("work", text)  # *does for a living* means work, not a place to live
+    text = _SHORT_TITLE.sub(r"\1", text)  # the dot of a title ends no sentence
     periods, spans = _periods(text, asked_at)
     indirect = _INDIRECT.match(text)
     words = tuple(_words(text, spans, subject_at=indirect.end() if indirect else 0))
@@ -153,7 +153,7 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
 
 
 def _topics(words: tuple[QueryWord, ...]) -> Iterator[tuple[str, ...]]:
-    """Each name that is asked about, without titles; none where all words have a capital."""
+    """The names that the question is about, without titles; none if every word has a capital."""
     if words[2:] and not any(word.text.islower() for word in words):
         return
     for is_capital, group in groupby(words, key=lambda word: word.is_capital):
@@ -165,12 +165,12 @@ def _topics(words: tuple[QueryWord, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def possible_names(words: tuple[QueryWord, ...]) -> frozenset[str]:
-    """The keys of everything in a question that could be a name."""
+    """The keys of all sequences of words that may be names."""
     return frozenset(key for *_, key in _grams(words))
 
 
 def without_names(words: tuple[QueryWord, ...], known: Collection[str]) -> NameMatch:
-    """Takes known names out of a question, the longest first; each word belongs to one at most."""
+    """Separates known names from the other words, the longest names first; a word belongs to one name at most."""
     taken: dict[int, str] = {}
     for start, end, key in sorted(_grams(words), key=lambda gram: gram[0] - gram[1]):
         if key in known and not any(place in taken for place in range(start, end)):
@@ -181,7 +181,7 @@ def without_names(words: tuple[QueryWord, ...], known: Collection[str]) -> NameM
 
 
 def _is_between(words: tuple[QueryWord, ...], taken: Sequence[int]) -> bool:
-    """Whether a question is of what is between those who are named, not of each: "A and B" have it in common."""
+    """Whether a question is about what happened between the named people, and not about each of them ("A and B")."""
     if not taken:
         return False
     folded = [word.text.casefold() for word in words]
@@ -190,26 +190,26 @@ def _is_between(words: tuple[QueryWord, ...], taken: Sequence[int]) -> bool:
 
 
 def content_words(words: Collection[str]) -> tuple[str, ...]:
-    """The words that say what is asked about, not that something is."""
+    """The words that carry the question's meaning, without words about the question itself."""
     telling = [word for word in words if word.casefold() not in _ABOUT_ITSELF]
     return tuple(word for word in telling if word.casefold() not in _LIGHT) or tuple(telling)
 
 
 def asks_about_past(words: Collection[str]) -> bool:
-    """Whether words ask what was so, which may be so no longer."""
+    """Whether a question asks about the past, so that superseded entries may answer it."""
     folded = (word.casefold().replace("\u2019", "'").removesuffix("n't") for word in words)
     return not _OF_PAST.isdisjoint(folded)
 
 
 def is_english(words: Collection[str]) -> bool:
-    """Whether words are those of a question in English, by its function words."""
+    """Whether a question is in English, by its function words."""
     return sum(word.casefold() in STOP_WORDS for word in words) > _ENGLISH * len(words)
 
 
 def _periods(
     text: str, asked_at: datetime
 ) -> tuple[tuple[Period, ...], tuple[tuple[int, int], ...]]:
-    """The time that a text names, with the years before, and where it stands; the narrowest of several."""
+    """The narrowest period that a text names, with the same one in earlier years, and the spans of all its dates."""
     found = []
     for mention in find_dates(text):
         period = mention.resolve(asked_at, "past") or mention.resolve(asked_at, "future")
@@ -222,7 +222,7 @@ def _periods(
 
 
 def _earlier(period: Period, mention: DateMention) -> Iterator[Period]:
-    """What a time of which no year is named is in the years before."""
+    """The same time in the years before, if no year is named."""
     if not mention.is_yearly:
         return
     last = period
@@ -235,7 +235,7 @@ def _earlier(period: Period, mention: DateMention) -> Iterator[Period]:
 
 
 def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
-    """From a date on until now, where its preposition says so; after what is to come, for a year."""
+    """Extends a period after *since* or *after*: until now, or for a year if it begins in the future."""
     if relation in {"since", "after"}:
         begin = period.start if relation == "since" else period.end
         end = max(min(asked_at, _LATEST) + timedelta(days=1), period.end)

@@ -1,7 +1,7 @@
-"""What a question asks to be told of somebody: predicates, by the words that ask for them.
+"""The predicates, tags and types of entries that the words of a query ask for.
 
-It stands apart from the predicates because it is about English, and only a help: what it does not know is
-found by its words and its meaning.
+It stands apart from the predicates because it knows English alone and is only a help: other queries are answered by
+words and meaning.
 """
 
 from collections import defaultdict
@@ -15,12 +15,12 @@ from mnestic.memory.knowledge.predicates import DEFAULTS, STATES
 from mnestic.memory.language.terms import terms_of
 
 _LIKING, _DOES = "enjoy", frozenset({"do", "does", "did", "would"})
-# What tells no place, and so is not asked for by *where*.
+# Predicates without a place, which *where* does not ask for.
 _NOWHERE = frozenset({"job_title", "works_on", "works_with", "colleague"})
-# What was so once: asked for by the words of what is so, but after it.
+# Predicates of the past. The words of the present ones ask for them too, with less weight.
 _ONCE = {"lived_in": "lives_in", "worked_at": "employer"}
 _AFTER = 0.8
-# Beside the words of the predicate's own name.
+# Words that ask for a predicate, beside those of its name.
 _ASKED_BY = {
     "age": "old",
     "aunt_or_uncle": "family relative relatives",
@@ -91,12 +91,12 @@ _ASKED_BY = {
 def query_predicates(
     words: Collection[str], *, number: int, known: Collection[str] = ()
 ) -> dict[str, float]:
-    """Which predicates the words of a question ask for, and which share of them does.
+    """The predicates that the words of a query ask for, each with the share of the words that do.
 
     Args:
-        words: Those of the question that are telling, and what it has of `action_words`; without names.
-        number: How many of them say what is asked.
-        known: Predicates beside the defaults; they are asked for by the words of their names.
+        words: The content words and the action words of the query, without names.
+        number: How many of them carry its meaning.
+        known: Predicates beside the defaults; the words of their names ask for them.
     """
     terms = _terms(words)
     if not terms:
@@ -116,14 +116,14 @@ def query_predicates(
 def query_interval(
     period: tuple[datetime, datetime] | None, predicates: Collection[str], *, now: datetime
 ) -> Interval | None:
-    """A time that is past, where a question asks for what is one after the other.
+    """The past period of a query that asks for a state, such as where somebody worked.
 
-    Such as where somebody works; of what happened on a day, the day itself tells.
+    A query for an event needs none: the event itself has the date.
 
     Args:
-        period: From when, up to, not with, when.
-        predicates: What the question asks for.
-        now: When it is asked.
+        period: Its start, and its end, which is exclusive.
+        predicates: What the query asks for.
+        now: When the query is asked.
     """
     if period is None or period[1] > now or STATES.isdisjoint(predicates):
         return None
@@ -139,7 +139,7 @@ _TYPES = {
 
 
 def action_words(words: Collection[str]) -> tuple[str, ...]:
-    """The words of a question by which *like* is something that somebody does; they say nothing else."""
+    """The forms of *do* that make *like* a verb; they have no other meaning."""
     return tuple(word for word in words if word.casefold() in _DOES)
 
 
@@ -157,9 +157,9 @@ def query_entry_types(words: Collection[str]) -> frozenset[str]:
 
 
 def related_predicates(words: Collection[str], *, number: int) -> frozenset[str]:
-    """The predicates that a half of the question at least has to do with, such as the food that somebody eats.
+    """The predicates that at least half of the query touches, such as the food that somebody eats.
 
-    What somebody else is believed to be in that respect is no answer.
+    Facts of other people with these predicates do not answer it.
     """
     terms = _terms(words)
     least = max(number, len(terms), 1) / 2
@@ -173,7 +173,7 @@ def related_predicates(words: Collection[str], *, number: int) -> frozenset[str]
 def _asked_for(
     terms: Collection[str], words: Collection[str], known: Collection[str] = ()
 ) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:
-    """The predicates that a question has a word of, with the words that ask for them."""
+    """The predicates that a query has a word of, each with the words that ask for it."""
     is_of_place = "where" in {word.casefold() for word in words}
     named = {*known}.union(*(_named_by().get(term, ()) for term in terms))
     for name in named - _NOWHERE if is_of_place else named:
@@ -181,7 +181,7 @@ def _asked_for(
 
 
 def _terms(words: Collection[str]) -> set[str]:
-    """What words say; *like* alone mostly says nothing, but where somebody *does like* it is what is asked."""
+    """The terms of words. *Like* counts only as a verb, as in *does like*."""
     said = set(terms_of(" ".join(words)))
     folded = {word.casefold() for word in words}
     is_liked = "like" in folded and not folded.isdisjoint(_DOES)
@@ -195,7 +195,7 @@ def _defaults() -> Mapping[str, tuple[frozenset[str], ...]]:
 
 @cache
 def _named_by() -> Mapping[str, Collection[str]]:
-    """The predicates, by each word that asks for them."""
+    """The predicates by each word that asks for them."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for name, groups in _defaults().items():
         for word in frozenset().union(*groups):
@@ -204,7 +204,7 @@ def _named_by() -> Mapping[str, Collection[str]]:
 
 
 def _groups(name: str) -> tuple[frozenset[str], ...]:
-    """Words of which a question has one each: of what is the favourite of its kind, it has to say both."""
+    """Groups of words, of each of which a query needs one: for a favourite film both *favourite* and *film*."""
     first, _, kind = name.partition("_")
     also = terms_of(_ASKED_BY.get(name, ""))
     if first == "favourite":

@@ -1,8 +1,8 @@
-"""Ranking: how sure it is that an entry answers a question, worked out of what each source says.
+"""Ranking: one score for each candidate, out of its signals.
 
-It is pure. Each signal but that of a revision is absolute, from 0 to 1: it depends on the question, the entry and
-the memory, not on what else was found. So scores are calibrated once, for all questions: the best entry's own words and
-meaning tell how sure it is that anything answers, and the other scores are shares of that.
+The functions are pure. Each signal but supersession is absolute, from 0 to 1: it depends on the query, the entry and the
+memory, not on other candidates. So scores are calibrated once, for all queries: the best entry's own words and meaning
+give the confidence that anything answers, and the other scores are shares of it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,17 +22,17 @@ from mnestic.memory.retrieval.candidates import (
 from mnestic.memory.retrieval.queries import RetrievalPolicy
 from mnestic.memory.retrieval.scoring import SignalScores
 
-_DIGITS = 9  # of what is compared; below that the time tells
-# A share that is this much too small is not: some stand just where others are left out.
+_DIGITS = 9  # that scores are compared by; below them the newer entry comes first
+# The tolerance of the threshold, since some shares lie exactly on it.
 _ROUNDED = 10**-_DIGITS
 
 
 class Ranked(NamedTuple):
-    """A candidate with its score, and what each signal added to the sum that the score is made of.
+    """A candidate with its score, and what each signal added to the sum behind the score.
 
-    `share` is what the entry and what it is lent say, of the most that any says; `signal_values` are the signals of
-    all candidates in one order, in which this one is at `place`, and `reranked` what reading it once more added.
-    `is_by_named_speaker` is what somebody said whom the question names, `is_by_other_speaker` what somebody else did.
+    `share` is its evidence, own and propagated, as a share of the strongest. `signal_values` are the signals of all
+    candidates, in which this one has the index `place`. `reranked` is what a reranker added to the score.
+    `is_by_named_speaker`: a person whom the query names said it; `is_by_other_speaker`: another person did.
     """
 
     number: int
@@ -48,7 +48,7 @@ class Ranked(NamedTuple):
 
     @property
     def signals(self) -> dict[str, float]:
-        """What each signal added, without those that added nothing."""
+        """What each signal added; signals that added nothing are left out."""
         parts = {name: float(part.item(self.place)) for name, part in self.signal_values.items()}
         found = {name: part for name, part in parts.items() if part}
         return found if self.reranked is None else found | {"rerank": self.reranked}
@@ -63,15 +63,15 @@ def rank(
     successions: Collection[Succession] = (),
     min_score: float | None = None,
 ) -> list[Ranked]:
-    """Candidates that answer a question, the best first.
+    """The candidates that answer a query, the best first.
 
     Args:
-        candidates: What the sources brought, each once.
+        candidates: The candidates of all sources, each once.
         query: The query.
-        edges: By number, the entries beside an entry and related to it, which it lends to.
+        edges: By number, the neighbours and related entries that receive a part of an entry's score.
         policy: The weights.
-        successions: Of those that told what was so one after the other, the latest comes first.
-        min_score: Scores below it are left out; the policy's without one. With 0 nothing is.
+        successions: The entries behind the values of one fact timeline; those of the latest value come first.
+        min_score: Lower scores are left out; by default the policy's. With 0 nothing is left out.
     """
     if not len(candidates):
         return []
@@ -122,10 +122,10 @@ def rerank(
     weight: float,
     policy: RetrievalPolicy,
 ) -> list[Ranked]:
-    """The candidates anew, once the first of them have been read together with the question.
+    """The candidates in a new order, by the relevances that a reranker gave the first of them.
 
-    A relevance, from 0 to 1, takes the place of a share of the score, and of the share of the evidence, by
-    `weight`. The signal `rerank` is what that added to the score, or took from it.
+    A relevance, from 0 to 1, replaces the part `weight` of the score and of the share of the evidence. The signal
+    `rerank` is the change of the score.
     """
     told = []
     for one, relevance in zip(ranked, relevances, strict=False):
@@ -144,7 +144,7 @@ def rerank(
 def above_threshold(
     ranked: Iterable[Ranked], *, policy: RetrievalPolicy, min_score: float | None = None
 ) -> list[Ranked]:
-    """Those whose scores, and shares of the evidence, are not too small to be told; see `rank`."""
+    """The candidates whose scores and shares of the evidence reach the policy's thresholds; see `rank`."""
     ranked = [*ranked]
     best = max((one.score for one in ranked), default=0.0)
     least, floor = _least(policy, min_score, best=best)
@@ -154,7 +154,7 @@ def above_threshold(
 def _least(
     policy: RetrievalPolicy, min_score: float | None, *, best: float = 0.0
 ) -> tuple[float, float]:
-    """The score, and the share of the evidence, below which nothing is told beside the best score."""
+    """The lowest score and the lowest share of the evidence that are returned, given the best score."""
     score = policy.min_score if min_score is None else min_score
     return (
         (max(score, policy.min_score_share * best), policy.min_evidence_share)

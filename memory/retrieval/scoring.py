@@ -1,6 +1,6 @@
-"""Weighing: what each source says of candidates, from 0 to 1, and what they lend each other.
+"""Signals of candidates: what each source says of them, from 0 to 1, and score propagation between them.
 
-It is pure, and stands apart from ranking, which makes one score of all this.
+The functions are pure. `memory/retrieval/ranking.py` adds the signals up to one score.
 """
 
 import math
@@ -26,29 +26,25 @@ from mnestic.memory.retrieval.candidates import (
 from mnestic.memory.retrieval.queries import RetrievalPolicy
 from mnestic.memory.retrieval.supersession import apply_supersession
 
-# How often a word counts before it is said enough. Source: BM25, Robertson and Zaragoza, 2009; `b`, how much
-# the length counts, is in `stores/postgres/sql/find_candidates.sql`.
+# BM25's `k1`: how soon repetitions of a word stop counting. Source: Robertson and Zaragoza, 2009. BM25's `b`, the weight
+# of the length, is in `stores/postgres/sql/find_candidates.sql`.
 SATURATION = 1.2
 _DAY = 86_400.0  # seconds
-# How near to the time that is asked about an entry still counts, and how much.
+# Up to which distance from the period of the query an entry counts, and how much.
 _TIME_SHARES = ((timedelta(days=1), 0.9), (timedelta(days=7), 0.6), (timedelta(days=31), 0.25))
-_WIDEST = 8  # times the period: what is named is taken for it
-_TAGGED = 0.7  # of a word's weight, where an entry has no word of the question but its tag
-# Of the words, from where a question is asked again, and where it is the same.
+_WIDEST = 8  # times the period; up to this width a named time counts in full
+_TAGGED = 0.7  # of the weight of a word, for an entry that has a tag of the query instead
+# Shares of the words: from the first a question begins to repeat the query, from the second it is the same.
 _REPEATED, _REPEATS = 0.6, 0.85
-_REPEATED_DISCOUNT = 0.6  # of what it says that is taken off the same question
-_UNCERTAIN = 0.4  # of how sure it is, where a question may be about somebody who is not known
-_LATER = 0.01  # by how much what was so later does above what was so before it
-_NEIGHBOUR_DISCOUNT = 0.85  # of its score that is left to what says nothing of what is asked itself
-_ANSWERS_PERIOD = (
-    0.7  # of what the best says, from where what is of the time that is asked about answers
-)
-_PERIOD_DISCOUNT = 0.3  # of its score that is then left to what is of another time
+_REPEATED_DISCOUNT = 0.6  # of its own total that is taken off an entry that repeats the query
+_UNCERTAIN = 0.4  # of the confidence, where the query may be about an unknown person
+_LATER = 0.01  # by how much the later of two succeeding values ranks above the earlier one
+_NEIGHBOUR_DISCOUNT = 0.85  # left of the score of an entry with propagated scores alone
+# Where an entry of the period has this share of the best evidence, entries of other times keep this share of their scores.
+_ANSWERS_PERIOD, _PERIOD_DISCOUNT = 0.7, 0.3
+# Evidence below this is too weak to measure others by; the second value is for queries with a period.
 _MOST_EXPONENT = 700.0  # of what a float holds as a power of e
-_MIN_EVIDENCE, _MIN_EVIDENCE_OF_PERIOD = (
-    0.1,
-    0.25,
-)  # who says less says too little for others to be measured by
+_MIN_EVIDENCE, _MIN_EVIDENCE_OF_PERIOD = 0.1, 0.25
 
 _RECURRING = re.compile(
     rf"\b(?:every|each|{'|'.join(f'{day}s' for day in WEEKDAYS)})\b", re.IGNORECASE
@@ -56,7 +52,7 @@ _RECURRING = re.compile(
 
 
 class SignalScores:
-    """Candidates by what each part says of them: arrays in their order, of values from 0 to 1."""
+    """The signals of candidates: arrays in the order of the candidates, with values from 0 to 1."""
 
     def __init__(
         self, candidates: Candidates, query: RankingQuery, policy: RetrievalPolicy
@@ -69,14 +65,14 @@ class SignalScores:
 
     @cached_property
     def concern(self) -> dict[Concern, Values]:
-        """By each way in which the question may have to do with them, with which it has."""
+        """For each kind of concern, which candidates have it."""
         concern = self.rows["concern"]
         return {name: concern == place for place, name in enumerate(CONCERNS)}
 
     def _source_scores(self) -> tuple[Values, Values, Values]:
-        """What their words say, their meaning and what was learned from them.
+        """The scores of words, of meaning and of facts.
 
-        A question of nothing but a name or a time is answered by what is of it.
+        If a query has nothing but a name or a time, all entries about it count in full.
         """
         query, policy, rows = self._query, self._policy, self.rows
         late = policy.late_interaction * rows["late_interaction"]
@@ -99,10 +95,10 @@ class SignalScores:
 
     @cached_property
     def _share(self) -> Values:
-        """How much of what an entry says counts, by whom it is about.
+        """How much of its own signals counts for each entry, by whom it concerns.
 
-        Where someone who is named has spoken, what mentions them counts less: it may be a greeting. What was
-        kept about somebody else counts less than what somebody else has said.
+        If a named person has spoken, mentions of them count less, since these may be greetings. An entry that
+        was stored about another person counts less than a message of another person.
         """
         others = self._policy.other_people
         mentioned = math.sqrt(others) if self.rows["is_by_named_speaker"].any() else 1.0
@@ -113,7 +109,7 @@ class SignalScores:
         return np.where(self.concern["other"] & ~self.rows["is_turn"], others**2, share)
 
     def own_signals(self) -> dict[str, Values]:
-        """What counts of what they say, and of what was learned from them, which they lend to no other."""
+        """The signals of the entries themselves. Of these, words and meaning are propagated to others; facts are not."""
         share, policy = self._share, self._policy
         return {
             "semantic": share * policy.semantic * self._meaning,
@@ -123,14 +119,14 @@ class SignalScores:
 
     @cached_property
     def _own_total(self) -> Values:
-        """All that counts of what each says by itself."""
+        """The sum of the own signals of each entry."""
         total: Values = np.sum(list(self.own_signals().values()), axis=0)
         return total
 
     def confidence(self) -> float:
-        """How sure it is that the one that says most answers: one source is enough.
+        """The probability that the strongest entry answers the query. One strong source is enough.
 
-        To be about who is named, and of the time that is asked about, counts as words do, by how few are.
+        To be about a named person, or of the period, counts like a word: the rarer it is, the more.
         """
         words = self._words
         if whole := sum(self._query.weights):
@@ -144,9 +140,9 @@ class SignalScores:
         return _UNCERTAIN * confidence if self._query.is_uncertain else confidence
 
     def _telling_parts(self) -> list[tuple[Values, float]]:
-        """Who is about the names, and who is of the time, each with how telling that is.
+        """Which entries are about the names, and which are of the period, each with its inverse document frequency.
 
-        What words and meaning have brought is a sample of the memory.
+        The frequency is estimated: candidates by words and by meaning are taken for a sample of the memory.
         """
         parts = [self.concern["named"]] * bool(self._query.names)
         parts += [self._time_proximity == 1] * (self._query.period is not None)
@@ -159,13 +155,13 @@ class SignalScores:
 
     @property
     def min_evidence(self) -> float:
-        """How much says too little for others to be measured by; more where to be of a time says something."""
+        """The evidence below which the strongest entry is too weak to measure others by."""
         return _MIN_EVIDENCE if self._query.period is None else _MIN_EVIDENCE_OF_PERIOD
 
     def propagated(self, edges: Edges) -> dict[str, Values]:
-        """What they are lent of what those beside them and related to them say.
+        """The scores that each entry receives from its neighbours in the conversation and from related entries.
 
-        Whom it is about counts for those alone: a question of one is answered by the other.
+        The concern of the sender does not count, only that of the receiver: one person asks, another answers.
         """
         places = self._places
         received = {name: [0.0] * len(places) for name in self._propagation_weights}
@@ -175,7 +171,7 @@ class SignalScores:
         return {name: self._share * scores for name, scores in received.items()}
 
     def neighbour_discount(self, edges: Edges, evidence: Values) -> Values:
-        """How much counts of the score of each: less of what is but beside what answers, and follows nobody who asks."""
+        """The factor of each score: less than 1 for an entry with propagated scores alone that replies to no question."""
         is_neighbour = (self._own_total <= 0) & (evidence > 0)
         for seed in self.rows["number"][self.rows["asks"]].tolist():
             replies = (number for number, _ in edges.get(seed, ()))
@@ -183,7 +179,7 @@ class SignalScores:
         return np.where(is_neighbour, _NEIGHBOUR_DISCOUNT, 1.0)
 
     def period_discount(self, evidence: Values) -> Values:
-        """How much counts of the score of each: less of what is of another time, where something of the time answers."""
+        """The factor of each score: less than 1 for an entry of another time, if an entry of the period answers."""
         within = (self._time_proximity == 1) | (self._fact_match > 0)
         if not evidence[within].max(initial=0) >= _ANSWERS_PERIOD * max(
             evidence.max(), _MIN_EVIDENCE
@@ -194,7 +190,7 @@ class SignalScores:
         return np.where(within, 1.0, _PERIOD_DISCOUNT)
 
     def _may_be_of_period(self, place: int) -> bool:
-        """Whether one tells of a time with the one asked about in it, or of what comes again and again."""
+        """Whether an entry names a time that contains the period, or tells of something that recurs."""
         text, period = self._candidates.texts[place], self._query.period
         assert period is not None
         covers = any(start <= period.start and period.end <= end for start, end in text.times)
@@ -218,11 +214,11 @@ class SignalScores:
 
     @cached_property
     def _places(self) -> dict[int, int]:
-        """The place of each, by its number."""
+        """The position of each candidate, by its number."""
         return {number: place for place, number in enumerate(self.rows["number"].tolist())}
 
     def context_signals(self) -> dict[str, Values]:
-        """What speaks for them beside what they say."""
+        """The signals that do not come from an entry's own words, meaning and facts."""
         query, policy, rows = self._query, self._policy, self.rows
         age = np.maximum(0, query.asked_at.timestamp() - rows["at"]) / _DAY
         return {
@@ -240,14 +236,14 @@ class SignalScores:
         }
 
     def _repeated_question(self) -> Values:
-        """What more is taken off who asks the same, which is no answer to a question."""
+        """What is taken off an entry that asks the same as the query, since it is no answer."""
         if not self._query.weights or not self._query.is_question:
             return np.zeros(len(self.rows))
         repeats = np.clip((self._words - _REPEATED) / (_REPEATS - _REPEATED), 0, 1)
         return _REPEATED_DISCOUNT * repeats * self._own_total
 
     def supersession(self, total: Values) -> tuple[Values, Values]:
-        """How much those that revise others are lifted to them, and which are replaced; see `apply_supersession`."""
+        """How far entries are lifted that supersede others, and which entries are replaced; see `apply_supersession`."""
         lifted, replaced = apply_supersession(
             self._candidates,
             self._query,
@@ -258,7 +254,7 @@ class SignalScores:
         return self._policy.supersession * self._share * lifted, replaced
 
     def succession_boost(self, total: Values, successions: Collection[Succession]) -> Values:
-        """How much those that told what was so later are lifted above those that told what was so before it."""
+        """How far entries with a later value are lifted above those with the value before it."""
         lifted = np.zeros(len(total))
         if not successions:
             return lifted
@@ -272,7 +268,7 @@ class SignalScores:
         return self._policy.supersession * lifted
 
     def _session_scores(self) -> Values:
-        """How much the session of each speaks of what is asked: BM25 of sessions over the turns that were found."""
+        """How well the session of each entry matches the query: BM25 over sessions, by the turns among the candidates."""
         ids = [one.session_id or None for one in self._candidates.texts]
         sessions = {one: place for place, one in enumerate(dict.fromkeys(ids))}
         of = np.fromiter(map(sessions.__getitem__, ids), np.intp, len(ids))
@@ -294,7 +290,10 @@ class SignalScores:
 
 
 def time_proximity(candidates: Candidates, period: Period | None) -> Values:
-    """How near each, or a time that it names, is to a period: 1 in it, 0 more than a month from it, or without one."""
+    """How near each entry, or a time that it names, is to a period: 1 within it, 0 if more than a month away.
+
+    It is 0 for all without a period.
+    """
     at = candidates.rows["at"]
     near = np.zeros(len(at))
     if period is None:
@@ -311,7 +310,7 @@ def time_proximity(candidates: Candidates, period: Period | None) -> Values:
 
 
 def _near(start: datetime, end: datetime, period: Period) -> float:
-    """How near a time that is named is; of a wider one, such as "this year" for a day, its share counts."""
+    """How near a named time is to the period. Of a much wider one, such as "this year" for a day, a share counts."""
     if start < period.end and (end > period.start or start == end >= period.start):
         wide = (end - start) / (period.end - period.start)
         return 1.0 if wide <= _WIDEST else _WIDEST / wide

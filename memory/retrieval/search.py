@@ -1,4 +1,4 @@
-"""What sources of search are asked, and what they bring: words as they are stored, and entries by number."""
+"""The values of the port `SearchStore`: terms and searches that go in, candidates that come out."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +15,10 @@ from mnestic.memory.retrieval.query_predicates import query_interval
 
 @dataclass(frozen=True, slots=True)
 class QueryLexeme:
-    """A word of a question as it is stored, or the words that it may stand for, and how telling it is.
+    """A word of a query as lexemes of the index, with its inverse document frequency.
 
-    `word` is as it was asked; empty where it was misspelt, or is a part of one such as E-4042.
+    A misspelt word may have several lexemes. `word` is the word of the query; it is empty if it was misspelt, or if
+    the lexeme is a part of a word such as E-4042.
     """
 
     lexemes: tuple[str, ...]
@@ -28,9 +29,9 @@ class QueryLexeme:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A question in the words of an agent's memory.
+    """The words of a query as an agent's memory knows them.
 
-    `misspelt` are those that were read as others, `silent` those that say nothing.
+    `misspelt` are words that were read as known ones, `silent` are words without meaning of their own.
     """
 
     query_lexemes: tuple[QueryLexeme, ...] = ()
@@ -40,20 +41,20 @@ class Vocabulary:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """How telling each word is, in their order."""
+        """The inverse document frequency of each word, in their order."""
         return tuple(one.weight for one in self.query_lexemes)
 
 
 @dataclass(frozen=True, slots=True)
 class NameRow:
-    """A name that is known, with all keys of whom it names; whether they have spoken themselves."""
+    """A known name: all keys of the people it names, and whether they are speakers of messages."""
 
     keys: frozenset[str]
     is_speaker: bool
 
 
 class LexemeMatch(NamedTuple):
-    """A word as it is stored, and how many entries have it."""
+    """A lexeme of the index, and how many entries have it."""
 
     lexeme: str
     entries: int
@@ -61,11 +62,11 @@ class LexemeMatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What a question may name, before the agent's memory has told what it knows of that.
+    """What a query may name, before it is resolved against the agent's memory.
 
-    `keys` could be names, `tags` what entries may be found by as by a tag, both by key; `words` are its words. `periods`
-    are the times that it may be about, the first that an entry is of being the one; `owners` those of whose relatives
-    it may speak, by key, and `kinship_predicates` the predicates that tell these.
+    `keys` may be names and `tags` may be tags, both normalised; `words` are its words. `periods` are the times that it may
+    mean: the first of which there is an entry counts. `owners` are people whose relatives it may mean, and
+    `kinship_predicates` the predicates of these relatives.
     """
 
     keys: frozenset[str]
@@ -79,9 +80,9 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """What misspelt words may be meant as: names by the word, and lexemes by the lexeme that nothing has.
+    """Corrections of misspelt words: a name for a word, and lexemes for a lexeme that no entry has.
 
-    Of the lexemes each has how many entries have it.
+    Each lexeme comes with the number of entries that have it.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -90,14 +91,13 @@ class Suggestions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedTerms:
-    """What an agent's memory knows of a question, and how much there is in it.
+    """The terms of a query as the agent's memory knows them, and the size of that memory.
 
-    `names` are those that are known, by what the question says; `words` the parts of its words, each as the
-    lexeme that it is in each language in which it says something; `tags` what of it some entry has as a tag or as
-    another name; `related` who is whose relative, as owner, predicate and name; `period` the first of its periods that
-    an entry is of; `languages` those of entries. `entries`, `lexemes` and `vectors` are how many there are in all.
-    `knowledge` is how often all of this and the entries have changed, by the time `now`, in the database `database`;
-    `ends_at` when some of it next ends by itself.
+    `names` are the known names, by the key in the query. `words` are the parts of each word, each part as a lexeme by
+    language. `tags` are the keys that some entry has as a tag or an alias. `related` are relatives, as owner, predicate
+    and name. `period` is the first of the periods of which there is an entry. `languages` are those of entries.
+    `entries`, `lexemes` and `vectors` count what the memory has. `knowledge` is the revision of the agent's memory in
+    `database` at the time `now`; `ends_at` is when an entry or a fact next expires.
     """
 
     names: Mapping[str, NameRow]
@@ -118,14 +118,15 @@ class ResolvedTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What sources are asked: a question as the agent's memory understands it.
+    """A query as the sources of a search get it.
 
-    `name_vocabulary` are words of names, `names` and `tags` what it names, by key, `fact_subjects` those of the names by whom
-    facts are asked for (*Marcus's sister*, not *Marcus*); `persons` are the names of each, where
-    it asks what is between several; `predicates` what it asks about whom it names, and `related_predicates` those that it
-    has to do with. `model` and `vector` are what it means, `vectors` how many of the model there are; `policy` says how
-    many entries a source brings, and what they weigh. What the question rules out is looked for too, unless it is strict.
-    `is_by_words`: what has no word of it is not near it. `now` is that of `ResolvedTerms`.
+    `name_vocabulary` are the words of names; `names` and `tags` are the keys that it names. `fact_subjects` are the names
+    whose facts are wanted (*Marcus's sister*, not *Marcus*). `persons` are the names of each person, if the query is about
+    what happened between several. `predicates` are the facts that it asks for, with weights; `related_predicates` are all
+    that it touches. `vector` is its meaning by `model`, and `vectors` is how many vectors of that model there are. `policy`
+    limits the candidates of each source and gives the weights. Sources may return entries that the filters rule out,
+    unless it `is_strict`. `is_by_words`: an entry without a word of the query does not count as similar. `now` is that
+    of `ResolvedTerms`.
     """
 
     query: RetrievalQuery
@@ -148,7 +149,7 @@ class Search:
 
     @property
     def valid_interval(self) -> Interval | None:
-        """When what is believed has to hold, if not now: as of the question, or at some moment of a time that is past."""
+        """When facts have to be valid, if not now: at `as_of`, or at some moment of a period that is past."""
         query, period = self.query, self.period
         if query.as_of is not None:
             return Interval(query.as_of, query.as_of)
@@ -158,10 +159,11 @@ class Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What sources have brought: candidates, and what they lend to one another.
+    """The candidates of all sources, and the edges along which scores are propagated.
 
-    `superseded` are the numbers of those that would lend, but nothing that they claimed holds; `seeds` how many there
-    were with them. `successions` are of what was so one after the other. `is_exhaustive`: no source has more.
+    `seeds` is the number of entries that propagate their scores, and `superseded` are the numbers of those whose claims
+    are valid no longer. `successions` are the entries behind the values of fact timelines. `is_exhaustive`: no source
+    has more candidates.
     """
 
     candidates: Candidates
@@ -174,7 +176,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Winners:
-    """The numbers of those among the best that do not answer, and the others as entries, by number."""
+    """The best candidates as entries, by number, without the `rejected` ones, which do not answer."""
 
     rejected: frozenset[int]
     entries: Mapping[int, Entry]

@@ -1,9 +1,9 @@
-"""Revisions: which of the best candidates say that something is different from before, and of which others.
+"""Supersession: which of the best candidates say that something has changed since others of them.
 
-It stands alone because it alone compares candidates with each other. A later text with a word of change is lifted to
-what it revises. What it replaces is left out: that says the same with one other time, number or name, as *The bin goes
-out on Thursdays* does beside *The bin goes out on Fridays now*, or is what the later one denies. Replacement is English
-alone. All of this only helps: what was learned as a fact is revised by facts.
+It stands alone because nothing else compares candidates with each other. A later text with a word of change is lifted
+to the score of the text that it supersedes. An earlier text is left out if the later one replaces it: the two differ in
+one time, number or name (*The bin goes out on Thursdays*, *The bin goes out on Fridays now*), or the later one denies
+the earlier one. Replacement works in English alone. Entries with facts need none of this: facts supersede facts.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,14 +24,14 @@ from mnestic.memory.language.statements import Clause, Kind, Statements
 from mnestic.memory.language.terms import terms_of
 from mnestic.memory.retrieval.candidates import Candidates, RankingQuery, Values
 
-_COMPARED = 60  # the best candidates, of which some may revise others
-_COMMON = 0.5  # of the words of the question, from where what has them may revise what has them too
-_ALIKE = 0.5  # of the best score, from where one candidate may replace another
-_BEGINNING = 1000  # characters that are looked at
-# Words in common, or a name, where the later text may leave a word of the earlier one out, as "home" of a home match.
+_COMPARED = 60  # of the best candidates are compared with each other
+_COMMON = 0.5  # of the words of the query that two texts have to share
+_ALIKE = 0.5  # of the best score that both candidates need, for one to replace the other
+_BEGINNING = 1000  # characters that are compared
+# Common words, or a name, from which on the later text may lack one word of the earlier one, as "home" of a home match.
 _ENOUGH = 3
 _LEAST = 2  # words that a denial shares with what it denies
-_MORE = 3  # words and names from where another sentence says something else
+_MORE = 3  # words and names that make another sentence one about something else
 
 Change = Sequence[Sequence[str]]  # the terms of its clauses, from where its sentence begins
 
@@ -39,17 +39,17 @@ Change = Sequence[Sequence[str]]  # the terms of its clauses, from where its sen
 def apply_supersession(
     candidates: Candidates, query: RankingQuery, *, words: Values, fact_match: Values, total: Values
 ) -> tuple[Values, Values]:
-    """How much those that revise others are lifted to them, which came earlier with the same words; and what is replaced.
+    """How far entries are lifted that supersede earlier ones with the same words, and which entries are replaced.
 
-    Of the same score the later one comes first. A question revises nothing; where a time is asked about, what was so
-    then may be meant; and what was learned as the answer is revised by what was learned alone.
+    Of equal scores the later entry comes first. A question supersedes nothing. A query with a period may mean the earlier
+    value, so nothing changes. A fact is superseded by facts alone.
 
     Args:
-        candidates: What was found.
+        candidates: The candidates.
         query: The query.
-        words: The scores of their words.
-        fact_match: The scores of their facts.
-        total: Their whole scores.
+        words: Their scores by words.
+        fact_match: Their scores by facts.
+        total: Their total scores.
     """
     rows = candidates.rows
     lifted, replaced = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
@@ -84,14 +84,14 @@ def apply_supersession(
 
 
 class _Comparison:
-    """Candidates of one question as they are compared with each other, by their places."""
+    """Comparisons between the candidates of one query, which are given by index."""
 
     def __init__(self, candidates: Candidates, query: RankingQuery) -> None:
         self._query, self._rows, self._texts = query, candidates.rows, candidates.texts
         self._clauses: dict[int, Statements] = {}
 
     def revises(self, new: int, old: int) -> bool:
-        """Whether a later text says what has changed of what an earlier one is about."""
+        """Whether a later text says that the subject of an earlier one has changed."""
         terms = [self._texts[place].terms() for place in (new, old)]
         if self._query.asks_for_time and ENDING.isdisjoint(terms[0]):
             new_tells, old_tells = (
@@ -106,12 +106,12 @@ class _Comparison:
         return is_of_same(*terms, lacking=lacking, changes=changes)
 
     def replaced(self, others: Sequence[int], *, by: int) -> list[int]:
-        """Which of some earlier texts a later one replaces."""
+        """Which of these earlier texts a later one replaces."""
         later, new = self._texts[by], self._statements(by)
         if not new.may_replace:
             return []
         if new.begins_later and any(start > self._query.asked_at for start, _ in later.times):
-            return []  # it is not so yet
+            return []  # the change is still to come
         return [place for place in others if self._replaces(by, place)]
 
     def _replaces(self, new: int, old: int) -> bool:
@@ -122,7 +122,7 @@ class _Comparison:
         return replaces(self._statements(new), self._statements(old), by_same=by_same)
 
     def _about(self, place: int) -> frozenset[str]:
-        """Whom a text is about beside who says it; *Mara's sister* is of Mara."""
+        """The subjects of a text without its speaker; *Mara's sister* counts as Mara."""
         text = self._texts[place]
         return frozenset(key.partition("'s ")[0] for key in text.subjects - {text.speaker})
 
@@ -135,17 +135,17 @@ class _Comparison:
 def is_of_same(
     new: Sequence[str], old: Sequence[str], *, lacking: int, changes: Iterable[Change] = ()
 ) -> bool:
-    """Whether a later text, which has a word of change, says it of what an earlier one is about.
+    """Whether a later text with a word of change is about the same thing as an earlier one.
 
-    What is new has to be what the earlier one speaks of (a *new vet* is no *new leash*). Where it lacks words
-    of the question that the earlier one has, it may put no more in the place of what that says than that says
-    itself: *the code of the attic has changed to 2222* says nothing of *the code of the cellar is 1111*.
+    The new thing has to occur in the earlier text (a *new vet* is no *new leash*). If the later text lacks words of the
+    query that the earlier one has, it may add no more words than it lacks: *the code of the attic has changed to 2222*
+    does not supersede *the code of the cellar is 1111*.
 
     Args:
         new: The terms of the later text, in their order.
-        old: Those of the earlier one.
-        lacking: How many words of the question the earlier one has and the later one lacks.
-        changes: What the later one says to have changed, if it lacks any.
+        old: The terms of the earlier text.
+        lacking: How many words of the query the earlier one has and the later one lacks.
+        changes: The changes that the later one states, if it lacks words.
     """
     known = frozenset(old)
     is_new = [place for place, term in enumerate(new) if term in IS_NEW]
@@ -161,8 +161,8 @@ def is_of_same(
 
 
 def changes_of(text: str) -> Iterator[Change]:
-    """What a text says with a word of change: each sentence that has one, by its clauses, and the sentence after it."""
-    # Long gaps would take long to look at.
+    """The changes that a text states: each sentence with a word of change, by clauses, and the sentence after it."""
+    # Long runs of spaces would make the patterns slow.
     spaced = [" ".join(sentence.split()) for sentence in split_sentences(text[:_BEGINNING])]
     for place, sentence in enumerate(spaced):
         if may_change(sentence) and (match := CHANGES.search(sentence)):
@@ -172,7 +172,7 @@ def changes_of(text: str) -> Iterator[Change]:
 
 
 def _put_in_place(change: Change, known: frozenset[str]) -> frozenset[str]:
-    """What a change puts in the place of what is known; a clause after that one only says more of it."""
+    """The terms that a change adds to the known ones, by the first clause that has some; later clauses only elaborate."""
     terms: frozenset[str] = frozenset()
     for clause in change:
         terms |= frozenset(clause)
@@ -182,17 +182,17 @@ def _put_in_place(change: Change, known: frozenset[str]) -> frozenset[str]:
 
 
 def has_figure(terms: Sequence[str]) -> bool:
-    """Whether a text has a number, as those do that name a time."""
+    """Whether a text has a number, as texts do that name a time."""
     return any(term[0].isdigit() for term in terms)
 
 
 def replaces(new: Statements, old: Statements, *, by_same: bool) -> bool:
-    """Whether a later text says another value in the place of one of an earlier text, or denies it.
+    """Whether a later text states another value for one of an earlier text, or denies it.
 
     Args:
         new: The later text.
         old: The earlier one.
-        by_same: Whether the same person said both, so that *my* is the same one's.
+        by_same: Whether the same person said both, so that *my* has the same owner.
     """
     if not by_same and (new.is_first_person or old.is_first_person):
         return False
@@ -208,7 +208,7 @@ def replaces(new: Statements, old: Statements, *, by_same: bool) -> bool:
 
 
 def _added(change: Clause, before: frozenset[str]) -> Kind | None:
-    """The kind of the one value that a clause has, and no other word, more than what was said before."""
+    """The kind of the value that a clause adds to the earlier terms, if it adds one value and no other word."""
     added = [word for term, word in change.terms.items() if term not in before]
     if len({word.kind for word in added}) != 1 or added[0].kind == "word":
         return None
@@ -216,14 +216,14 @@ def _added(change: Clause, before: frozenset[str]) -> Kind | None:
     if kind == "time":
         return kind
     row, *others = {word.row for word in added}
-    # A name or a number with more words behind it says of what it is, unless somebody takes over.
+    # A name or a number with more words behind it is no new value, unless somebody takes over.
     is_last = change.has_taker or row == max(word.row for word in change.terms.values())
     is_one_of_many = kind == "name" and change.has_many
     return None if others or is_one_of_many or not is_last else kind
 
 
 def _is_in_place(change: Clause, kind: Kind, old: Clause, *, whole: frozenset[str]) -> bool:
-    """Whether a clause says the same with another value of a kind, and has no other value that is gone."""
+    """Whether a clause states the same as an old one but for another value of this kind."""
     if kind not in {word.kind for word in old.terms.values()}:
         return False
     if kind == "time" and change.times != old.times:
@@ -238,7 +238,7 @@ def _is_in_place(change: Clause, kind: Kind, old: Clause, *, whole: frozenset[st
 
 
 def _is_denied(old: Clause, *, by: Clause) -> bool:
-    """Whether a clause is what another says to be so no more: that has no other words, and hardly fewer."""
+    """Whether another clause denies this one: it has no other words, and hardly fewer."""
     if old.denies or len(by.terms) < _LEAST or not by.terms.keys() <= old.terms.keys():
         return False
     left = old.left(by.terms)
@@ -246,14 +246,14 @@ def _is_denied(old: Clause, *, by: Clause) -> bool:
 
 
 def _stands_alike(change: Clause, old: Clause) -> bool:
-    """Whether the last name follows the same preposition as one of the other's, or what it changed to: *is Petra* and *is in Rome* do not."""
+    """Whether the new name follows the same preposition as an old one, or *to*: *is Petra* and *is in Rome* do not match."""
     *_, last = (word.preposition for word in change.terms.values() if word.kind == "name")
     others = {word.preposition for word in old.terms.values() if word.kind == "name"}
     return last in others or "to" in {last, *others}
 
 
 def _says_more(old: Statements, said: Clause, whole: frozenset[str]) -> bool:
-    """Whether the rest of a text says something else: whom a clause names, or what other sentences say."""
+    """Whether the rest of an old text says more: a clause with another name, or other sentences."""
     for clause in old.clauses:
         left = clause.left(whole)
         if clause.sentence == said.sentence:

@@ -1,6 +1,6 @@
-"""The vocabulary of a question: its words as they are stored, and how telling each is.
+"""The vocabulary of a query: its words as lexemes of the index, with their inverse document frequencies.
 
-It is pure, and stands apart from reading the question because it depends on what the agent's memory knows.
+The functions are pure. Parsing a query needs its text alone; this also needs what the agent's memory knows.
 """
 
 import math
@@ -13,16 +13,16 @@ from mnestic.memory.language.languages import LANGUAGE, LanguageVote, content_wo
 from mnestic.memory.language.terms import STOP_WORDS
 from mnestic.memory.retrieval.search import QueryLexeme, ResolvedTerms, Suggestions, Vocabulary
 
-_MOST_WORDS = 60  # of a question, the most telling; each has a bit
-_GUESSED = 0.8  # of a word's weight, where it was misspelt
-_SHORTEST = 4  # characters; of a shorter function word letters only change places
+_MOST_WORDS = 60  # of a query, those with the highest weights; each has a bit
+_GUESSED = 0.8  # of the weight of a word that was misspelt
+_SHORTEST = 4  # characters; in a shorter function word only swapped letters count as a misspelling
 _FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST]
 
 
 def unknown_lexemes(
     words: Sequence[str], known: ResolvedTerms, *, slips: Collection[str], quiet: Collection[str]
 ) -> frozenset[str]:
-    """The lexemes that no entry has, of the words that may be misspelt."""
+    """The lexemes of possibly misspelt words that no entry has."""
     return frozenset(
         lexeme
         for word, entries_of in _telling(words, known, quiet=quiet)
@@ -39,16 +39,16 @@ def vocabulary_of(
     quiet: Collection[str] = (),
     suggested: Suggestions | None = None,
 ) -> Vocabulary:
-    """The words of a question as they are stored in each language of the agent's entries.
+    """The words of a query as lexemes, in each language of the agent's entries.
 
-    Those that say nothing in the question's language are left out, and in English also `quiet` ones.
+    Words without meaning in the query's language are left out, and in English also `quiet` words.
 
     Args:
-        words: Those of the question, without names.
-        known: What the agent's memory knows of them.
-        slips: Those that may be misspelt: where they are not known they are read as what is suggested.
-        quiet: Those that say nothing in English.
-        suggested: What lexemes that no entry has may be meant as.
+        words: The words of the query, without names.
+        known: The words as the agent's memory knows them.
+        slips: Words that may be misspelt; if they are unknown, the suggestions replace them.
+        quiet: Words without meaning in English.
+        suggested: Corrections of lexemes that no entry has.
     """
     if not known.entries:
         return Vocabulary()
@@ -95,7 +95,7 @@ def vocabulary_of(
 def _telling(
     words: Sequence[str], known: ResolvedTerms, *, quiet: Collection[str]
 ) -> Iterator[tuple[str, dict[str, int]]]:
-    """The words that say something, each with its lexemes in the agent's languages, and how many entries have them."""
+    """The words with a meaning, each with its lexemes in the agent's languages and how many entries have them."""
     found = []
     for word in words:
         for part in known.words.get(word, ()):
@@ -120,7 +120,7 @@ def _is_function_slip(
     is_first: bool,
     known: ResolvedTerms,
 ) -> bool:
-    """Whether an unknown word is an English function word with a slip in it, such as *wich* or *teh*."""
+    """Whether an unknown word is a misspelt English function word, such as *wich* or *teh*."""
     if any(entries_of.values()) or LANGUAGE not in known.languages:
         return False
     if not (word.islower() or is_first):
@@ -137,7 +137,7 @@ def _is_function_slip(
 
 
 def _rarity(entries: int, *, of: int) -> float:
-    """How telling a lexeme is. Source: BM25; of one that nothing has, as if half an entry had it."""
+    """The inverse document frequency of a lexeme. Source: BM25; if no entry has it, as if half an entry had it."""
     if not entries:
         return math.log(1 + of)
     return math.log(1 + (of - entries + 0.5) / (entries + 0.5))
