@@ -1,6 +1,6 @@
-"""Candidates of a search out of the rows of `find_candidates.sql`: what ranking reads of an entry.
+"""Makes candidates out of the rows of `find_candidates.sql`.
 
-It stands apart from the search, since it is about the question, and not about Postgres.
+It stands apart from the search, since it is about the query and not about Postgres.
 """
 
 import json
@@ -27,20 +27,20 @@ _OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "menti
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Who said an entry, and whom it is about, by key."""
+    """The attribution of an entry: the keys of its speaker and of its subjects."""
 
     speaker: str
     subjects: frozenset[str]
     aliases: frozenset[str]
 
     def is_about(self, names: frozenset[str]) -> bool:
-        """Whether it is about somebody of one of the names."""
+        """Whether one of the names is a subject."""
         return not (names.isdisjoint(self.subjects) and names.isdisjoint(self.aliases))
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class EntryRow:
-    """An entry as far as ranking needs its texts; see `mnestic.memory.retrieval.candidates.CandidateText`."""
+    """The texts of an entry that ranking needs; see `mnestic.memory.retrieval.candidates.CandidateText`."""
 
     entry_id: str
     session_id: str | None
@@ -54,35 +54,35 @@ class EntryRow:
 
     @property
     def speaker(self) -> str:
-        """The key of who said it."""
+        """The key of its speaker."""
         return self.attribution.speaker
 
     @property
     def subjects(self) -> frozenset[str]:
-        """The keys of whom it is about."""
+        """The keys of its subjects."""
         return self.attribution.subjects
 
     @property
     def times(self) -> tuple[tuple[datetime, datetime], ...]:
-        """The times that it names; few questions ask for them."""
+        """The times that it names; few queries need them."""
         return _times(self.stored_times) if self.stored_times != "[]" else ()
 
     @property
     def folded(self) -> str:
-        """What it says, as names are folded."""
+        """Its text, in lower case like names."""
         if self._folded is None:
             self._folded = self.content.casefold()
         return self._folded
 
     def terms(self) -> tuple[str, ...]:
-        """The words that it begins with, each once."""
+        """The words at its beginning, each once."""
         if self._terms is None:
             self._terms = first_terms(self.content)
         return self._terms
 
 
 def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
-    """Candidates of the rows that the question lets through."""
+    """The candidates among rows that the query allows."""
     now = search.now.timestamp()
     good = [
         row
@@ -111,7 +111,7 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
     return Candidates(table, texts)
 
 
-# As numbers, since each test of a flag makes another flag.
+# As numbers, since each test of an enum flag makes another object.
 _FEATURE_FLAGS = {
     "asks": int(EntryFeatures.ASKS),
     "revises": int(EntryFeatures.REVISES),
@@ -120,7 +120,7 @@ _FEATURE_FLAGS = {
 
 
 def _texts(rows: Sequence[Any]) -> list[EntryRow]:
-    """What of entries is no number; those of the same people share one attribution."""
+    """The texts of entries. Entries of the same people share one attribution."""
     keys = _key_reader()
 
     @cache
@@ -142,7 +142,7 @@ def _texts(rows: Sequence[Any]) -> list[EntryRow]:
 
 
 def _key_reader() -> Callable[[str], frozenset[str]]:
-    """Reads the keys of names as they are stored; for one search, many of whose entries have the same."""
+    """A cached reader of stored names as keys. It lasts for one search, whose entries have many names in common."""
 
     @cache
     def keys(stored: str) -> frozenset[str]:
@@ -159,18 +159,18 @@ def _holds_until(row: Any) -> float:
 
 
 def _fact_match(row: Any, predicates: Mapping[str, float]) -> float:
-    """The share of the question that what was learned from an entry answers."""
+    """The share of the query that the facts of an entry answer."""
     return max((predicates[fact[2]] for fact in row.facts or ()), default=0.0)
 
 
 def _is_tagged(row: Any, tags: frozenset[str], keys: Callable[[str], frozenset[str]]) -> bool:
-    """Whether an entry is found by a tag, an alias, or its type, which is asked for as a tag is."""
+    """Whether an entry has one of the tags as a tag, an alias or its type."""
     has = keys(row.tags) | keys(row.aliases) | {f"type:{row.entry_type}"}
     return not tags.isdisjoint(has)
 
 
 def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search) -> None:
-    """Notes what each has to do with whom the question names."""
+    """Sets the concern of each candidate, and the people of the query whom it concerns."""
     mentions = _mentions(search.names)
     concerns = []
     for text in texts:
@@ -192,7 +192,7 @@ def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search
 def _persons(
     text: EntryRow, persons: Sequence[tuple[frozenset[str], Callable[[str], bool]]]
 ) -> int:
-    """A bit for each of those between whom something is asked for that it has to do with."""
+    """A bit for each person of the query whom the entry concerns."""
     return sum(
         1 << place
         for place, (names, mentions) in enumerate(persons)
@@ -203,7 +203,7 @@ def _persons(
 
 
 def _mentions(names: frozenset[str]) -> Callable[[str], bool]:
-    """Tells whether one of the names is a word of a text; most texts do not even have its letters."""
+    """A test of whether a text has one of the names as a word. Most texts lack the letters, which is checked first."""
     by_first: defaultdict[str, list[str]] = defaultdict(list)
     for name in sorted(names):
         by_first[name.partition(" ")[0]].append(r"\s+".join(map(re.escape, name.split())))

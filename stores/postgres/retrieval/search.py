@@ -1,6 +1,6 @@
-"""Search in Postgres: what a question's terms are known as, the entries that may answer it, and the best of these.
+"""The port `SearchStore` in Postgres: resolves terms, finds candidates and reads the best of them.
 
-It reads what the stores of entries and facts write, and writes nothing. Its statements stand in `sql/`.
+It reads what the stores of entries and facts write, and writes nothing. Its statements are in `sql/`.
 """
 
 from collections import defaultdict
@@ -34,10 +34,10 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 _RESOLVE, _SUGGEST = read_query("resolve_terms"), read_query("suggest_terms")
 _FIND, _READ = read_query("find_candidates"), read_query("read_winners")
 _UNRELATED = read_query("unrelated_sessions")
-# Plans are kept, since planning these statements takes longer than running them; a search with filters is planned by
-# itself, so that the index of a session, a channel or a time is used. How many entries of an index of vectors are gone
-# through was chosen by what the whole search finds among 100,000; where these were removed since, it goes on to others (by
-# pgvector 0.8 and later, which has to be loaded before it is asked for).
+# Plans are reused, since planning these statements takes longer than running them. A search with filters is planned anew,
+# so that it uses the index of a session, a channel or a time. `ef_search` was chosen by the recall of the whole search
+# among 100,000 entries. If the index returns removed entries, pgvector 0.8 and later continues the scan; its settings
+# exist only once the extension is loaded, which the cast does.
 _SETTINGS = """
 SELECT set_config('plan_cache_mode', $1, true) AS plans, set_config('jit', 'off', true) AS jit,
        set_config('hnsw.ef_search', $2, true) AS ef_search,
@@ -46,7 +46,7 @@ SELECT set_config('plan_cache_mode', $1, true) AS plans, set_config('jit', 'off'
 _EF_SEARCH = 120
 # What `sql/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
-_AUDITED = ("entry.search", "*")  # the words of a question are nobody's business
+_AUDITED = ("entry.search", "*")  # the audit log must not contain the words of a query
 _EDGE_KINDS: Mapping[str, EdgeKind] = {
     "neighbour": "neighbour",
     "second_neighbour": "second_neighbour",
@@ -64,7 +64,7 @@ class PostgresSearchStore:
 
     async def resolve(self, terms: Terms) -> ResolvedTerms:
         """See the port."""
-        if not self._is_noted:  # a question is resolved again where one of its names was misspelt
+        if not self._is_noted:  # a query is resolved again if one of its names was misspelt
             self._unit.read(*_AUDITED)
             self._is_noted = True
         values = {
@@ -133,7 +133,7 @@ class PostgresSearchStore:
         return Winners(frozenset(rejected), entries)
 
     def _settings(self, *, is_planned_anew: bool = False) -> list[Query]:
-        """What searches set for their transaction, unless it is set; where a model is asked in between, there are two."""
+        """The settings of a search's transaction, unless they are set. If a model is called in between, there are two."""
         plans = "force_custom_plan" if is_planned_anew else "force_generic_plan"
         if plans == self._plans:
             return []
@@ -142,7 +142,7 @@ class PostgresSearchStore:
 
 
 def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
-    """What the row of `resolve_terms.sql` tells."""
+    """The terms out of the row of `resolve_terms.sql`."""
     keys: defaultdict[str, set[str]] = defaultdict(set)
     aliases: defaultdict[str, set[str]] = defaultdict(set)
     speaks = set()
@@ -154,7 +154,7 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
         if asked in map(name_key, speakers):
             speaks.add(asked)
     for alias, named in aliases.items():
-        if len(named) == 1:  # else it is nobody's own
+        if len(named) == 1:  # an alias of several people names none of them
             keys[alias] |= named
     words: defaultdict[str, defaultdict[int, dict[str, LexemeMatch]]]
     words = defaultdict(lambda: defaultdict(dict))
@@ -182,7 +182,7 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
 
 
 def _sources(search: Search) -> dict[str, Any]:
-    """What each source is asked; those that are not get nothing to look for."""
+    """The parameters of each source; sources that are not needed get empty arrays."""
     query, by_meaning = search.query, search.query.mode == "semantic"
     words = _postings(Vocabulary() if by_meaning else search.vocabulary)
     name_words = _postings(search.name_vocabulary)
@@ -213,7 +213,7 @@ def _sources(search: Search) -> dict[str, Any]:
 
 
 def _filters(search: Search) -> dict[str, Any]:
-    """What a question asks of entries beside its words."""
+    """The parameters of the filters."""
     query = search.query
     return {
         **_superseding(search),
@@ -234,7 +234,7 @@ def _filters(search: Search) -> dict[str, Any]:
 
 
 def _superseding(search: Search) -> dict[str, Any]:
-    """When what entries claimed has to hold, and whether those of which nothing does are left out."""
+    """When claims have to be valid, and whether entries without a valid claim are left out."""
     return {
         **validity_parameters(search.valid_interval),
         "related_predicates": sorted(search.related_predicates),
@@ -243,7 +243,7 @@ def _superseding(search: Search) -> dict[str, Any]:
 
 
 def _weights(search: Search) -> dict[str, Any]:
-    """What sources weigh, for which of what they bring lends to others."""
+    """The weights, for the choice of the entries that propagate their scores."""
     policy, mode = search.policy, search.query.mode
     return {
         "pool": policy.pool,
@@ -262,10 +262,10 @@ def _weights(search: Search) -> dict[str, Any]:
 
 
 def _min_propagated_share(search: Search) -> float:
-    """What those that are only lent something have to be lent at least, as a share of the most that one says.
+    """The propagation floor: the share of the strongest own score that an entry has to receive to be read.
 
-    Where nothing is left out for saying little, none of them is. Of several who are named all that is beside them tells
-    who was there; and where the best are read once more, that may find that one answers all the same.
+    It is 0 without a minimum score, for queries about several people, whose neighbours show who was there, and with a
+    reranker, which may find that a weak entry answers.
     """
     query, policy = search.query, search.policy
     min_score = policy.min_score if query.min_score is None else query.min_score
@@ -276,12 +276,12 @@ def _min_propagated_share(search: Search) -> float:
 
 
 _PROPAGATED_SHARE = (
-    0.75  # of the least share of the best that an answer says: less than that is not worth reading
+    0.75  # of the minimum share of the evidence: an entry that receives less is not worth reading
 )
 
 
 def _postings(vocabulary: Vocabulary) -> list[tuple[str, float, int]]:
-    """The known lexemes of words, with what these weigh, and a bit for each word."""
+    """The known lexemes of words, with the weight and the bit of each word."""
     return [
         (lexeme, one.weight, 1 << place)
         for place, one in enumerate(vocabulary.query_lexemes)
@@ -291,7 +291,7 @@ def _postings(vocabulary: Vocabulary) -> list[tuple[str, float, int]]:
 
 
 def _successions(rows: Sequence[Any]) -> tuple[Succession, ...]:
-    """The ids of the entries that told each of what was so one after the other, the latest first."""
+    """The entries behind the values of each fact timeline, by id, the latest value first."""
     told: defaultdict[tuple[str, str], defaultdict[tuple[int, str], set[str]]]
     told = defaultdict(lambda: defaultdict(set))
     for row in rows:
@@ -304,9 +304,9 @@ def _successions(rows: Sequence[Any]) -> tuple[Succession, ...]:
 
 
 def _unrelated(numbers: Collection[int], search: Search) -> dict[str, Any]:
-    """What `unrelated_sessions.sql` looks for: names as words, and first their letters.
+    """The parameters of `unrelated_sessions.sql`: a pattern of the names, and their letters for a quick check.
 
-    Other letters than those of English are folded in more ways than one, and ss may be one of them.
+    The quick check is for English letters without *ss*; others have several lower-case forms.
     """
     first = sorted({name.partition(" ")[0] for name in search.names})
     are_plain = all(word.isascii() and "ss" not in word for word in first)
@@ -324,7 +324,7 @@ def _unrelated(numbers: Collection[int], search: Search) -> dict[str, Any]:
 
 
 def _literal(vector: bytes | None) -> str | None:
-    """A vector, float32, as pgvector reads it."""
+    """A vector, float32, as a literal of pgvector."""
     if vector is None:
         return None
     return "[" + ",".join(f"{number:.6g}" for number in np.frombuffer(vector, "<f4").tolist()) + "]"
@@ -334,7 +334,7 @@ def _entry(row: Any) -> Entry:
     """An entry out of a row of `read_winners.sql`.
 
     Raises:
-        StoredValueError: somebody else has written what makes no entry.
+        StoredValueError: the row was written by something else and is no entry.
     """
     columns = dict(zip(STORED, from_json(row.stored), strict=True))
     columns |= {"id": row.id, "session_id": row.session_id, "content": row.content}

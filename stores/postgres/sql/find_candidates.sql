@@ -1,13 +1,13 @@
--- The second statement of a search: the entries that may answer a question, from every source, each with what ranking reads
--- of it. A source that is not asked gets empty arrays, so that there is one statement, whose plan is kept. Entries are
--- looked up one by one (OFFSET 0): where most agents are small, a join would read all entries of a large one.
+-- The second statement of a search: the candidates of all sources, each with the columns that ranking reads. A source that
+-- is not needed gets empty arrays, so that there is one statement with a plan that is reused. Entries are looked up one by
+-- one (OFFSET 0): where most agents are small, the planner would choose a join that reads all entries of a large one.
 WITH
--- Filters. A question without any searches all entries, and leaves out what is archived or has expired afterwards.
+-- Filters. Without filters a query searches all entries; archived and expired ones are left out afterwards.
 allowed AS MATERIALIZED (
     SELECT e.number FROM mnestic.entry AS e
      WHERE CAST(%(is_filtered)s AS boolean) AND e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s
        AND (e.status = ANY(CAST(%(statuses)s AS text[]))
-            -- What nothing holds of, now or as of a moment, counts as archived too; it is worked out once, out of all claims.
+            -- An entry of which no claim is valid, now or at `as_of`, counts as archived too. All such entries are found once.
             OR CAST(%(includes_superseded)s AS boolean) AND (e.session_id, e.source_id) IN (
                 WITH valid AS MATERIALIZED (
                     SELECT COALESCE(jsonb_object_agg(valid_claim.id, NULL), '{}') AS claims
@@ -49,7 +49,7 @@ allowed AS MATERIALIZED (
                AND f.category = ANY(CAST(%(categories)s AS text[]))
                AND c.session_id = e.session_id AND c.source_id = e.source_id))
 ),
--- Words: BM25 out of the postings alone, with a bit for each word of the question. Weights are inverse document frequencies.
+-- Words: BM25 by the postings alone, with a bit for each word of the query. Weights are inverse document frequencies.
 by_words AS MATERIALIZED (
     SELECT p.entry_number AS number,
            sum(a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
@@ -63,7 +63,7 @@ by_words AS MATERIALIZED (
      WHERE NOT CAST(%(is_filtered)s AS boolean) OR p.entry_number IN (SELECT number FROM allowed)
      GROUP BY p.entry_number ORDER BY score DESC, number DESC LIMIT CAST(%(pool)s AS integer)
 ),
--- Words of names, where the question has no others that are known or these have not spoken.
+-- Words of names, if the query has no other known word, or the named people are not speakers.
 by_name_words AS MATERIALIZED (
     SELECT p.entry_number AS number,
            sum(a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
@@ -75,7 +75,7 @@ by_name_words AS MATERIALIZED (
      WHERE NOT CAST(%(is_filtered)s AS boolean) OR p.entry_number IN (SELECT number FROM allowed)
      GROUP BY p.entry_number ORDER BY score DESC, number DESC LIMIT 30
 ),
--- Meaning: all vectors of the agent, or its index where there is one.
+-- Meaning: all vectors of the agent, or its vector index if there is one.
 by_meaning AS MATERIALIZED (
     SELECT number, score
       FROM mnestic.nearest_vectors(%(tenant_id)s, %(agent_id)s, %(model)s, CAST(%(vector)s AS halfvec),
@@ -106,8 +106,8 @@ by_time AS MATERIALIZED (
                 ELSE e.status = 'active' AND (e.expires_at IS NULL OR e.expires_at > now()) END
      ORDER BY e.at DESC, e.id DESC LIMIT 100
 ),
--- Facts: the messages that claimed what is believed of whom the question names in what it asks for, the latest first. They
--- are gone through until there are enough that the question lets through, so that none hides behind others.
+-- Facts: the messages that claimed the facts which the query asks for, the latest first. Messages that the filters rule out
+-- do not count towards the limit, so they hide no others.
 by_fact AS MATERIALIZED (
     SELECT number, json_agg(json_build_array(place, subject_key, predicate, cardinality, fact_id)) AS facts
       FROM (SELECT e.number, f.place, f.subject_key, f.predicate, f.cardinality, f.id AS fact_id
@@ -133,11 +133,11 @@ by_fact AS MATERIALIZED (
                    AND at = c.said_at AND source_id = c.source_id
                    AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
                             ELSE status = 'active' AND (expires_at IS NULL OR expires_at > now()) END OFFSET 0) AS e
-             -- By the order that the facts are in already, which ends this with the last one that is wanted.
+             -- The facts are in this order already, so Postgres stops at the limit.
              ORDER BY f.valid_from DESC, f.id, c.said_at DESC LIMIT 50) AS latest
      GROUP BY number
 ),
--- What words and meaning say together, as ranking weighs them.
+-- Words and meaning together, weighed as ranking does.
 scored AS MATERIALIZED (
     SELECT number, w.score AS bm25, w.bits, m.score AS cosine,
            CAST(%(semantic)s AS float8) * greatest(0, least(1,
@@ -146,7 +146,7 @@ scored AS MATERIALIZED (
            + CAST(%(lexical)s AS float8) * least(1, COALESCE(w.score, 0) / CAST(%(full_score)s AS float8)) AS own
       FROM by_words AS w FULL JOIN by_meaning AS m USING (number)
 ),
--- The strongest lend to those beside them in the conversation and to those related to them, unless nothing of them holds.
+-- The best entries propagate their scores to neighbours in the conversation and to related entries, unless superseded.
 seed AS MATERIALIZED (
     SELECT e.number, s.own, e.session_id, e.at, e.id, e.entry_type, e.related,
            CASE WHEN CAST(%(excludes_superseded)s AS boolean) THEN -- include superseded
@@ -162,7 +162,7 @@ edge AS MATERIALIZED (
                                                          WHEN 'second_neighbour' THEN CAST(%(second_neighbour)s AS float8)
                                                          ELSE CAST(%(related)s AS float8) END AS score
       FROM seed AS s CROSS JOIN LATERAL (
-        -- Two turns before and two after, the nearest first; what stands there and is no turn gets nothing.
+        -- Two turns before and two after, the nearest first. An entry in these places that is no turn gets nothing.
         SELECT number, CASE place WHEN 1 THEN 'neighbour' ELSE 'second_neighbour' END AS kind
           FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at DESC, id DESC) AS place
                   FROM (SELECT number, entry_type, at, id FROM mnestic.entry
@@ -186,7 +186,7 @@ edge AS MATERIALIZED (
       ) AS x
      WHERE s.is_superseded IS NOT TRUE
 ),
--- Those that are lent too little to be found by that alone are not read.
+-- Entries below the propagation floor are not read.
 propagated AS (
     SELECT number FROM edge GROUP BY number
     HAVING sum(score) >= CAST(%(min_propagated_share)s AS float8) * (SELECT max(own) FROM seed)

@@ -1,5 +1,5 @@
--- The third statement of a search: the best candidates as entries, and which of them do not answer after all, since nothing
--- that they claimed holds, or since they claim what the question is about of others alone.
+-- The third statement of a search: the best candidates as entries. Two flags mark those that do not answer after all: their
+-- claims are valid no longer, or the claims that the query is about have other subjects.
 SELECT e.number, e.id, e.session_id, e.content,
        CAST(jsonb_build_array(-- include stored_columns
            ) AS text) AS stored,

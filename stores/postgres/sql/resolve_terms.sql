@@ -1,9 +1,9 @@
--- The first statement of a search: what an agent's memory knows of the terms of a question, and how much there is in it.
--- One row. It leads every index with tenant and agent, and looks words and names up by equality, since row-level security
--- lets nothing else use an index.
+-- The first statement of a search: the terms of a query as the agent's memory knows them, and the size of that memory, in
+-- one row. Every index is entered by tenant and agent, and words and names are compared by equality, since row-level
+-- security allows no other operator in an index scan.
 WITH
--- Which database this is, since when it runs, and which file has its revisions: of one that was restored, in whichever way,
--- one of these is another.
+-- The identity of the database: its system identifier, its start and the file of its revisions. A restored database differs
+-- in one of these, however it was restored.
 database AS (
     SELECT concat_ws('/', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8),
                      (SELECT oid FROM pg_database WHERE datname = current_database()),
@@ -21,8 +21,8 @@ term AS MATERIALIZED (
                         AND kind = 'tag' AND term = k.term LIMIT 1), false) AS is_tag
       FROM unnest(CAST(%(keys)s AS text[])) AS k (term)
 ),
--- Names that are known, each with another key of whom it names: its own, what facts say it is short for, or the one that
--- an entry with this alias is about. Whoever speaks does so among the last 20 entries about them.
+-- Known names, a row for each key of the named person: the name itself, the names for which facts say it stands, and the
+-- subject of entries with this alias. Speakers are looked for in the last 20 entries about the person.
 name AS (
     SELECT term, term AS key, false AS is_by_alias, ARRAY(
            SELECT DISTINCT e.speaker
@@ -53,7 +53,7 @@ name AS (
                             AND status = 'active' AND jsonb_array_length(subjects) = 1 OFFSET 0) AS e
      WHERE t.is_alias
 ),
--- The parts of each word as lexemes, in each language of the agent's entries and in English, with how many entries have them.
+-- The parts of each word as lexemes, in English and each language of the agent's entries, with their numbers of entries.
 word AS (
     SELECT w.word, x.positions[1] AS part, g.language, x.lexeme, COALESCE(l.entries, 0) AS entries
       FROM unnest(CAST(%(words)s AS text[])) AS w (word)
@@ -64,7 +64,7 @@ word AS (
       LEFT JOIN mnestic.lexeme AS l
         ON l.tenant_id = %(tenant_id)s AND l.agent_id = %(agent_id)s AND l.lexeme = x.lexeme
 ),
--- Whom somebody is related to, as of now.
+-- The relatives of the owners, by facts that are valid now.
 related AS (
     SELECT o.name AS subject_key, k.predicate, f.object_key
       FROM unnest(CAST(%(owners)s AS text[])) AS o (name)
@@ -74,7 +74,7 @@ related AS (
                             AND predicate = k.predicate AND status = 'active'
                             AND (valid_to IS NULL OR valid_to > now()) OFFSET 0) AS f
 ),
--- The first of the periods that an entry is of.
+-- The first of the periods of which there is an entry.
 period AS (
     SELECT p.place FROM unnest(CAST(%(since)s AS timestamptz[]), CAST(%(until)s AS timestamptz[]))
            WITH ORDINALITY AS p (since, until, place)
@@ -87,7 +87,7 @@ SELECT now() AS now,
        (SELECT id FROM database) AS database,
        COALESCE((SELECT knowledge FROM mnestic.agent_revision
                   WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s), 0) AS knowledge,
-       -- When some of it next ends by itself.
+       -- When an entry or a fact next expires.
        LEAST((SELECT min(expires_at) FROM mnestic.entry
                WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND expires_at > now()),
              (SELECT min(valid_to) FROM mnestic.fact

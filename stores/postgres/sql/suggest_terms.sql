@@ -1,7 +1,7 @@
--- What misspelt words may be meant as: names with the same first letter, and lexemes that a word begins or, where there
--- are none, that are about as long. One row for each word; the candidates are compared letter by letter once they are here.
--- Most collations put what begins with a letter of English between it and the next; what begins with another stands
--- before the character with the next number only where capitals come before small letters, else it may be anywhere behind.
+-- Candidates for the correction of misspelt words, a row for each word: names with the same first letter, and lexemes that
+-- begin with the word or, if there are none, are about as long. Python compares them letter by letter.
+-- Most collations sort words that begin with an English letter before the next letter. Words that begin with another letter
+-- sort before the next code point only where capitals precede small letters; elsewhere they may be anywhere after.
 SELECT 'name' AS kind, a.word, found.terms, CAST(NULL AS integer[]) AS entries
   FROM unnest(CAST(%(names)s AS text[]), CAST(%(name_first)s AS text[]), CAST(%(name_next)s AS text[]),
               CAST(%(name_is_english)s AS boolean[]), CAST(%(name_longest)s AS integer[]))
@@ -15,7 +15,7 @@ SELECT 'name' AS kind, a.word, found.terms, CAST(NULL AS integer[]) AS entries
                            WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = k.kind) END AS last
      ) AS bound
      CROSS JOIN LATERAL (
-        -- By strides of 20 rows of the index, each from the last name of the one before, however many entries a name has.
+        -- In steps of 20 index rows, each from the last name of the step before, however many entries a name has.
         WITH RECURSIVE stride AS (
             SELECT a.first AS last, CAST(NULL AS text[]) AS terms
              UNION ALL

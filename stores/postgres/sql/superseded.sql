@@ -1,10 +1,10 @@
--- A fragment of other queries: whether nothing that the entry e claimed holds, or held at the moments that are asked about;
--- null where it claimed nothing. Where it claimed something by predicates that the question is about, these alone count.
+-- A fragment of other queries: whether no claim of the entry e is valid, now or in the interval of the query; null without
+-- claims. If some claims have predicates that the query is about, only these count.
 (SELECT COALESCE(bool_and(NOT claimed.holds) FILTER (WHERE claimed.predicate = ANY(CAST(%(related_predicates)s AS text[]))),
                  bool_and(NOT claimed.holds))
    FROM (SELECT c.predicate,
                 CASE WHEN CAST(%(held_first)s AS timestamptz) IS NULL THEN
-                    -- What is active is found by its own two indexes, however much is past.
+                    -- Two indexes cover active facts alone, so past ones cost nothing.
                     EXISTS (SELECT FROM mnestic.fact AS f
                              WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
                                AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id

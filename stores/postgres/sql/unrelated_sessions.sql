@@ -1,6 +1,6 @@
--- Of what others said, what was said in conversations where nobody whom the question names is mentioned, with who spoke
--- there. Each conversation is looked through once, and one of more than 300 turns is taken to mention everybody. A text
--- that has not even the letters of a name is passed over before the pattern is tried.
+-- Entries by other people in sessions where nobody mentions the people whom the query names, with the speakers of these
+-- sessions. Each session is searched once; a session of more than 300 turns counts as one that mentions everybody. The
+-- pattern is tried only on texts that contain the letters of a name.
 WITH by_others AS MATERIALIZED (
     SELECT number, session_id FROM mnestic.entry
      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = ANY(CAST(%(numbers)s AS bigint[]))
