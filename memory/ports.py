@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.agents import AgentSummary
+    from mnestic.memory.forgetting.export_ports import ExportStore
     from mnestic.memory.forgetting.ports import ForgettingStore
     from mnestic.memory.knowledge.extraction import Extraction, Turn
     from mnestic.memory.knowledge.ports import (
@@ -85,6 +86,8 @@ class Transaction(Protocol):
     @property
     def forgetting(self) -> ForgettingStore: ...  # noqa: D102
     @property
+    def exports(self) -> ExportStore: ...  # noqa: D102
+    @property
     def tool_results(self) -> ToolResultStore: ...  # noqa: D102
     @property
     def caches(self) -> RetrievalCaches: ...  # noqa: D102
@@ -144,7 +147,7 @@ class Memory(Protocol):
     """An agent's memory."""
 
     def transaction(
-        self, *, tenant_id: str, agent_id: str, actor: str, write: bool
+        self, *, tenant_id: str, agent_id: str, actor: str, write: bool, consistent: bool = False
     ) -> AbstractAsyncContextManager[Transaction]:
         """A transaction, which begins with its first statement, commits when the block ends, and rolls back when it raises.
 
@@ -155,6 +158,7 @@ class Memory(Protocol):
             agent_id: The agent whose memory it is.
             actor: Who reads or writes, for the audit log, such as `job/42` or `cli`.
             write: Whether it may write; a write raises the agent's revision.
+            consistent: Whether all of its statements see memory as it was at the first of them.
 
         Raises:
             DatabaseUnavailableError: Postgres does not answer; nothing was written.

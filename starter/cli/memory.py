@@ -2,6 +2,7 @@
 
 import typer
 
+from mnestic.starter.cli.forgetting import export
 from mnestic.starter.cli.forgetting import forget as forgetting
 from mnestic.starter.cli.jobs import records
 from mnestic.starter.cli.knowledge import entries, events, facts, parked, predicates, world
@@ -10,6 +11,7 @@ from mnestic.starter.cli.retrieval import agent_settings, context, retrievals, s
 
 app = typer.Typer(help="Read and write an agent's memory.", no_args_is_help=True)
 app.command()(knowledge.ingest)
+app.command("export")(export.export)
 for _command in (entries.add, entries.show, entries.change, entries.remove, entries.stats):
     app.command()(_command)
 app.command("list")(entries.list_)

@@ -1,11 +1,13 @@
 """An agent's memory from outside a job: records, messages, episodes, facts; entries and retrieval have modules of their own."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+from mnestic.activities.forgetting.exports import export_lines
+from mnestic.activities.forgetting.imports import ExportReader
 from mnestic.activities.knowledge.inbox_messages import retry_parked, retry_signal
 from mnestic.activities.knowledge.receiving import receive
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
@@ -13,6 +15,7 @@ from mnestic.activities.retrieval.contexts import ContextBuilder
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.forgetting.export_lines import ExportLine, ImportCount
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.records import LongTermRecord, RecordRef
 from mnestic.memory.jobs.working_memory import WorkingMemory
@@ -204,3 +207,31 @@ class MemoryClient(ForgettingClient):
         """Gives parked messages up; the raw messages stay."""
         async with self._transaction(write=True) as transaction:
             return await transaction.ingest_states.drop(lessons)
+
+    def export(self) -> AsyncGenerator[ExportLine, None]:
+        """All of the agent's memory, line by line, as it is when the first line is taken; `import_lines` reads it back.
+
+        Jobs and what belongs to them are no memory: waits, snapshots, plans and large results of tools. Nor are costs,
+        events, the audit log, and what was put before messages.
+        """
+        return export_lines(self._caller)
+
+    async def import_lines(
+        self, lines: AsyncIterable[ExportLine] | Iterable[ExportLine], *, source: str = "export"
+    ) -> ImportCount:
+        """Reads an export back, of whichever agent and tenant; what is there already stays as it is.
+
+        So the same export twice changes nothing, and one that was stopped halfway goes on. Claims have the time of
+        this as the moment since when they are believed.
+
+        Args:
+            lines: As `export` gives them.
+            source: How errors name it.
+
+        Raises:
+            InvalidInputError: a line cannot be, and names it; the lines before it were added. Or the export is of a
+                newer version, or cut off.
+        """
+        count = await ExportReader(self._caller, source=source).read(lines)
+        self._extract_soon()
+        return count

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from mnestic.activities.knowledge.settlement import settle_facts
 from mnestic.memory.knowledge.claims import Cardinality
 from mnestic.memory.knowledge.predicates import DEFAULTS, Category, Predicate, check_predicate
 from mnestic.memory.ports import Memory, Transaction
@@ -57,22 +58,7 @@ class PredicateClient(ChecksTexts):
             before = (await transaction.facts.get_predicates({name}))[name]
             predicate = _changed(before, {k: v for k, v in said.items() if v is not None})
             await transaction.facts.set_predicate(predicate)
-        return predicate, await self._settle(name)
-
-    async def _settle(self, name: str) -> int:
-        settled = 0
-        while True:
-            async with self._transaction(EVERY_AGENT, write=False) as transaction:
-                agents = await transaction.facts.list_unsettled(name)
-            if not agents:
-                return settled
-            for agent_id in agents:
-                while True:
-                    async with self._transaction(agent_id, write=True) as transaction:
-                        changes = await transaction.facts.settle(name)
-                    settled += len(changes)
-                    if not changes:
-                        break
+        return predicate, await settle_facts(self._transaction, name)
 
     def _transaction(
         self, agent_id: str, *, write: bool

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary
+from mnestic.memory.forgetting.export_ports import ExportStore
 from mnestic.memory.forgetting.ports import ForgettingStore
 from mnestic.memory.knowledge.ports import EntryStore, EventStore, FactStore, IngestStateStore
 from mnestic.memory.operations import LedgerEntry, Operation
@@ -155,6 +156,11 @@ class PostgresTransaction:
         return self._stores.forgetting
 
     @property
+    def exports(self) -> ExportStore:
+        """See the port."""
+        return self._stores.exports
+
+    @property
     def tool_results(self) -> ToolResultStore:
         """See the port."""
         return self._stores.tool_results
@@ -244,13 +250,18 @@ class PostgresMemory:
 
     @asynccontextmanager
     async def transaction(
-        self, *, tenant_id: str, agent_id: str, actor: str, write: bool
+        self, *, tenant_id: str, agent_id: str, actor: str, write: bool, consistent: bool = False
     ) -> AsyncIterator[PostgresTransaction]:
         """See the port."""
         with failures(where=self._where):
             async with self._engine.connect() as connection:
                 unit = UnitOfWork(
-                    connection, tenant_id=tenant_id, agent_id=agent_id, actor=actor, write=write
+                    connection,
+                    tenant_id=tenant_id,
+                    agent_id=agent_id,
+                    actor=actor,
+                    write=write,
+                    consistent=consistent,
                 )
                 yield PostgresTransaction(unit, self._caches, embedder=self._embedder)
                 await unit.finish()

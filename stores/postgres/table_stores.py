@@ -5,6 +5,7 @@ for the first transaction that needs one of them, so who only searches never doe
 """
 
 from mnestic.memory.ports import Embedder
+from mnestic.stores.postgres.forgetting.exports import PostgresExportStore
 from mnestic.stores.postgres.forgetting.requests import PostgresForgettingStore
 from mnestic.stores.postgres.jobs.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.jobs.plans import PostgresPlanStore
@@ -45,4 +46,5 @@ class TableStores:
         self.settings = PostgresSettingStore(unit)
         self.retrieval_log = PostgresRetrievalLogStore(unit)
         self.forgetting = PostgresForgettingStore(unit)
+        self.exports = PostgresExportStore(unit)
         self.tool_results = PostgresToolResultStore(unit)

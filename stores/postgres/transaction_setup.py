@@ -13,6 +13,7 @@ from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.sqlstates import Meaning, driver_error, meaning_of, reason_of
 
 _BEGIN: Query = ("BEGIN", ())
+_BEGIN_CONSISTENT: Query = ("BEGIN ISOLATION LEVEL REPEATABLE READ", ())
 COMMIT: Query = ("COMMIT", ())  # else the pool undoes it, and the driver forgets what is prepared
 _WRITING = """
 SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', $1, true) AS tenant,
@@ -23,9 +24,12 @@ SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tena
        set_config('TimeZone', 'UTC', true) AS zone, set_config('synchronous_commit', 'off', true) AS waits"""
 
 
-def begin_statements(tenant_id: str, *, write: bool) -> tuple[Query, Query]:
-    """What a transaction runs first."""
-    return _BEGIN, (_WRITING if write else _READING, [tenant_id])
+def begin_statements(
+    tenant_id: str, *, write: bool, consistent: bool = False
+) -> tuple[Query, Query]:
+    """What a transaction runs first; all statements of a consistent one see the database at one moment."""
+    begin = _BEGIN_CONSISTENT if consistent else _BEGIN
+    return begin, (_WRITING if write else _READING, [tenant_id])
 
 
 def setup_failure(error: Exception) -> Exception | None:

@@ -50,7 +50,14 @@ class UnitOfWork:
     """One transaction of one actor on one agent's memory; it begins with its first statement."""
 
     def __init__(
-        self, connection: AsyncConnection, *, tenant_id: str, agent_id: str, actor: str, write: bool
+        self,
+        connection: AsyncConnection,
+        *,
+        tenant_id: str,
+        agent_id: str,
+        actor: str,
+        write: bool,
+        consistent: bool = False,
     ) -> None:
         self.connection = connection
         self.tenant_id = tenant_id
@@ -58,6 +65,7 @@ class UnitOfWork:
         self.operation_key: str | None = None
         self.actor = actor
         self.may_write = write
+        self._is_consistent = consistent
         self._is_begun = self._is_over = False
         self._wrote = self._knows_more = False
         self._trail: list[tuple[str, str, str | None]] = []
@@ -95,7 +103,7 @@ class UnitOfWork:
         Raises:
             InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
         """
-        first = () if self._is_begun else begin_statements(self.tenant_id, write=self.may_write)
+        first = () if self._is_begun else self._begin_statements()
         with self._running():
             self._is_begun = True
             return [*await run_together(self.connection, queries, opening=first)]
@@ -190,6 +198,11 @@ class UnitOfWork:
         await self._open()
         with self._running():
             return await self.connection.execute(statement, rows)
+
+    def _begin_statements(self) -> tuple[Query, Query]:
+        return begin_statements(
+            self.tenant_id, write=self.may_write, consistent=self._is_consistent
+        )
 
     async def _open(self) -> None:
         """Begins the transaction, unless a statement has done so."""

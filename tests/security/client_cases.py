@@ -1,11 +1,19 @@
 """What a tenant can try from Python with what it knows of another's memory: a case for each way in."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
+from mnestic.memory.forgetting.export_lines import (
+    ClaimLine,
+    EndLine,
+    HeaderLine,
+    MessageLine,
+    SessionLine,
+)
 from mnestic.memory.jobs.plans import Plan
+from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.conversations import Conversation, ConversationSession, Turn
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.ingestion import IncomingMessage
@@ -148,6 +156,8 @@ MEMORY_CASES: Mapping[str, Case] = {
     "list_parked": lambda m, k: m.list_parked(),  # noqa: ARG005
     "retry_parked": lambda m, k: m.retry_parked(k.lessons),
     "drop_parked": lambda m, k: m.drop_parked(k.lessons),
+    "export": lambda m, k: exported(m),  # noqa: ARG005
+    "import_lines": lambda m, k: imported(m, k.claims),
     "preview_forget": lambda m, k: m.preview_forget(TOPIC),  # noqa: ARG005
     "forget": lambda m, k: m.forget(TOPIC, confirm=k.token),
     "forget what is one's own": lambda m, k: forgotten(m),  # noqa: ARG005
@@ -244,6 +254,22 @@ CASES = {
 async def given(value: Any) -> Any:
     """A value that was there at once."""
     return value
+
+
+async def exported(memory: MemoryClient) -> list[Any]:
+    """All lines of an export."""
+    return [line async for line in memory.export()]
+
+
+async def imported(memory: MemoryClient, claims: Sequence[Claim]) -> Any:
+    """An export that says of itself that it is of what is not one's own."""
+    lines = [
+        HeaderLine(tenant_id="t", agent_id=AGENT, at=NOON),
+        MessageLine(message=message()),
+        *(ClaimLine(claim=claim) for claim in claims),
+        SessionLine(session_id=SESSION, state={}),
+    ]
+    return await memory.import_lines([*lines, EndLine(lines=len(lines))])
 
 
 async def forgotten(memory: MemoryClient) -> Any:

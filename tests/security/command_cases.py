@@ -42,6 +42,13 @@ def _conversation(folder: Path) -> str:
     return str(path)
 
 
+def _export(folder: Path) -> str:
+    path = folder / "mine-export.jsonl"
+    header = '{"kind": "export", "version": 1, "tenant_id": "t", "agent_id": "a", "at": "2026-01-05T12:00:00Z"}'
+    path.write_text(f'{header}\n{{"kind": "end", "lines": 1}}\n', encoding="utf-8")
+    return str(path)
+
+
 def _cursor(known: Known, name: str) -> Words:
     cursor = known.cursors[name]
     return () if cursor is None else ("--cursor", cursor)
@@ -76,6 +83,8 @@ COMMAND_CASES: Mapping[str, Case] = {
     "job result": lambda k, _: (k.finished,),
     "job cancel": lambda k, _: (k.job,),
     "memory ingest": lambda _, f: (_conversation(f), *ADA, "--channel", "chat"),
+    "memory export": lambda *_: ADA,
+    "memory ingest --channel chat": lambda _, f: (_export(f), *ADA),
     "memory add": lambda k, _: (
         *(MINE, *ADA, "--session", SESSION, "--source-id", FIRST),
         *("--subject", "Mara", "--parent", k.entry.id),

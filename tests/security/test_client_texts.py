@@ -14,6 +14,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from mnestic.memory.errors import InvalidInputError, RefusedError
+from mnestic.memory.forgetting.export_lines import EndLine, HeaderLine
 from mnestic.memory.forgetting.requests import Purged
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
@@ -35,6 +36,7 @@ ENTRY = Entry(
 MESSAGE = Resource(session_id="s", source_id="1", channel="c", speaker="Mara", content="Hi.", at=AT)
 CLAIM = Claim(id="c", subject="Mara", predicate="likes", object="tea", said_at=AT,
               source=ClaimSource(extractor="rules", session_id="s", source_id="1"))  # fmt: skip
+HEADER = HeaderLine(tenant_id="t", agent_id="a", at=AT)
 PLAN = parse_plan(
     "name: p\nnodes:\n  - {id: a, kind: emit, channel: c, content: x, next: end}\n", source="p"
 )
@@ -63,6 +65,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "get": {"namespace": "n", "key": "k"},
         "get_entry": {"entry_id": "e"},
         "historical_context": {"subject": "Mara"},
+        "import_lines": {"lines": (HEADER, EndLine(lines=1))},
         "learn": {"messages": (MESSAGE,)},
         "learning_context": {"topic": "tea"},
         "learning_patterns": {"topic": "tea"},

@@ -49,7 +49,7 @@ _LOOK_EVERY_S = 0.5
 
 def ingest(
     file: Annotated[
-        Path, typer.Argument(help="JSON lines, LoCoMo's JSON or Markdown; - reads it.")
+        Path, typer.Argument(help="JSON lines, LoCoMo's JSON, Markdown or an export; - reads it.")
     ],
     agent: Agent,
     sample: Annotated[str | None, typer.Option(help="Which of LoCoMo's samples.")] = None,
@@ -65,18 +65,45 @@ def ingest(
     channel: Annotated[str, typer.Option(help="Where the messages come from.")] = "file",
     as_json: AsJson = False,
 ) -> None:
-    """Learn from a conversation; again, from what is new in it.
+    """Learn from a conversation, or read an export back; again, from what is new in it.
+
+    What `memory export` wrote is added as it is; what the agent has already stays.
 
     Messages that cannot be kept are told on standard error, the others are learned from; the exit code is
     then 2.
     """
-    refused: list[InvalidInputError] = []
-    conversation = _read(
-        file, sample=sample, markdown=markdown, author=speaker, owner=agent, refused=refused
+    from mnestic.starter.importers.export_files import is_export
+
+    with _opened(file) as path:
+        if is_export(path):
+            _refuse_options(file, sample=sample, markdown=markdown, speaker=speaker)
+            _run(_import(path, name=f"export {file}", agent=agent, as_json=as_json))
+            return
+        refused: list[InvalidInputError] = []
+        conversation = _read(
+            path,
+            name=str(file),
+            sample=sample,
+            markdown=markdown,
+            author=speaker,
+            owner=agent,
+            refused=refused,
+        )
+    _learn_from(
+        conversation, name=str(file), agent=agent, channel=channel, refused=refused, as_json=as_json
     )
-    if sample is None and conversation.others:
-        others = ", ".join(conversation.others)
-        print_progress(f"Only the first sample is read; --sample reads one of the others: {others}")
+
+
+def _learn_from(
+    conversation: "Conversation",
+    *,
+    name: str,
+    agent: str,
+    channel: str,
+    refused: list[InvalidInputError],
+    as_json: bool,
+) -> None:
+    """Has a conversation learned from, some messages of which may have been refused before."""
     read = sum(len(session.turns) for session in conversation.sessions)
     unread = len(refused)
 
@@ -121,13 +148,14 @@ def ingest(
     _run(work())
     if refused:
         raise InvalidInputError(
-            what=f"conversation {file}", why=f"{len(refused)} of its messages cannot be kept"
+            what=f"conversation {name}", why=f"{len(refused)} of its messages cannot be kept"
         )
 
 
 def _read(
-    file: Path,
+    path: Path,
     *,
+    name: str,
     sample: str | None,
     markdown: bool,
     author: str | None,
@@ -137,19 +165,50 @@ def _read(
     """The conversation of a file; `refused` gets what of it cannot be kept, which is also printed."""
     from mnestic.starter.importers.conversations import read_conversation
 
-    with _opened(file) as path:
-        try:
-            return read_conversation(
-                path,
-                sample=sample,
-                markdown=markdown,
-                author=author,
-                owner=owner,
-                name=str(file),
-                refuse=refused.append,
-            )
-        finally:
-            _tell(refused)
+    try:
+        conversation = read_conversation(
+            path,
+            sample=sample,
+            markdown=markdown,
+            author=author,
+            owner=owner,
+            name=name,
+            refuse=refused.append,
+        )
+    finally:
+        _tell(refused)
+    if sample is None and conversation.others:
+        others = ", ".join(conversation.others)
+        print_progress(f"Only the first sample is read; --sample reads one of the others: {others}")
+    return conversation
+
+
+async def _import(path: Path, *, name: str, agent: str, as_json: bool) -> None:
+    """Reads an export back, and has learned from what nobody had learned from."""
+    from mnestic.starter.importers.export_files import read_export
+
+    async with await connect_client() as client:
+        memory = client.memory(agent)
+        count = await memory.import_lines(read_export(path, name=name), source=name)
+        held = await _learn(client, agent)
+        learning = await memory.count_learning()
+    added = count.model_dump(exclude={"lines"})
+    if as_json:
+        held_back = {"held": held.why} if held else {}
+        print_json(count.model_dump() | {"waiting": learning.waiting} | held_back)
+    else:
+        new = ", ".join(counted(number, things) for things, number in added.items() if number)
+        out.print(f"{counted(count.lines, 'lines')}; new: {new or 'nothing'}.", soft_wrap=True)
+    if held:
+        raise held
+
+
+def _refuse_options(file: Path, *, sample: str | None, markdown: bool, speaker: str | None) -> None:
+    """Refuses options that say how a conversation is to be read."""
+    given = {"--sample": sample, "--markdown": markdown, "--speaker": speaker}
+    for option, value in given.items():
+        if value:
+            raise InvalidInputError(what=option, why=f"{file} is an export, which is read as it is")
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:

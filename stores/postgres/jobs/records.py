@@ -91,7 +91,7 @@ class PostgresRecordStore:
         expected_version: int | None = None,
     ) -> LongTermRecord:
         """See the port."""
-        _check_write(namespace, key, value)
+        check_write(namespace, key, value)
         _check_ttl(ttl, what=f"{namespace}/{key}")
         row = await self._lock(namespace, key)
         live = row is not None and row.live
@@ -282,7 +282,12 @@ def _record(row: Row[Any]) -> LongTermRecord:
     return LongTermRecord.model_validate(row, from_attributes=True)
 
 
-def _check_write(namespace: str, key: str, value: Any) -> None:
+def check_write(namespace: str, key: str, value: Any) -> None:
+    """Refuses a record that cannot be stored.
+
+    Raises:
+        InvalidInputError: names what is wrong, and what is allowed.
+    """
     for what, name in (("namespace", namespace), ("key", key)):
         check_text(name, what=what)
         if not 1 <= len(name) <= _LONGEST_NAME:

@@ -1,0 +1,382 @@
+"""An agent's whole memory, out and back in: into another agent, another tenant, and twice."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import psycopg
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.forgetting.export_lines import (
+    EXPORT_LINE,
+    EndLine,
+    ExportLine,
+    HeaderLine,
+    MessageLine,
+    RecordLine,
+)
+from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.working_memory import Message, WorkingMemory
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.ingestion import IncomingMessage
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+
+EVENING = datetime(2026, 3, 2, 19, tzinfo=timezone(timedelta(hours=2)))
+STATUSES = ("active", "archived", "deleted")
+QUESTIONS = ("Where does Mara live?", "What does Jonas like?", "the bakery by the canal", "boat")
+SAID = (
+    ("Mara", "I live in Utrecht."),
+    ("Jonas", "I like sailing. I was in Lisbon yesterday."),
+    ("Mara", "I moved to Ghent."),
+    ("Jonas", "My sister is called Ines."),
+    ("Mara", "I work at a museum. Zanzibar was lovely."),
+    ("Jonas", "Zanzibar!"),
+)
+
+
+@pytest.fixture
+async def other_tenant(settings: Settings) -> AsyncIterator[MnesticClient]:
+    """A client of a tenant that has nothing."""
+    away = settings.model_copy(update={"tenant_id": f"{settings.tenant_id}-two"})
+    async with await MnesticClient.connect(away) as client:
+        yield client
+
+
+async def learned(client: MnesticClient, agent_id: str) -> None:
+    await (await start_ingest(client, agent_id=agent_id)).result()
+
+
+def said(number: int, speaker: str, content: str, **fields: Any) -> Resource:
+    return Resource(
+        session_id=f"s{number % 2}",
+        source_id=f"m{number}",
+        channel=("chat", "mail")[number % 2],
+        speaker=speaker,
+        content=content,
+        at=EVENING + timedelta(days=number),
+        **fields,
+    )
+
+
+async def remember_everything(client: MnesticClient, memory: Memory) -> MemoryClient:
+    """An agent that has something of each kind, and of each state."""
+    ada = client.memory("ada")
+    await client.predicates().set("likes", cardinality="single", category="profile")
+    await ada.change_settings(auto_retrieve_max_results=7, retrieval_policy={"lexical": 0.4})
+    await ada.learn([said(number, *each) for number, each in enumerate(SAID)])
+    await ada.learn(
+        [
+            IncomingMessage(
+                resource=said(10, "weather", '{"city": "Ghent"}'),
+                kind="tool_result",
+                came_with="m0",
+            ),
+            IncomingMessage(
+                resource=said(12, "Mara", "I live in Bruges."),
+                entry_type="correction",
+                corrects="m2",
+                subjects=("Mara",),
+            ),
+        ]
+    )
+    await learned(client, "ada")
+    await _add_by_hand(ada)
+    await _change_by_hand(ada)
+    await ada.receive([said(20, "Mara", "Nobody learns from this.")])
+    await _write_as_jobs_do(memory, tenant_id=client.settings.tenant_id)
+    await learned(client, "ada")
+    shown = await ada.preview_forget("Zanzibar")
+    await ada.forget("Zanzibar", confirm=shown.token)
+    return ada
+
+
+async def _add_by_hand(ada: MemoryClient) -> None:
+    top = await ada.add(
+        "The bakery by the canal opens at six.",
+        entry_type="insight",
+        tags=["bread"],
+        aliases=["Deeg"],
+    )
+    await ada.add(
+        "It is closed on Mondays.",
+        parent=top.id,
+        subjects=["the bakery"],
+        critical=True,
+        expires_at=datetime(2099, 1, 1, tzinfo=UTC),
+        channel="notes",
+        speaker="Mara",
+    )
+    await ada.add("An old note.", source_id="old", at=datetime(2025, 1, 1, tzinfo=UTC))
+    await ada.add("A wrong note about the boat.", source_id="wrong")
+    await ada.set("profile", "name", "Mara")
+    await ada.set("profile", "name", {"first": "Mara", "middle": None})
+    await ada.set("cache", "token", [1, 2.5, "ü"], ttl=timedelta(days=3))
+    await ada.set("profile", "gone", 1)
+    await ada.delete("profile", "gone")
+
+
+async def _change_by_hand(ada: MemoryClient) -> None:
+    entries, _ = await ada.list_entries(EntryQuery())
+    by_content = {entry.content: entry for entry in entries}
+    await ada.change_entry(by_content["An old note."].id, status="archived")
+    await ada.change_entry(by_content["I live in Utrecht."].id, tags=("home",), subjects=("M.",))
+    await ada.change_entry(
+        by_content["My sister is called Ines."].id, content="His sister is Ines.", critical=True
+    )
+    await ada.remove_entry(by_content["A wrong note about the boat."].id)
+    await ada.add_fact("Mara", "owns", "a boat", confidence=0.7)
+    await ada.add_fact("Jonas", "owns", "a kite", valid_from=datetime(2020, 5, 1, tzinfo=UTC))
+    (kite,), _ = await ada.list_facts(subject="Jonas", predicate="owns")
+    await ada.delete_fact(kite.id)
+    archived, _ = await ada.list_facts(subject="Mara", predicate="lives_in", statuses=["archived"])
+    await ada.reactivate_fact(archived[0].id)
+
+
+async def _write_as_jobs_do(memory: Memory, *, tenant_id: str) -> None:
+    """Episodes, working memory, and messages that wait, are parked and are given up."""
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    waiting = [said(number, "Mara", f"I like sort {number} of tea.") for number in (30, 31)]
+    asked = {"tenant_id": tenant_id, "agent_id": "ada", "actor": "test"}
+    async with memory.transaction(**asked, write=True) as transaction:
+        for number in range(3):
+            episode = Episode(
+                id=f"e{number}",
+                agent_id="ada",
+                session_id="s1" if number else None,
+                job_id="j",
+                summary=f"Ended {number}.",
+                payload={"n": number, "none": None},
+                created_at=at + timedelta(hours=number),
+            )
+            await transaction.episodes.append(episode)
+        state = await transaction.working.load("s1")
+        hello = Message(id="1", role="user", content="Hello ü", at=at)
+        state = state.with_messages([hello]).with_variables({"a": [1, None, 1.0]}).with_task("t")
+        state = await transaction.working.save("s1", state)
+        await transaction.working.save("s1", state.with_note("twice"))
+        await transaction.ingest_states.receive([IncomingMessage(resource=one) for one in waiting])
+        for one in waiting:
+            lesson = await transaction.ingest_states.find(*one.place)
+            assert lesson is not None
+            await transaction.ingest_states.park(lesson, reason="too odd")
+            if one.source_id == "m31":
+                await transaction.ingest_states.drop([lesson])
+
+
+async def exported(memory: MemoryClient) -> list[ExportLine]:
+    """The lines of an export, as they come back from a file."""
+    return [EXPORT_LINE.validate_json(line.model_dump_json()) async for line in memory.export()]
+
+
+async def believed(memory: MemoryClient) -> list[dict[str, Any]]:
+    """All facts, without the ids that their owner is part of."""
+    facts, _ = await memory.list_facts(statuses=STATUSES, limit=1000)
+    found = [fact.model_dump(exclude={"id", "supersedes", "superseded_by"}) for fact in facts]
+    return sorted(found, key=repr)
+
+
+async def answers(memory: MemoryClient) -> list[Any]:
+    """What is found for some questions, the surest first."""
+    found = [await memory.retrieve(question, is_access=False) for question in QUESTIONS]
+    return [[(one.entry.content, one.score) for one in each.results] for each in found]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_export_that_is_read_back_is_the_same_memory(
+    client: MnesticClient, other_tenant: MnesticClient, memory: Memory
+) -> None:
+    ada = await remember_everything(client, memory)
+    lines = await exported(ada)
+
+    for reached, agent in ((client, "eve"), (other_tenant, "ada")):
+        count = await reached.memory(agent).import_lines(lines)
+        await learned(reached, agent)
+        copy = reached.memory(agent)
+
+        header, *rest = await exported(copy)
+        assert isinstance(header, HeaderLine)
+        assert (header.tenant_id, header.agent_id) == (reached.settings.tenant_id, agent)
+        assert rest == lines[1:]
+        assert await believed(copy) == await believed(ada)
+        assert await answers(copy) == await answers(ada)
+        assert count.lines == len(lines)
+        assert count.messages == sum(isinstance(line, MessageLine) for line in lines)
+        assert (count.forgotten, count.records, count.episodes, count.sessions) == (1, 2, 3, 1)
+
+    assert {type(line) for line in lines} == set(ExportLine.__subclasses__())
+    assert all(await answers(ada))
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_export_that_is_read_back_twice_or_where_it_is_of_changes_nothing(
+    client: MnesticClient, memory: Memory
+) -> None:
+    ada, eve = await remember_everything(client, memory), client.memory("eve")
+    lines = await exported(ada)
+    await eve.import_lines(lines)
+    first = await exported(eve)
+
+    again, home = await eve.import_lines(lines), await ada.import_lines(lines)
+
+    nothing = dict.fromkeys(type(again).model_fields, 0) | {"lines": len(lines)}
+    assert again.model_dump() == home.model_dump() == nothing
+    assert (await exported(eve))[1:] == first[1:]
+    assert (await exported(ada))[1:] == lines[1:]
+
+
+async def test_what_is_there_already_stays_as_it_is(client: MnesticClient) -> None:
+    ada, eve = client.memory("ada"), client.memory("eve")
+    await ada.learn([said(1, "Mara", "I live in Ghent.")])
+    await ada.set("profile", "name", "Mara")
+    await ada.change_settings(auto_retrieve_max_results=7)
+    await eve.learn([said(1, "Mara", "I live in Lima.")])
+    await eve.set("profile", "name", "Eve")
+    await eve.change_settings(auto_retrieve_max_results=9)
+
+    count = await eve.import_lines(ada.export())
+
+    assert (count.messages, count.records, count.settings) == (0, 0, 0)
+    (entry,), _ = await eve.list_entries(EntryQuery())
+    assert entry.content == "I live in Lima."
+    assert (await eve.get("profile", "name")).value == "Eve"
+    assert (await eve.settings()).auto_retrieve_max_results == 9
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_was_forgotten_does_not_come_back_by_an_export(client: MnesticClient) -> None:
+    ada, eve = client.memory("ada"), client.memory("eve")
+    message = said(1, "Mara", "Zanzibar is far.")
+    await ada.learn([message])
+    await learned(client, "ada")
+    await ada.forget("Zanzibar", confirm=(await ada.preview_forget("Zanzibar")).token)
+
+    lines = await exported(ada)
+    await eve.import_lines(lines)
+    new = await eve.learn([message])
+
+    assert "Zanzibar" not in "".join(line.model_dump_json() for line in lines)
+    assert new == 0
+    assert await eve.list_entries(EntryQuery()) == ((), None)
+
+
+async def test_an_export_is_of_one_moment(client: MnesticClient) -> None:
+    ada = client.memory("ada")
+    await ada.add("Before.")
+    lines = ada.export()
+    first = await anext(lines)
+
+    await ada.add("Meanwhile.")
+    await ada.set("profile", "name", "Mara")
+    rest = [line async for line in lines]
+
+    assert first.kind == "export"
+    assert [line.kind for line in rest] == ["message", "end"]
+
+
+async def test_an_export_is_in_the_audit_log_before_its_first_line(
+    client: MnesticClient, admin_url: str
+) -> None:
+    lines = client.memory("ada").export()
+    await anext(lines)
+
+    with psycopg.connect(admin_url) as connection:
+        found = connection.execute(
+            "SELECT agent_id, actor, action FROM mnestic.audit_log WHERE tenant_id = %s",
+            [client.settings.tenant_id],
+        ).fetchall()
+    await lines.aclose()
+
+    assert found == [("ada", "client", "memory.export")]
+
+
+async def test_long_lists_are_whole(client: MnesticClient) -> None:
+    ada, eve = client.memory("ada"), client.memory("eve")
+    await ada.learn([said(number, "Mara", f"Note {number}.") for number in range(205)])
+    for number in range(101):
+        await ada.set("n", f"k{number}", number)
+
+    count = await eve.import_lines(ada.export())
+
+    assert (count.messages, count.records, count.lines) == (205, 101, 308)
+    assert (await exported(eve))[1:] == (await exported(ada))[1:]
+
+
+def record(key: str, **fields: Any) -> RecordLine:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    given = {"value": 1, "version": 3, "created_at": at, "updated_at": at}
+    return RecordLine(namespace="n", key=key, **given | fields)
+
+
+HEADER = HeaderLine(tenant_id="t", agent_id="a", at=EVENING)
+
+
+@pytest.mark.parametrize(
+    ("lines", "error"),
+    [
+        ([], "export: is empty"),
+        ([record("a")], "export, line 1: is no header"),
+        ([HEADER, record("a"), HEADER], "export, line 3: is a second header"),
+        ([HEADER, record("a")], "export: has no last line, so it was cut off after line 2"),
+        ([HEADER, record("a"), EndLine(lines=7)], "line 3: says that 7 lines are before it"),
+        ([HEADER, record("a"), EndLine(lines=2), record("b")], "line 4: comes after the last line"),
+        ([HEADER, record("a"), record("b", value=None), record("c")], "line 3: n/b: has no value"),
+        ([HEADER, record("a"), record("b\0"), record("c")], r"line 3: key"),
+        ([HEADER.model_copy(update={"version": 2})], "is of version 2; .* upgrade mnestic"),
+        (
+            [HEADER, record("a"), MessageLine(message=said(1, "", "Hello."))],
+            "line 3: message 's1/m1': speaker has 0 characters",
+        ),
+    ],
+)
+async def test_a_line_that_cannot_be_is_one_error_and_those_before_it_are_read(
+    client: MnesticClient, lines: list[ExportLine], error: str
+) -> None:
+    eve = client.memory("eve")
+
+    with pytest.raises(InvalidInputError, match=error):
+        await eve.import_lines(iter(lines))
+
+    records, _ = await eve.list_records()
+    expected = [("a", 3)] if len(lines) > 1 and lines[0] == HEADER else []
+    assert [(one.key, one.version) for one in records] == expected
+    assert await eve.list_entries(EntryQuery()) == ((), None)
+
+
+async def test_a_predicate_that_the_tenant_has_other_rules_for_is_refused(
+    client: MnesticClient, other_tenant: MnesticClient
+) -> None:
+    await client.predicates().set("likes", cardinality="single")
+    await other_tenant.predicates().set("likes", category="events")
+    lines = await exported(client.memory("ada"))
+
+    with pytest.raises(
+        InvalidInputError, match=r"line 2: predicate likes: .* predicates set likes"
+    ):
+        await other_tenant.memory("ada").import_lines(lines)
+
+    await other_tenant.predicates().set("likes", cardinality="single", category="preferences")
+    assert (await other_tenant.memory("ada").import_lines(lines)).predicates == 0
+
+
+async def test_working_memory_is_read_back_where_there_is_none(
+    client: MnesticClient, memory: PostgresMemory
+) -> None:
+    ada, eve = client.memory("ada"), client.memory("eve")
+    asked = {"tenant_id": client.settings.tenant_id, "actor": "test", "write": True}
+    for agent, note in (("ada", "theirs"), ("eve", "mine")):
+        async with memory.transaction(agent_id=agent, **asked) as transaction:
+            for session in ("s1", "s2") if agent == "ada" else ("s1",):
+                await transaction.working.save(session, WorkingMemory().with_note(note))
+
+    count = await eve.import_lines(ada.export())
+
+    assert count.sessions == 1
+    assert (await eve.working_memory("s1")).scratchpad == "mine"
+    assert (await eve.working_memory("s2")).is_as(await ada.working_memory("s2"))
