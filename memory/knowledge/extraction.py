@@ -21,6 +21,9 @@ from mnestic.memory.knowledge.claims import (
 from mnestic.memory.models.messages import TokenUsage
 
 TurnKind = Literal["message", "tool_result"]
+NO_SPEAKER = (
+    "notes"  # who says the words of a transcript that name nobody: no person, with no facts
+)
 _SAID: frozenset[ClaimKind] = frozenset({"affirmed", "corrected", "ended", "retracted"})
 
 
@@ -106,6 +109,8 @@ def _fault(found: Extracted, turn: Turn) -> str | None:
         return "it has no object"
     if not (_is_name(found.subject) and (value is None or _is_name(value))):
         return "its subject or its object is no name"
+    if turn.speaker == NO_SPEAKER and (_is_nobody(found.subject) or _is_nobody(value or "")):
+        return "it is about who speaks, and nobody is named"
     return None if _is_time(found.valid_from, found.valid_to) else "its dates cannot be"
 
 
@@ -115,6 +120,11 @@ def _is_name(name: str) -> bool:
     except InvalidInputError:
         return False
     return True
+
+
+def _is_nobody(name: str) -> bool:
+    key = name_key(name)
+    return key == NO_SPEAKER or key.startswith(f"{NO_SPEAKER}'s ")
 
 
 def _is_time(begins: datetime | None, ends: datetime | None) -> bool:

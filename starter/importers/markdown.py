@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.conversations import Conversation, ConversationSession, Turn
+from mnestic.memory.knowledge.extraction import NO_SPEAKER
 from mnestic.starter.importers.markdown_lines import FrontMatter, MarkdownLine, split_front_matter
 from mnestic.starter.importers.speakers import SpokenTurns, find_turns
 from mnestic.starter.importers.spoken_lines import SpokenLine
@@ -33,7 +34,6 @@ from mnestic.starter.importers.written_dates import find_date
 
 _LONGEST_SESSION = 240  # characters; leaves room for the number of one that comes twice
 _BEFORE_HEADINGS = "notes"
-_NOBODY = "notes"  # whose paragraphs are that name nobody, in a file where others are named
 _NAMELESS = (
     "begins with a time but names nobody, in a file that names who speaks; "
     "write it as `[10:32] Name: text`"
@@ -61,7 +61,7 @@ def read_markdown(
     begins = _date_of(front, source) or datetime.fromtimestamp(path.stat().st_mtime, UTC)
     reader = _Reader(
         source,
-        author=author or (_NOBODY if turns.begin else owner),
+        author=author or (NO_SPEAKER if turns.begin else owner),
         begins=begins.replace(microsecond=0),
         refuse=refuse,
     )

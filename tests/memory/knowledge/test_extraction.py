@@ -67,3 +67,20 @@ def test_a_thing_is_kept_once() -> None:
     again = LIVES.model_copy(update={"object": "ghent", "span": Span(start=2, end=15)})
 
     assert sound_claims([LIVES, again], TURN) == ((LIVES,), ())
+
+
+@pytest.mark.parametrize(
+    ("subject", "value"),
+    [("notes", "Ghent"), ("Notes", "Ghent"), ("notes's sister", "Ghent"), ("Tom", "notes")],
+)
+def test_words_of_nobody_claim_nothing_about_who_speaks(subject: str, value: str) -> None:
+    said = TURN.model_copy(update={"speaker": "notes"})
+    about_nobody = LIVES.model_copy(update={"subject": subject, "object": value})
+    about_tom = LIVES.model_copy(update={"subject": "Tom"})
+
+    kept, refused = sound_claims([about_nobody, about_tom], said)
+
+    assert kept == (about_tom,)
+    assert len(refused) == 1
+    assert "nobody is named" in refused[0]
+    assert sound_claims([about_nobody], TURN) == ((about_nobody,), ())

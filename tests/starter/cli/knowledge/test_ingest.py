@@ -132,6 +132,31 @@ async def test_markdown_is_learned_from_standard_input_and_again_from_what_is_ne
 
 
 @pytest.mark.usefixtures("worker")
+async def test_a_transcript_gives_facts_of_who_is_named_and_none_of_the_agent(
+    ask: Ask, tmp_path: Path
+) -> None:
+    path = tmp_path / "talk.md"
+    path.write_text(
+        "---\ndate: 2026-01-05\n---\n**Ilse Maes (09:15):** I live in Ghent.\n\n"
+        "Note: I live in Riga is a song.\n\n[09:16] I live in Bonn.\n\n"
+        "Bo Lind\n09:20\nI live in Skagen.\n",
+        encoding="utf-8",
+    )
+
+    done = await ask("memory", "ingest", str(path), *ADA, "--json")
+    facts = (await ask("memory", "facts", "list", *ADA, "--json")).document["facts"]
+
+    assert done.code == 2
+    assert [error["what"] for error in json.loads(done.out)["refused"]] == [
+        f"conversation {path}, line 8"
+    ]
+    assert {(fact["subject"], fact["object"]) for fact in facts} == {
+        ("Ilse Maes", "Ghent"),
+        ("Bo Lind", "Skagen"),
+    }
+
+
+@pytest.mark.usefixtures("worker")
 async def test_a_person_sees_how_keeping_and_learning_go_on(
     ask: Ask, conversation: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
