@@ -44,9 +44,10 @@ activity is retried, which exit code a command ends with, which HTTP status is a
 """
 
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mnestic.memory.models.messages import TokenUsage
+if TYPE_CHECKING:
+    from mnestic.memory.models.messages import TokenUsage
 
 
 class MnesticError(Exception):
@@ -249,7 +250,7 @@ class ModelRefusedError(RefusedError):
     """
 
     def __init__(
-        self, *, model: str, why: str, usage: TokenUsage | None = None, search_units: int = 0
+        self, *, model: str, why: str, usage: "TokenUsage | None" = None, search_units: int = 0
     ) -> None:
         self.model, self.usage, self.search_units = model, usage, search_units
         super().__init__(f"model {model} refused: {why}")
@@ -368,9 +369,8 @@ class ProvisioningError(UnavailableError):
 
     def __init__(self, *, tried: tuple[str, ...], mend: str) -> None:
         self.tried = tried
-        super().__init__(
-            "Temporal's server could not be had. Tried: " + "; ".join(tried) + f". {mend}"
-        )
+        attempts = "; ".join(tried)
+        super().__init__(f"Temporal's server could not be had. Tried: {attempts}. {mend}")
 
 
 class StoredValueError(InvariantError):

@@ -6,20 +6,13 @@ Exit codes: 0 done · 1 failed, or something that cannot be is · 2 refused, the
 
 import io
 import sys
-from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, ClassVar, NoReturn
 
 import typer
 
-from mnestic.memory.error_texts import describe_error
 from mnestic.memory.errors import MnesticError
-from mnestic.starter.cli import agents, config, demo, deploy, doctor, servers
-from mnestic.starter.cli import memory as memories
-from mnestic.starter.cli.jobs import jobs, steering, transcript
-from mnestic.starter.cli.jobs import reports as job_reports
-from mnestic.starter.cli.knowledge import entries, extract
-from mnestic.starter.cli.models import costs
+from mnestic.starter.cli.lazy_groups import LazyGroup
 from mnestic.starter.cli.output import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -31,43 +24,75 @@ from mnestic.starter.cli.output import (
 )
 from mnestic.starter.cli.overrides import overrides
 
+_CLI = "mnestic.starter.cli"
+
+
+class _Commands(LazyGroup):
+    listed: ClassVar = {
+        "up": (
+            f"{_CLI}.servers:up",
+            "Start Postgres, Temporal with its UI and a worker; Ctrl-C stops them.",
+        ),
+        "worker": (
+            f"{_CLI}.servers:worker",
+            "Run a worker alone, for a cluster; SIGTERM stops it once its activities have ended.",
+        ),
+        "deploy": (
+            f"{_CLI}.deploy:deploy",
+            "Send new jobs, and jobs that continue as new, to a build of the workers; or list the builds.",
+        ),
+        "migrate": (
+            f"{_CLI}.servers:migrate_schema",
+            "Bring the database's schema to this version, and put roles and rights right.",
+        ),
+        "index": (
+            f"{_CLI}.servers:index",
+            "Build the vector indexes that large memories of the tenant lack; everybody goes on meanwhile.",
+        ),
+        "doctor": (
+            f"{_CLI}.doctor:doctor",
+            "Check each part, and say how to repair it.",
+        ),
+        "extract": (
+            f"{_CLI}.knowledge.extract:extract",
+            "Show what a message claims, by the configured model or the local rules; nothing is stored.",
+        ),
+        "stats": (f"{_CLI}.knowledge.entries:stats", "Tell an agent's memory in numbers."),
+        "agents": (
+            f"{_CLI}.agents:agents",
+            "List the agents of the tenant, with how much each has in memory and when that was last written.",
+        ),
+        "costs": (
+            f"{_CLI}.models.costs:costs",
+            "Show tokens and money by purpose, and apart what was put before messages.",
+        ),
+        "config": (
+            f"{_CLI}.config:config",
+            "Show the settings in force and where each came from; secrets are hidden.",
+        ),
+        "demo": (
+            f"{_CLI}.demo:demo",
+            "Watch a job read a conversation, wait three weeks, lose its worker, and come back.",
+        ),
+        "job": (f"{_CLI}.job:app", "Start, show, resume, steer and cancel jobs."),
+        "memory": (f"{_CLI}.memory:app", "Read and write an agent's memory."),
+    }
+
+
 app = typer.Typer(
     name="mnestic",
+    cls=_Commands,
     help="Durable memory for AI agents, on Temporal.",
     epilog=f"Exit codes: {(__doc__ or '').partition('Exit codes: ')[2].strip()}",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.add_typer(jobs.app, name="job")
-app.add_typer(memories.app, name="memory")
-for _command in (
-    job_reports.history,
-    job_reports.diff,
-    transcript.transcript,
-    steering.override,
-    steering.extend,
-    steering.pause,
-    steering.unpause,
-    steering.poke,
-    steering.fork,
-):
-    jobs.app.command()(_command)
-app.command("up")(servers.up)
-app.command("worker")(servers.worker)
-app.command("deploy")(deploy.deploy)
-app.command("migrate")(servers.migrate_schema)
-app.command("index")(servers.index)
-app.command("doctor")(doctor.doctor)
-app.command("extract")(extract.extract)
-app.command("stats")(entries.stats)
-app.command("agents")(agents.agents)
-app.command("costs")(costs.costs)
-app.command("config")(config.config)
-app.command("demo")(demo.demo)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(version("mnestic"))
         raise typer.Exit
 
@@ -110,6 +135,8 @@ def run_command_line() -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last place where one can be told in a line
+        from mnestic.memory.error_texts import describe_error
+
         if wants_tracebacks():
             from mnestic.starter.logs import format_error
 

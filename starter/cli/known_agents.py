@@ -7,7 +7,9 @@ what is written first.
 import difflib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from mnestic.memory.errors import NotFoundError
 from mnestic.starter.cli.connection import connect_memory
@@ -17,6 +19,8 @@ from mnestic.starter.pagination import list_all
 if TYPE_CHECKING:
     from mnestic.starter.client.memory_client import MemoryClient
     from mnestic.starter.client.memory_connection import MemoryConnection
+
+Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 
 _NEAR = 0.6  # of 1; two of three letters are the same
 _MOST_NAMED = 5  # agents, where none has such a name

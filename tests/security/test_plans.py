@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mnestic.memory.errors import InvalidInputError, InvalidPlanError
 from mnestic.memory.jobs.plans import EmitNode, Plan
-from mnestic.starter.cli.output import parse_json, parse_value
+from mnestic.starter.cli.values import parse_json, parse_value
 from mnestic.starter.importers.conversations import read_conversation
 from mnestic.starter.jobs.plans import parse_plan, read_plan, require_sound
 from mnestic.stores.notes.markdown import tags_of

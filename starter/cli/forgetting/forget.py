@@ -10,8 +10,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.requests import ITEM_KINDS, ForgottenItem, TopicForgotten
 from mnestic.memory.forgetting.topics import topic_words
 from mnestic.starter.cli.connection import connect_client
-from mnestic.starter.cli.knowledge.entries import Agent
-from mnestic.starter.cli.known_agents import warned
+from mnestic.starter.cli.known_agents import Agent, warned
 from mnestic.starter.cli.output import (
     AsJson,
     err,

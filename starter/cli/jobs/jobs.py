@@ -18,29 +18,17 @@ from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import job_named, wait_named
 from mnestic.starter.cli.jobs.lines import brief
 from mnestic.starter.cli.known_agents import warned
-from mnestic.starter.cli.output import (
-    AsJson,
-    counted,
-    err,
-    out,
-    parse_json,
-    parse_value,
-    print_json,
-    print_table,
-    run,
-)
+from mnestic.starter.cli.output import AsJson, counted, err, out, print_json, print_table, run
 from mnestic.starter.cli.overrides import overrides
+from mnestic.starter.cli.values import parse_json, parse_value
 
 if TYPE_CHECKING:
     from mnestic.starter.client.mnestic_client import MnesticClient
-
-app = typer.Typer(help="Start, show, resume, steer and cancel jobs.", no_args_is_help=True)
 
 _LOOK_AGAIN_S = 1.0
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.")]
 
 
-@app.command()
 def start(
     plan: Annotated[Path, typer.Argument(metavar="PLAN.yaml", help="The plan to run.")],
     agent: Annotated[str, typer.Option(help="The agent whose memory it is.")],
@@ -90,7 +78,6 @@ def start(
     run(work())
 
 
-@app.command("list")
 def list_(
     waiting: Annotated[bool, typer.Option("--waiting", help="Only parked jobs.")] = False,
     state: Annotated[
@@ -130,7 +117,6 @@ def list_(
     run(work())
 
 
-@app.command()
 def show(given: JobId, as_json: AsJson = False) -> None:
     """Show where a job is, and its waits."""
 
@@ -147,7 +133,6 @@ def show(given: JobId, as_json: AsJson = False) -> None:
     run(work())
 
 
-@app.command()
 def resume(
     given: JobId,
     payload: Annotated[
@@ -194,7 +179,6 @@ def resume(
     run(work())
 
 
-@app.command()
 def cancel(given: JobId, as_json: AsJson = False) -> None:
     """Ask a job to end; it writes its episode first."""
 
@@ -210,7 +194,6 @@ def cancel(given: JobId, as_json: AsJson = False) -> None:
     run(work())
 
 
-@app.command()
 def result(
     given: JobId,
     wait: Annotated[

@@ -8,20 +8,12 @@ import typer
 from mnestic.memory.durations import Duration
 from mnestic.memory.jobs.records import LongTermRecord
 from mnestic.starter.cli.connection import connect_memory
-from mnestic.starter.cli.known_agents import known_memory
-from mnestic.starter.cli.output import (
-    AsJson,
-    out,
-    parse_as,
-    parse_value,
-    print_json,
-    print_table,
-    run,
-)
+from mnestic.starter.cli.known_agents import Agent, known_memory
+from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.values import parse_as, parse_value
 
 app = typer.Typer(help="Read and write an agent's long-term records.", no_args_is_help=True)
 
-Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 Namespace = Annotated[str, typer.Argument(help="The record's namespace.")]
 Key = Annotated[str, typer.Argument(help="The record's key.")]
 

@@ -12,8 +12,9 @@ from mnestic.memory.jobs.waits import RESUMED
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import job_named, wait_named
 from mnestic.starter.cli.jobs.jobs import JobId, print_receipt, when
-from mnestic.starter.cli.output import AsJson, out, parse_as, parse_json, print_json, run
+from mnestic.starter.cli.output import AsJson, out, print_json, run
 from mnestic.starter.cli.timestamps import parse_timestamp
+from mnestic.starter.cli.values import parse_as, parse_json
 
 if TYPE_CHECKING:
     from mnestic.starter.client.mnestic_client import MnesticClient

@@ -13,11 +13,11 @@ from mnestic.memory.knowledge.statistics import MemoryStatistics
 from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import entry_named
-from mnestic.starter.cli.known_agents import known_memory, warned
-from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
+from mnestic.starter.cli.known_agents import Agent, known_memory, warned
+from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
+from mnestic.starter.cli.values import parse_as
 
-Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 EntryId = Annotated[str, typer.Argument(help="The entry's id, as `memory list` tells it.")]
 Subjects = Annotated[
     list[str] | None, typer.Option("--subject", help="Whom or what it is about; repeat it.")

@@ -5,10 +5,9 @@ from typing import Annotated
 import typer
 
 from mnestic.memory.knowledge.events import EventKind, StoredEvent
-from mnestic.starter.cli.known_agents import known_memory
-from mnestic.starter.cli.output import AsJson, parse_as, print_json, print_table, run
-
-Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
+from mnestic.starter.cli.known_agents import Agent, known_memory
+from mnestic.starter.cli.output import AsJson, print_json, print_table, run
+from mnestic.starter.cli.values import parse_as
 
 
 def list_events(

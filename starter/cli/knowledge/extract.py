@@ -10,8 +10,9 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.extraction import Extracted, Turn, sound_claims
 from mnestic.memory.knowledge.resources import check_content, check_date, check_name
 from mnestic.memory.timestamps import Timestamp
-from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
+from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
+from mnestic.starter.cli.values import parse_as
 
 
 def extract(

@@ -13,12 +13,11 @@ from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
 from mnestic.memory.knowledge.world.histories import ToldFact
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.ids import fact_named
-from mnestic.starter.cli.known_agents import known_memory
+from mnestic.starter.cli.known_agents import Agent, known_memory
 from mnestic.starter.cli.output import AsJson, one_line, out, print_json, print_table, run
 from mnestic.starter.cli.timestamps import parse_timestamp
 
 app = typer.Typer(help="What an agent believes.", no_args_is_help=True)
-Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 FactId = Annotated[str, typer.Argument(help="The fact's id, as `facts list` tells it.")]
 _HISTORY = ("object", "since", "until", "why", "id")
 _COLUMNS = ("fact", "since", "until", "status", "id")

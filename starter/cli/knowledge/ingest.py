@@ -24,6 +24,7 @@ from rich.text import Text
 
 from mnestic.memory.errors import InvalidInputError, LearningHeldError, UnavailableError
 from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.known_agents import Agent
 from mnestic.starter.cli.output import (
     AsJson,
     counted,
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from mnestic.memory.knowledge.conversations import Conversation
     from mnestic.starter.client.memory_client import MemoryClient
     from mnestic.starter.client.mnestic_client import MnesticClient
-
-Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 
 _MOST_TOLD = 20
 _LOOK_EVERY_S = 0.5

@@ -9,7 +9,7 @@ from mnestic.memory.errors import NotFoundError
 from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import the_one
-from mnestic.starter.cli.known_agents import known_memory, warned
+from mnestic.starter.cli.known_agents import Agent, known_memory, warned
 from mnestic.starter.cli.output import (
     AsJson,
     counted,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from mnestic.starter.client.memory_client import MemoryClient
 
 app = typer.Typer(help="Messages that could not be learned from.", no_args_is_help=True)
-Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 Names = Annotated[
     list[str] | None, typer.Argument(help="SESSION/MESSAGE, as listed; all without any.")
 ]

@@ -8,7 +8,8 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import Cardinality
 from mnestic.memory.knowledge.predicates import Category
 from mnestic.starter.cli.connection import connect_memory
-from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
+from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.values import parse_as
 
 app = typer.Typer(help="What holds for predicates, in a tenant.", no_args_is_help=True)
 

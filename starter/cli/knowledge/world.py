@@ -7,10 +7,8 @@ import typer
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.world.patterns import Pattern, Prediction
 from mnestic.memory.knowledge.world.world_model import World
-from mnestic.starter.cli.known_agents import known_memory
+from mnestic.starter.cli.known_agents import Agent, known_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
-
-Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 
 
 def world(

@@ -9,7 +9,8 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.retrieval.agent_settings import AgentSettings, check_names
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.known_agents import known_memory
-from mnestic.starter.cli.output import AsJson, parse_value, print_json, print_table, run
+from mnestic.starter.cli.output import AsJson, print_json, print_table, run
+from mnestic.starter.cli.values import parse_value
 
 app = typer.Typer(help="A setting of an agent.", no_args_is_help=True)
 Agent = Annotated[str, typer.Option(help="The agent whose settings they are.")]

@@ -5,9 +5,9 @@ from typing import Annotated, get_args
 import typer
 
 from mnestic.memory.retrieval.contexts import TIERS, Context, TierName
-from mnestic.starter.cli.knowledge.entries import Agent
-from mnestic.starter.cli.known_agents import known_memory
-from mnestic.starter.cli.output import AsJson, counted, out, parse_as, print_json, print_table, run
+from mnestic.starter.cli.known_agents import Agent, known_memory
+from mnestic.starter.cli.output import AsJson, counted, out, print_json, print_table, run
+from mnestic.starter.cli.values import parse_as
 
 
 def context(

@@ -5,10 +5,9 @@ from typing import Annotated
 import typer
 
 from mnestic.memory.retrieval.retrieval_log import StoredLogEntry
-from mnestic.starter.cli.known_agents import known_memory
+from mnestic.starter.cli.known_agents import Agent, known_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 
-Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
 _COLUMNS = ("UTC", "channel", "message", "memories", "notes", "skipped", "tokens")
 
 

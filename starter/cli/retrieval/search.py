@@ -7,9 +7,9 @@ import typer
 
 from mnestic.memory.retrieval.queries import PRESETS, PresetName, Retrieval, RetrievalPolicy
 from mnestic.memory.timestamps import Timestamp
-from mnestic.starter.cli.knowledge.entries import Agent
-from mnestic.starter.cli.known_agents import known_memory
-from mnestic.starter.cli.output import AsJson, out, parse_as, print_json, print_table, run
+from mnestic.starter.cli.known_agents import Agent, known_memory
+from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.values import parse_as
 
 Repeated = list[str] | None
 

@@ -147,14 +147,3 @@ def test_a_tenant_that_is_no_id_is_refused_before_anything_is_done(
 
     assert f"error: tenant: {tenant!r} is not an id" in given
     assert f"error: MNESTIC_TENANT_ID: {tenant or ' '!r} is not an id" in set_so
-
-
-def test_to_load_the_commands_loads_no_engine() -> None:
-    code = "import sys; import mnestic.starter.cli.app; print(*sys.modules)"
-
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/"
-    )
-
-    heavy = {"temporalio", "sqlalchemy", "psycopg", "numpy", "openai", "alembic", "yaml"}
-    assert heavy & set(done.stdout.split()) == set()

@@ -1,0 +1,123 @@
+"""What commands import: only what they use, so that each begins at once."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mnestic.starter.client.memory_connection import MemoryConnection
+from mnestic.starter.settings import Settings
+
+# What lists commands, and prints their help.
+LISTING = {
+    "mnestic",
+    "mnestic.memory",
+    "mnestic.memory.errors",
+    "mnestic.starter",
+    *(
+        f"mnestic.starter.cli{name}"
+        for name in ("", ".app", ".lazy_groups", ".output", ".overrides")
+    ),
+}
+SEARCH = {
+    f"mnestic.starter.cli.{name}"
+    for name in (
+        *("app", "lazy_groups", "output", "overrides", "memory", "retrieval", "retrieval.search"),
+        *("connection", "known_agents", "standard_input", "values"),
+    )
+}
+ENGINES = {"temporalio", "sqlalchemy", "psycopg", "numpy", "openai", "alembic", "yaml"}
+RUN = """
+import sys
+from mnestic.starter.cli.app import run_command_line
+
+code = run_command_line()
+print(*sys.modules, file=sys.stderr)
+sys.exit(code)
+"""
+LOAD_ALL = """
+import sys
+import typer
+from mnestic.starter.cli.app import app
+
+def load(command):
+    for child in getattr(command, "commands", {}).values():
+        load(child)
+
+load(typer.main.get_command(app))
+print(*sys.modules)
+"""
+
+
+def imports(*words: str, **variables: str) -> set[str]:
+    """The modules that a command has imported by its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd="/",  # away from any .env
+        env={**os.environ, **variables},
+    )
+    return set(done.stderr.split())
+
+
+def ours(modules: set[str]) -> set[str]:
+    """Those of this package."""
+    return {name for name in modules if name.split(".")[0] == "mnestic"}
+
+
+def packages(modules: set[str]) -> set[str]:
+    """The packages that modules are of."""
+    return {name.split(".")[0] for name in modules}
+
+
+@pytest.mark.parametrize(
+    ("words", "groups"),
+    [
+        (("--help",), set()),
+        (("memory", "--help"), {"mnestic.starter.cli.memory"}),
+        (("job", "--help"), {"mnestic.starter.cli.job"}),
+    ],
+    ids=["all", "memory", "job"],
+)
+def test_a_list_of_commands_imports_none_of_them(words: tuple[str, ...], groups: set[str]) -> None:
+    imported = imports(*words)
+
+    assert ours(imported) == LISTING | groups
+    # Typer itself takes pydantic for the options of a group that stand before its command.
+    unused = ENGINES | {"pydantic_settings", "asyncio"} | (set() if groups else {"pydantic"})
+    assert packages(imported) & unused == set()
+
+
+async def test_a_search_imports_nothing_of_other_commands(
+    settings: Settings, tmp_path: Path
+) -> None:
+    assert settings.database_url is not None
+    async with await MemoryConnection.connect(settings) as connection:
+        await connection.memory("ada").add("The invoice is due on Friday.")
+    variables = {
+        "MNESTIC_DATA_DIR": str(tmp_path),
+        "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
+        "MNESTIC_TENANT_ID": settings.tenant_id,
+    }
+    words = ("memory", "search", "When is the invoice due?", "--agent", "ada")
+
+    imported = await asyncio.to_thread(imports, *words, **variables)
+
+    commands = {name for name in imported if name.startswith("mnestic.starter.cli.")}
+    assert commands == SEARCH
+    assert packages(imported) & (ENGINES - {"sqlalchemy", "psycopg", "numpy"}) == set()
+
+
+def test_to_load_all_commands_loads_no_engine() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD_ALL], capture_output=True, text=True, check=True, cwd="/"
+    )
+
+    loaded = set(done.stdout.split())
+    assert "mnestic.starter.cli.knowledge.world" in loaded
+    assert packages(loaded) & ENGINES == set()
