@@ -195,10 +195,12 @@ async def _add_messages(
         _check_message(line)
     new = await transaction.exports.add_messages(lines)
     said = [line for line in lines if isinstance(line, MessageLine) and line.place in new]
+    # Before the entries: who learns locks them in this order too.
+    changes = await transaction.facts.claim([claim for line in said for claim in line.claims])
     entries = [entry_from(line, owner=owner) for line in said]
     await transaction.entries.add([entry for entry in entries if entry is not None])
     messages = len({line.place for line in said})
-    return {"messages": messages, "forgotten": len(new) - messages}
+    return {"messages": messages, "forgotten": len(new) - messages, "facts": len(changes)}
 
 
 def _check_message(line: MessageLine | ForgottenLine) -> None:
@@ -209,6 +211,10 @@ def _check_message(line: MessageLine | ForgottenLine) -> None:
         check_date(line.at, what=what)
         return
     check_message(line.message)
+    for claim in line.claims:
+        if (claim.source.session_id, claim.source.source_id) != line.place:
+            why = f"is not of the message that it stands with, {line.message.name}"
+            raise InvalidInputError(what=f"claim {claim.id}", why=why)
     entry = line.entry
     if entry is not None:
         what = f"entry of message {line.message.name[:140]!a}"

@@ -104,11 +104,16 @@ class ExportedEntry(_Part):
 
 
 class MessageLine(ExportLine):
-    """A message, how far it is with learning from it, and its entry, unless that was removed."""
+    """A message with what was made of it: its state, what it claims, and its entry, unless that was removed.
+
+    All of it is one line, since it is added as a whole or not at all: what a message that was forgotten claims does not
+    come back by an older export.
+    """
 
     kind: Literal["message"] = "message"
     message: Resource
     ingest: MessageState | None = None
+    claims: tuple[Claim, ...] = ()
     entry: ExportedEntry | None = None
 
     @property
@@ -133,7 +138,7 @@ class ForgottenLine(ExportLine):
 
 
 class ClaimLine(ExportLine):
-    """A claim, by whomever: facts follow from all of them, those that a person has set or deleted among them."""
+    """A claim that is of no message: a fact was added, deleted or reactivated by hand."""
 
     kind: Literal["claim"] = "claim"
     claim: Claim

@@ -30,13 +30,13 @@ class ExportStore(Protocol):
     async def list_messages(
         self, *, limit: int, cursor: str | None = None
     ) -> tuple[tuple[MessageLine | ForgottenLine, ...], str | None]:
-        """Messages by session and time, without their entries, and the cursor of the next page."""
+        """Messages by session and time, with what they claim but without their entries, and the cursor of the next page."""
         ...
 
     async def list_claims(
         self, *, limit: int, cursor: str | None = None
     ) -> tuple[tuple[Claim, ...], str | None]:
-        """Claims by subject and predicate, and the cursor of the next page."""
+        """Claims of no message, by subject and predicate, and the cursor of the next page."""
         ...
 
     async def list_sessions(
@@ -50,7 +50,7 @@ class ExportStore(Protocol):
         ...
 
     async def add_messages(self, lines: Sequence[MessageLine | ForgottenLine]) -> frozenset[Place]:
-        """Adds messages with their states, without their entries; returns which are new.
+        """Adds messages with their states, without claims and entries; returns which are new.
 
         Raises:
             InvalidInputError: a message cannot be stored.

@@ -1,6 +1,7 @@
 """What an export lists and adds, in Postgres."""
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic_core import from_json
@@ -28,7 +29,7 @@ from mnestic.stores.postgres.knowledge.beliefs import CLAIM, claim_of
 from mnestic.stores.postgres.knowledge.entries import ENTRY
 from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE, RESOURCE
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.unit_of_work import UnitOfWork
+from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
 _PLACE = ("session_id", "source_id")
 _STATE = tuple(name for name in MessageState.model_fields if name != "message_kind")
@@ -75,7 +76,8 @@ class PostgresExportStore:
         states = [INGEST_STATE.c[name].label(name) for name in (*_STATE, "kind")]
         found = select(*page.c, *states).join_from(page, INGEST_STATE, same, isouter=True)
         rows = await self._unit.rows(found.order_by(*(page.c[name] for name in order)))
-        lines = tuple(map(_message, rows[:limit]))
+        claims = await self._claims_from([(row.session_id, row.source_id) for row in rows[:limit]])
+        lines = tuple(_message(row, claims) for row in rows[:limit])
         if len(rows) <= limit:
             return lines, None
         last = rows[limit - 1]
@@ -86,7 +88,9 @@ class PostgresExportStore:
     ) -> tuple[tuple[Claim, ...], str | None]:
         """See the port."""
         order = (CLAIM.c.subject_key, CLAIM.c.predicate, CLAIM.c.id)
-        said = select(*CLAIM.c).where(self._unit.owned(CLAIM))
+        keys = ("tenant_id", "agent_id", *_PLACE)
+        message = select(RESOURCE.c.source_id).where(*(RESOURCE.c[k] == CLAIM.c[k] for k in keys))
+        said = select(*CLAIM.c).where(self._unit.owned(CLAIM), ~message.exists())
         if cursor is not None:
             said = said.where(tuple_(*order) > decode_cursor(cursor, parts=3))
         rows = await self._unit.rows(said.order_by(*order).limit(check_limit(limit) + 1))
@@ -95,6 +99,15 @@ class PostgresExportStore:
             return claims, None
         last = rows[limit - 1]
         return claims, encode_cursor(last.subject_key, last.predicate, last.id)
+
+    async def _claims_from(self, places: Sequence[Place]) -> Mapping[Place, list[Claim]]:
+        """What messages claim, by message."""
+        found: dict[Place, list[Claim]] = defaultdict(list)
+        of_page = among(places, CLAIM.c.session_id, CLAIM.c.source_id)
+        said = select(*CLAIM.c).where(self._unit.owned(CLAIM), of_page).order_by(CLAIM.c.id)
+        for row in await self._unit.rows(said):
+            found[row.session_id, row.source_id].append(claim_of(row))
+        return found
 
     async def list_sessions(
         self, *, limit: int, cursor: str | None = None
@@ -171,7 +184,7 @@ class PostgresExportStore:
         return bool(added)
 
 
-def _message(row: Any) -> MessageLine | ForgottenLine:
+def _message(row: Any, claims: Mapping[Place, list[Claim]]) -> MessageLine | ForgottenLine:
     columns = row._asdict()
     what = f"message {row.session_id}/{row.source_id}"
     if row.forgotten_at is not None:
@@ -182,7 +195,11 @@ def _message(row: Any) -> MessageLine | ForgottenLine:
         columns["extracted"] = row.extracted or ()
         state = {name: columns[name] for name in _STATE} | {"message_kind": row.kind}
     said = Resource.model_validate(row, from_attributes=True)
-    return read_stored(MessageLine, {"message": said, "ingest": state}, what=what)
+    return read_stored(
+        MessageLine,
+        {"message": said, "ingest": state, "claims": claims.get(said.place, ())},
+        what=what,
+    )
 
 
 def _resource_row(line: MessageLine | ForgottenLine) -> dict[str, Any]:

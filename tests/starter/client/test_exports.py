@@ -1,5 +1,6 @@
 """An agent's whole memory, out and back in: into another agent, another tenant, and twice."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -18,6 +19,7 @@ from mnestic.memory.forgetting.export_lines import (
 )
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.working_memory import Message, WorkingMemory
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
@@ -264,6 +266,59 @@ async def test_what_was_forgotten_does_not_come_back_by_an_export(client: Mnesti
     assert "Zanzibar" not in "".join(line.model_dump_json() for line in lines)
     assert new == 0
     assert await eve.list_entries(EntryQuery()) == ((), None)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_older_export_does_not_bring_back_what_its_agent_forgot(
+    client: MnesticClient,
+) -> None:
+    ada = client.memory("ada")
+    await ada.learn([said(1, "Mara", "I live in Zanzibar."), said(2, "Mara", "I like tea.")])
+    await learned(client, "ada")
+    older = await exported(ada)
+    before = await believed(ada)
+    await ada.forget("Zanzibar", confirm=(await ada.preview_forget("Zanzibar")).token)
+    after = await believed(ada)
+
+    count = await ada.import_lines(older)
+
+    assert (count.messages, count.facts) == (0, 0)
+    assert await believed(ada) == after != before
+    assert "Zanzibar" not in "".join(line.model_dump_json() for line in await exported(ada))
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_was_stopped_goes_on_and_two_at_once_add_it_once(
+    client: MnesticClient, memory: Memory
+) -> None:
+    ada, eve, joe = await remember_everything(client, memory), *map(client.memory, ("eve", "joe"))
+    lines = await exported(ada)
+
+    for end in (5, 9, len(lines) - 1):
+        with pytest.raises(InvalidInputError, match=f"cut off after line {end}"):
+            await eve.import_lines(lines[:end])
+    await eve.import_lines(lines)
+    counts = await asyncio.gather(*(joe.import_lines(lines) for _ in range(3)))
+
+    assert (await exported(eve))[1:] == (await exported(joe))[1:] == lines[1:]
+    assert sum(count.messages for count in counts) == sum(
+        isinstance(line, MessageLine) for line in lines
+    )
+
+
+async def test_a_claim_that_stands_with_another_message_is_refused(client: MnesticClient) -> None:
+    other = Claim(
+        id="c",
+        subject="Mara",
+        predicate="likes",
+        object="tea",
+        said_at=EVENING,
+        source=ClaimSource(extractor="rules", session_id="s", source_id="m"),
+    )
+    line = MessageLine(message=said(1, "Mara", "I like tea."), claims=(other,))
+
+    with pytest.raises(InvalidInputError, match="line 2: claim c: is not of the message"):
+        await client.memory("eve").import_lines([HEADER, line, EndLine(lines=2)])
 
 
 async def test_an_export_is_of_one_moment(client: MnesticClient) -> None:
