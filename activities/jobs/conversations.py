@@ -45,7 +45,7 @@ class ConversationActivities:
         self._memory = memory
 
     @activity.defn(name="mnestic.read_session")
-    async def read_session(self, asked: ReadSessionInput) -> ReadSessionResult:
+    async def read_session(self, params: ReadSessionInput) -> ReadSessionResult:
         """Appends a session's messages to working memory.
 
         The variable `arrived` then holds `{conversation, turns, from, to, records}`; `records` are
@@ -55,35 +55,35 @@ class ConversationActivities:
         """
         with failures():
             return await run_once(
-                self._memory, asked, ReadSessionResult, work=lambda tx: _read(tx, asked)
+                self._memory, params, ReadSessionResult, work=lambda tx: _read(tx, params)
             )
 
 
-async def _read(transaction: Transaction, asked: ReadSessionInput) -> ReadSessionResult:
-    resources = await _all(transaction, asked.conversation)
+async def _read(transaction: Transaction, params: ReadSessionInput) -> ReadSessionResult:
+    resources = await _all(transaction, params.conversation)
     if not resources:
-        raise NotFoundError(what="conversation session", name=asked.conversation)
+        raise NotFoundError(what="conversation session", name=params.conversation)
     speakers = sorted({resource.speaker for resource in resources})
-    state = await transaction.working.load(asked.scope.session_id, lock=True)
+    state = await transaction.working.load(params.scope.session_id, lock=True)
     arrived = {
-        "conversation": asked.conversation,
+        "conversation": params.conversation,
         "turns": len(resources),
         "from": resources[0].at.isoformat(),
         "to": resources[-1].at.isoformat(),
         "records": [
-            _session_record(asked.conversation, resources),
+            _session_record(params.conversation, resources),
             *[await _person_record(transaction, name, resources) for name in speakers],
         ],
     }
     state = state.with_messages([_message(resource) for resource in resources])
     await transaction.working.save(
-        asked.scope.session_id, state.with_variables({"arrived": arrived})
+        params.scope.session_id, state.with_variables({"arrived": arrived})
     )
     return ReadSessionResult(
-        conversation=asked.conversation,
+        conversation=params.conversation,
         turns=len(resources),
         speakers=len(speakers),
-        last=asked.last,
+        last=params.last,
     )
 
 

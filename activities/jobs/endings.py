@@ -48,37 +48,37 @@ class EndingActivities:
         self._meter = UsageMeter(memory, prices, purpose="summarise")
 
     @activity.defn(name="mnestic.end_job")
-    async def end_job(self, asked: EndJobInput) -> EndJobResult:
+    async def end_job(self, params: EndJobInput) -> EndJobResult:
         """Writes the job's episode, ends its open wait and drops its read set.
 
         Idempotent: by the operation's key, in the transaction of the writes.
         """
         with failures():
-            async with asked.transaction(self._memory, write=False) as transaction:
-                done = await find_done(transaction, asked, EndJobResult)
-                state = await _readable(transaction, asked)
+            async with params.transaction(self._memory, write=False) as transaction:
+                done = await find_done(transaction, params, EndJobResult)
+                state = await _readable(transaction, params)
             if done is not None:
                 return done
-            text, made = await self._summary(asked, state)
+            text, made = await self._summary(params, state)
             return await run_once(
                 self._memory,
-                asked,
+                params,
                 EndJobResult,
-                work=lambda tx: _end(tx, asked, text),
-                beside=self._meter.row(asked, made),
+                work=lambda tx: _end(tx, params, text),
+                beside=self._meter.row(params, made),
             )
 
     async def _summary(
-        self, asked: EndJobInput, state: WorkingMemory
+        self, params: EndJobInput, state: WorkingMemory
     ) -> tuple[str, Summary | None]:
         """The episode's text, and the summary in it, if a model made one."""
-        ended = f"Job {asked.operation.job_id} ({asked.plan}) {_ENDED[asked.outcome]}."
-        if asked.cause:
-            ended = f"{ended} Cause: {asked.cause}"
+        ended = f"Job {params.operation.job_id} ({params.plan}) {_ENDED[params.outcome]}."
+        if params.cause:
+            ended = f"{ended} Cause: {params.cause}"
         turns = transcript(state, last=_LAST_MESSAGES)
         try:
             made = await self._meter.answer(
-                asked, self._summariser.summarise(turns, max_chars=_MAX_CHARS)
+                params, self._summariser.summarise(turns, max_chars=_MAX_CHARS)
             )
         except ModelUnavailableError:
             if activity.info().attempt < _MODEL_ATTEMPTS:
@@ -91,30 +91,30 @@ class EndingActivities:
 _ENDED = {"completed": "completed", "failed": "failed", "cancelled": "was cancelled"}
 
 
-async def _readable(transaction: Transaction, asked: EndJobInput) -> WorkingMemory:
+async def _readable(transaction: Transaction, params: EndJobInput) -> WorkingMemory:
     """The session's working memory; an empty one if it cannot be read, so that the job can end."""
     try:
-        return await transaction.working.load(asked.scope.session_id)
+        return await transaction.working.load(params.scope.session_id)
     except StoredValueError as error:
         activity.logger.error("job ends without its working memory", extra={"why": str(error)})
         return WorkingMemory()
 
 
-async def _end(transaction: Transaction, asked: EndJobInput, summary: str) -> EndJobResult:
-    job_id = asked.operation.job_id or ""
+async def _end(transaction: Transaction, params: EndJobInput, summary: str) -> EndJobResult:
+    job_id = params.operation.job_id or ""
     # An attempt to open a wait holds the session too: it comes before, or finds that the job is over.
-    await transaction.working.find_ref(asked.scope.session_id, lock=True)
+    await transaction.working.find_ref(params.scope.session_id, lock=True)
     episode = Episode(
-        id=asked.new_id("episode"),
-        agent_id=asked.scope.agent_id,
-        session_id=asked.scope.session_id,
+        id=params.new_id("episode"),
+        agent_id=params.scope.agent_id,
+        session_id=params.scope.session_id,
         job_id=job_id,
         summary=summary,
         payload={
-            "outcome": asked.outcome,
-            "plan": asked.plan,
-            "waits": asked.waits,
-            **({"cause": asked.cause} if asked.cause else {}),
+            "outcome": params.outcome,
+            "plan": params.plan,
+            "waits": params.waits,
+            **({"cause": params.cause} if params.cause else {}),
         },
         created_at=await transaction.now(),
     )

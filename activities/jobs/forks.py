@@ -36,7 +36,7 @@ class ForkActivities:
         self._memory = memory
 
     @activity.defn(name="mnestic.fork")
-    async def fork(self, asked: ForkInput) -> ForkResult:
+    async def fork(self, params: ForkInput) -> ForkResult:
         """Copies a snapshot's working memory into a new session, and its read set to the new job.
 
         Refuses a job that has done something already: its read set would be written over.
@@ -45,16 +45,18 @@ class ForkActivities:
         """
         with failures():
             owner = await self._memory.find_agent(
-                tenant_id=asked.scope.tenant_id, job_id=asked.job_id
+                tenant_id=params.scope.tenant_id, job_id=params.job_id
             )
-            if owner not in (None, asked.scope.agent_id):
-                raise AlreadyExistsError(what="job", name=asked.job_id)
-            return await run_once(self._memory, asked, ForkResult, work=lambda tx: _fork(tx, asked))
+            if owner not in (None, params.scope.agent_id):
+                raise AlreadyExistsError(what="job", name=params.job_id)
+            return await run_once(
+                self._memory, params, ForkResult, work=lambda tx: _fork(tx, params)
+            )
 
 
-async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
-    session_id, origin = asked.scope.session_id, asked.origin
-    await _refuse_known(transaction, asked)
+async def _fork(transaction: Transaction, params: ForkInput) -> ForkResult:
+    session_id, origin = params.scope.session_id, params.origin
+    await _refuse_known(transaction, params)
     sealed = await transaction.snapshots.get(origin.snapshot_id, sha256=origin.sha256)
     snapshot = sealed.read()
     state = await transaction.working.load(session_id, lock=True)
@@ -62,9 +64,9 @@ async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
         raise AlreadyExistsError(what="working memory of session", name=session_id)
     kept = snapshot.working_memory.model_copy(update={"version": 0})
     state = await transaction.working.save(session_id, kept.with_checkpoint(origin.snapshot_id))
-    await transaction.records.add_reads(asked.job_id, snapshot.read_set)
+    await transaction.records.add_reads(params.job_id, snapshot.read_set)
     what_is_left = " (what is left of its snapshot)" if sealed.redacted_at else ""
-    transaction.note("job.fork", asked.job_id, reason=f"from {origin.wait_id}{what_is_left}")
+    transaction.note("job.fork", params.job_id, reason=f"from {origin.wait_id}{what_is_left}")
     return ForkResult(
         message_count=len(state.messages),
         record_count=count_records(snapshot.read_set),
@@ -72,9 +74,9 @@ async def _fork(transaction: Transaction, asked: ForkInput) -> ForkResult:
     )
 
 
-async def _refuse_known(transaction: Transaction, asked: ForkInput) -> None:
+async def _refuse_known(transaction: Transaction, params: ForkInput) -> None:
     """Refuses the id of a job that has done more than to ask for this, or is just being forked to."""
-    reads = await transaction.records.list_reads(asked.job_id, lock=True)
-    done, _ = await transaction.list_operations(asked.job_id, limit=2)
-    if reads or any(each.key != asked.operation.key for each in done):
-        raise AlreadyExistsError(what="job", name=asked.job_id)
+    reads = await transaction.records.list_reads(params.job_id, lock=True)
+    done, _ = await transaction.list_operations(params.job_id, limit=2)
+    if reads or any(each.key != params.operation.key for each in done):
+        raise AlreadyExistsError(what="job", name=params.job_id)

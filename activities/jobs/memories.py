@@ -119,35 +119,35 @@ class MemoryActivities:
         self._meter = UsageMeter(memory, prices, purpose="summarise")
 
     @activity.defn(name="mnestic.remember")
-    async def remember(self, asked: RememberInput) -> RememberResult:
+    async def remember(self, params: RememberInput) -> RememberResult:
         """Keeps records, an episode and changes of working memory, all or nothing.
 
         Idempotent: by the operation's key, in the transaction of the writes.
         """
         with failures():
             text, made = "", None
-            if asked.write.episode is not None:
-                async with asked.transaction(self._memory, write=False) as transaction:
-                    done = await find_done(transaction, asked, RememberResult)
-                    state = await transaction.working.load(asked.scope.session_id)
-                    values = await self._values(transaction, asked, asked.write)
+            if params.write.episode is not None:
+                async with params.transaction(self._memory, write=False) as transaction:
+                    done = await find_done(transaction, params, RememberResult)
+                    state = await transaction.working.load(params.scope.session_id)
+                    values = await self._values(transaction, params, params.write)
                 if done is not None:
-                    await _learned(asked)
+                    await _learned(params)
                     return done
-                write = _filled(asked, state, values).episode
-                text, made = await self._summary(asked, write, state)
+                write = _filled(params, state, values).episode
+                text, made = await self._summary(params, write, state)
             kept = await run_once(
                 self._memory,
-                asked,
+                params,
                 RememberResult,
-                work=lambda transaction: self._remember(transaction, asked, text),
-                beside=self._meter.row(asked, made),
+                work=lambda transaction: self._remember(transaction, params, text),
+                beside=self._meter.row(params, made),
             )
-            await _learned(asked)
+            await _learned(params)
             return kept
 
     @activity.defn(name="mnestic.recall")
-    async def recall(self, asked: RecallInput) -> RecallResult:
+    async def recall(self, params: RecallInput) -> RecallResult:
         """Puts what it finds into a variable of working memory, and into the job's read set.
 
         Idempotent: by the operation's key; a retry returns what the first attempt found.
@@ -155,44 +155,44 @@ class MemoryActivities:
         with failures():
             searched = None
             if (
-                asked.query.search is not None
+                params.query.search is not None
             ):  # outside the transaction, since a model may be asked
-                async with asked.transaction(self._memory, write=False) as transaction:
-                    done = await find_done(transaction, asked, RecallResult)
-                    state = await transaction.working.load(asked.scope.session_id)
-                    values = await self._values(transaction, asked, asked.query)
+                async with params.transaction(self._memory, write=False) as transaction:
+                    done = await find_done(transaction, params, RecallResult)
+                    state = await transaction.working.load(params.scope.session_id)
+                    values = await self._values(transaction, params, params.query)
                 if done is not None:
                     return done
-                searched = await self._search(asked, asked.query.search, state, values=values)
+                searched = await self._search(params, params.query.search, state, values=values)
             found = await run_once(
                 self._memory,
-                asked,
+                params,
                 RecallResult,
-                work=lambda transaction: self._recall(transaction, asked, searched),
+                work=lambda transaction: self._recall(transaction, params, searched),
             )
             if searched is not None:
-                asked.count_accesses(self._memory, searched.told.entry_ids)
+                params.count_accesses(self._memory, searched.told.entry_ids)
             return found
 
     async def _remember(
-        self, transaction: Transaction, asked: RememberInput, summary: str
+        self, transaction: Transaction, params: RememberInput, summary: str
     ) -> RememberResult:
-        state = await transaction.working.load(asked.scope.session_id, lock=True)
-        write = _filled(asked, state, await self._values(transaction, asked, asked.write))
-        refs = await _write_records(transaction, asked, write)
-        changed = await _changed(transaction, asked, write, state=state)
+        state = await transaction.working.load(params.scope.session_id, lock=True)
+        write = _filled(params, state, await self._values(transaction, params, params.write))
+        refs = await _write_records(transaction, params, write)
+        changed = await _changed(transaction, params, write, state=state)
         if not changed.is_as(state):
-            changed = await transaction.working.save(asked.scope.session_id, changed)
-        if asked.learn:
-            await _receive(transaction, asked, write)
+            changed = await transaction.working.save(params.scope.session_id, changed)
+        if params.learn:
+            await _receive(transaction, params, write)
         episode_id = None
         if write.episode is not None:
-            episode_id = asked.new_id("episode")
+            episode_id = params.new_id("episode")
             episode = Episode(
                 id=episode_id,
-                agent_id=asked.scope.agent_id,
-                session_id=asked.scope.session_id,
-                job_id=asked.operation.job_id,
+                agent_id=params.scope.agent_id,
+                session_id=params.scope.session_id,
+                job_id=params.operation.job_id,
                 summary=summary,
                 payload=write.episode.payload,
                 created_at=await transaction.now(),
@@ -208,20 +208,20 @@ class MemoryActivities:
     async def _values(
         self,
         transaction: Transaction,
-        asked: RememberInput | RecallInput,
+        params: RememberInput | RecallInput,
         value: MemoryWrite | RecallQuery,
     ) -> TemplateValues:
         return await load_values(
             transaction,
             self._retriever,
-            asked,
-            value=value.model_dump(mode="json") if asked.templates else None,
-            results=asked.results,
-            sealed_tail=asked.sealed_tail,
+            params,
+            value=value.model_dump(mode="json") if params.templates else None,
+            results=params.results,
+            sealed_tail=params.sealed_tail,
         )
 
     async def _summary(
-        self, asked: RememberInput, write: EpisodeWrite | None, state: WorkingMemory
+        self, params: RememberInput, write: EpisodeWrite | None, state: WorkingMemory
     ) -> tuple[str, Summary | None]:
         """The episode's text, and the summary that a model made, if none was given."""
         assert write is not None
@@ -229,13 +229,13 @@ class MemoryActivities:
             return write.summary, None
         turns = transcript(state, last=_number(write.last_messages))
         made = await self._meter.answer(
-            asked, self._summariser.summarise(turns, max_chars=write.max_chars)
+            params, self._summariser.summarise(turns, max_chars=write.max_chars)
         )
         return made.text, made
 
     async def _search(
         self,
-        asked: RecallInput,
+        params: RecallInput,
         search: SearchSelection,
         state: WorkingMemory,
         *,
@@ -244,10 +244,10 @@ class MemoryActivities:
         """What memory and notes have for a question, as a prompt may be told."""
         assert self._auto is not None, "a worker is given what retrieves"
         question = search.question
-        if asked.templates:
+        if params.templates:
             question = as_text(fill_in(question, state, values))
         found = await self._auto.find(
-            asked.caller(self._memory),
+            params.caller(self._memory),
             question,
             select=search,
         )
@@ -255,25 +255,25 @@ class MemoryActivities:
         return _Searched(told, told.log_entry(question, channel=search.channel))
 
     async def _recall(
-        self, transaction: Transaction, asked: RecallInput, searched: _Searched | None
+        self, transaction: Transaction, params: RecallInput, searched: _Searched | None
     ) -> RecallResult:
-        job_id = asked.operation.job_id
+        job_id = params.operation.job_id
         # Locked before the read set, as everywhere.
-        state = await transaction.working.load(asked.scope.session_id, lock=True)
+        state = await transaction.working.load(params.scope.session_id, lock=True)
         found = await self._retriever.recall(
             transaction,
-            asked.query,
-            scope=asked.scope,
+            params.query,
+            scope=params.scope,
             job_id=job_id,
-            sealed_tail=asked.sealed_tail,
+            sealed_tail=params.sealed_tail,
         )
         if job_id is not None:
             seen = (*found.records, *found.missing, *found.namespaces)
             await transaction.records.add_reads(job_id, seen)
         told = AutoRetrieval() if searched is None else searched.told
         variable = found.as_variable() | ({} if searched is None else told.as_variable())
-        kept = state.with_variables({asked.save_as: variable})
-        await transaction.working.save(asked.scope.session_id, kept)
+        kept = state.with_variables({params.save_as: variable})
+        await transaction.working.save(params.scope.session_id, kept)
         if searched is not None and searched.log_entry is not None:
             await transaction.retrieval_log.add(searched.log_entry)
         return RecallResult(
@@ -285,23 +285,23 @@ class MemoryActivities:
             memory_count=len(told.memories),
             notes=tuple(note.path for note in told.notes[:_REFS_TOLD]),
             skipped=told.skipped[:_REFS_TOLD],
-            saved_as=asked.save_as,
+            saved_as=params.save_as,
         )
 
 
-async def _learned(asked: RememberInput) -> None:
-    if asked.learn:
-        await start_extraction(asked)
+async def _learned(params: RememberInput) -> None:
+    if params.learn:
+        await start_extraction(params)
 
 
-async def _receive(transaction: Transaction, asked: RememberInput, write: MemoryWrite) -> None:
+async def _receive(transaction: Transaction, params: RememberInput, write: MemoryWrite) -> None:
     """Receives what was said and what a tool returned; what the system says is nobody's word."""
     now = await transaction.now()
-    said, call = write.message, asked.tool_call
+    said, call = write.message, params.tool_call
     if said is not None and said.role != "system":
         await receive_message(
             transaction,
-            asked,
+            params,
             said.content,
             speaker=said.speaker or said.role,
             at=now,
@@ -312,7 +312,7 @@ async def _receive(transaction: Transaction, asked: RememberInput, write: Memory
         result = (await load_results(transaction, {call.id: call.result}))[call.id]
         await receive_message(
             transaction,
-            asked,
+            params,
             as_text(result),
             speaker=call.activity,
             at=now,
@@ -321,14 +321,14 @@ async def _receive(transaction: Transaction, asked: RememberInput, write: Memory
         )
 
 
-def _filled(asked: RememberInput, state: WorkingMemory, values: TemplateValues) -> MemoryWrite:
+def _filled(params: RememberInput, state: WorkingMemory, values: TemplateValues) -> MemoryWrite:
     """What to write, with its templates filled in.
 
     Raises:
         InvalidInputError: a template names something that is not there, or what it gives does not fit.
     """
-    write = asked.write
-    if asked.templates:
+    write = params.write
+    if params.templates:
         document = fill_in(write.model_dump(mode="json"), state, values)
         try:
             write = MemoryWrite.model_validate(document)
@@ -342,7 +342,7 @@ def _filled(asked: RememberInput, state: WorkingMemory, values: TemplateValues) 
 
 
 async def _write_records(
-    transaction: Transaction, asked: RememberInput, write: MemoryWrite
+    transaction: Transaction, params: RememberInput, write: MemoryWrite
 ) -> tuple[RecordRef, ...]:
     assert not isinstance(write.records, str)
     # In one order for all, so that two jobs of an agent cannot lock each other out.
@@ -357,20 +357,20 @@ async def _write_records(
         )
         for each in in_order
     ]
-    if asked.operation.job_id is not None:
+    if params.operation.job_id is not None:
         reads = [record.read for record in written]
-        await transaction.records.add_reads(asked.operation.job_id, reads)
+        await transaction.records.add_reads(params.operation.job_id, reads)
     return tuple(record.ref for record in written)
 
 
 async def _changed(
-    transaction: Transaction, asked: RememberInput, write: MemoryWrite, *, state: WorkingMemory
+    transaction: Transaction, params: RememberInput, write: MemoryWrite, *, state: WorkingMemory
 ) -> WorkingMemory:
     changed = state
     if write.message is not None:
         fields = write.message.model_dump()
         now = await transaction.now()
-        message = Message(id=asked.new_id("message"), at=now, **fields)
+        message = Message(id=params.new_id("message"), at=now, **fields)
         changed = changed.with_messages([message])
     if write.variables:
         changed = changed.with_variables(write.variables)
@@ -378,8 +378,8 @@ async def _changed(
         changed = changed.with_note(write.note)
     if write.task is not None:
         changed = changed.with_task(write.task)
-    if asked.tool_call is not None:
-        changed = changed.with_tool_call(asked.tool_call)
+    if params.tool_call is not None:
+        changed = changed.with_tool_call(params.tool_call)
     return changed
 
 

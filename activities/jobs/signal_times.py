@@ -40,21 +40,21 @@ class SignalTimeActivities:
     """What a job asks of its own history."""
 
     @activity.defn(name="mnestic.find_arrival")
-    async def find_signal_time(self, asked: SignalTimeInput) -> SignalTime:
+    async def find_signal_time(self, params: SignalTimeInput) -> SignalTime:
         """Looks for the signal among the events of the job's runs, back to when the wait was opened.
 
         Idempotent: it only reads.
         """
         info = activity.info()
         assert info.workflow_id is not None
-        came_at, run_id = asked.opened_at, info.workflow_run_id
+        came_at, run_id = params.opened_at, info.workflow_run_id
         with failures():
             while run_id:
                 handle: WorkflowHandle[Any, Any] = activity.client().get_workflow_handle(
                     info.workflow_id, run_id=run_id
                 )
                 try:
-                    run = await _read(handle, asked.request)
+                    run = await _read(handle, params.request)
                 except RPCError as error:
                     if error.status is RPCStatusCode.NOT_FOUND and run_id != info.workflow_run_id:
                         break  # Temporal has forgotten that run
@@ -62,7 +62,7 @@ class SignalTimeActivities:
                         where="the worker's server", why=error.message
                     ) from error
                 came_at = run.came_at or came_at
-                is_first = asked.opened_at is None or run.began_at < asked.opened_at
+                is_first = params.opened_at is None or run.began_at < params.opened_at
                 run_id = None if is_first else run.earlier
         return SignalTime(came_at=came_at)
 

@@ -118,84 +118,84 @@ class ThinkActivities:
         self._meter = UsageMeter(memory, prices, purpose="think")
 
     @activity.defn(name="mnestic.think")
-    async def think(self, asked: ThinkInput) -> ThinkResult:
+    async def think(self, params: ThinkInput) -> ThinkResult:
         """Asks the model, and keeps its reply as a message and a variable.
 
         Idempotent: the reply that was kept first stands; an attempt after it asks no model.
         """
         with failures():
-            async with asked.transaction(self._memory, write=False) as transaction:
-                done = await find_done(transaction, asked, ThinkResult)
-                state = await transaction.working.load(asked.scope.session_id)
-                used = await _used(transaction, asked)
-                values = await self._values(transaction, asked)
-                known = await list_prompt_facts(transaction, asked.know)
-                context = await self._context(transaction, asked)
+            async with params.transaction(self._memory, write=False) as transaction:
+                done = await find_done(transaction, params, ThinkResult)
+                state = await transaction.working.load(params.scope.session_id)
+                used = await _used(transaction, params)
+                values = await self._values(transaction, params)
+                known = await list_prompt_facts(transaction, params.know)
+                context = await self._context(transaction, params)
             if done is not None:
-                await _learned(asked)
+                await _learned(params)
                 return done
-            said = _said(asked, state, values)
-            found = await self._find(asked, state, said)
-            fitted = self._fitted(asked, state, said, known=known, found=found, context=context)
-            max_tokens = _capped(asked, used=used, input_tokens=fitted.tokens)
-            log_entry = _log_entry(asked, said, fitted.retrieved)
+            said = _said(params, state, values)
+            found = await self._find(params, state, said)
+            fitted = self._fitted(params, state, said, known=known, found=found, context=context)
+            max_tokens = _capped(params, used=used, input_tokens=fitted.tokens)
+            log_entry = _log_entry(params, said, fitted.retrieved)
             reply = await self._meter.answer(
-                asked,
+                params,
                 self._model.reply(fitted.messages, max_tokens=max_tokens),
                 log_entry=log_entry,
             )
             kept = await run_once(
                 self._memory,
-                asked,
+                params,
                 ThinkResult,
-                work=lambda tx: _keep(tx, asked, reply, fitted=fitted),
-                beside=self._meter.row(asked, reply, log_entry=log_entry),
+                work=lambda tx: _keep(tx, params, reply, fitted=fitted),
+                beside=self._meter.row(params, reply, log_entry=log_entry),
             )
-            asked.count_accesses(self._memory, fitted.retrieved.entry_ids)
-            await _learned(asked)
+            params.count_accesses(self._memory, fitted.retrieved.entry_ids)
+            await _learned(params)
             return kept
 
-    async def _values(self, transaction: Transaction, asked: ThinkInput) -> TemplateValues:
-        question = asked.retrieve.question if asked.retrieve else None
+    async def _values(self, transaction: Transaction, params: ThinkInput) -> TemplateValues:
+        question = params.retrieve.question if params.retrieve else None
         return await load_values(
             transaction,
             self._retriever,
-            asked,
-            value=[asked.prompt, asked.system, question] if asked.templates else None,
-            results=asked.results,
-            sealed_tail=asked.sealed_tail,
+            params,
+            value=[params.prompt, params.system, question] if params.templates else None,
+            results=params.results,
+            sealed_tail=params.sealed_tail,
         )
 
-    async def _context(self, transaction: Transaction, asked: ThinkInput) -> JobContext:
-        if asked.context is None:
+    async def _context(self, transaction: Transaction, params: ThinkInput) -> JobContext:
+        if params.context is None:
             return JobContext()
         return await load_context(
             transaction,
             self._retriever,
-            asked,
-            select=asked.context,
-            sealed_tail=asked.sealed_tail,
+            params,
+            select=params.context,
+            sealed_tail=params.sealed_tail,
         )
 
     async def _find(
-        self, asked: ThinkInput, state: WorkingMemory, said: _Said
+        self, params: ThinkInput, state: WorkingMemory, said: _Said
     ) -> AutoRetrievalHits:
         """What is found for the prompt or its question, without what the history says anyway."""
-        if asked.retrieve is None:
+        if params.retrieve is None:
             return AutoRetrievalHits()
         assert self._auto is not None, "a worker is given what retrieves"
-        history = state.messages[-asked.history :] if asked.history else ()
+        history = state.messages[-params.history :] if params.history else ()
         return await self._auto.find(
-            asked.caller(self._memory),
+            params.caller(self._memory),
             said.question or said.prompt.content,
-            select=asked.retrieve,
-            session_id=asked.scope.session_id,
+            select=params.retrieve,
+            session_id=params.scope.session_id,
             said=[message.content for message in history],
         )
 
     def _fitted(
         self,
-        asked: ThinkInput,
+        params: ThinkInput,
         state: WorkingMemory,
         said: _Said,
         *,
@@ -211,24 +211,24 @@ class ThinkActivities:
         of_prompt = self._tokens(said.prompt)
         of_system = sum(self._tokens(message) for message in said.system)
         total = _TOKENS_A_REPLY + of_prompt + of_system
-        if total > asked.max_input_tokens:
+        if total > params.max_input_tokens:
             why = (
                 f"the prompt is {of_prompt} tokens and the system text {of_system}, "
-                f"together over max_input_tokens, {asked.max_input_tokens}"
+                f"together over max_input_tokens, {params.max_input_tokens}"
             )
             raise InvalidInputError(what="input of the model", why=why)
-        told, of_facts = self._told(known, room=asked.max_input_tokens - total)
+        told, of_facts = self._told(known, room=params.max_input_tokens - total)
         total += sum(self._tokens(message) for message in told)
-        retrieved = self._retrieved(asked, found, room=asked.max_input_tokens - total)
+        retrieved = self._retrieved(params, found, room=params.max_input_tokens - total)
         if retrieved.text:
             told = (*told, ChatMessage(role="user", content=retrieved.text))
             total += retrieved.tokens + _TOKENS_A_MESSAGE
-        remembered = self._remembered(asked, context, room=asked.max_input_tokens - total)
+        remembered = self._remembered(params, context, room=params.max_input_tokens - total)
         total += sum(self._tokens(message) for message in remembered)
         kept: list[ChatMessage] = []
-        for message in reversed(transcript(state, last=asked.history)):
+        for message in reversed(transcript(state, last=params.history)):
             tokens = self._tokens(message)
-            if total + tokens > asked.max_input_tokens:
+            if total + tokens > params.max_input_tokens:
                 break
             total += tokens
             kept.append(message)
@@ -236,18 +236,18 @@ class ThinkActivities:
         return _Fitted(messages=messages, tokens=total, facts=of_facts, retrieved=retrieved)
 
     def _retrieved(
-        self, asked: ThinkInput, found: AutoRetrievalHits, *, room: int
+        self, params: ThinkInput, found: AutoRetrievalHits, *, room: int
     ) -> AutoRetrieval:
         """What there is room for of what was found."""
-        most = asked.retrieve.max_tokens if asked.retrieve else 0
+        most = params.retrieve.max_tokens if params.retrieve else 0
         max_tokens = max(0, min(most, room - _TOKENS_A_MESSAGE))
         return assemble(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
 
     def _remembered(
-        self, asked: ThinkInput, context: JobContext, *, room: int
+        self, params: ThinkInput, context: JobContext, *, room: int
     ) -> tuple[ChatMessage, ...]:
         """The message that quotes the context; half of what is left stays for the history."""
-        most = asked.context.max_tokens if asked.context else 0
+        most = params.context.max_tokens if params.context else 0
         max_tokens = max(0, min(most, room // 2 - _TOKENS_A_MESSAGE))
         packed = context.packed(count_tokens=self._count_tokens, max_tokens=max_tokens)
         return (ChatMessage(role="user", content=packed.text),) if packed.text else ()
@@ -269,50 +269,50 @@ class ThinkActivities:
         return self._count_tokens(message.content) + _TOKENS_A_MESSAGE
 
 
-def _said(asked: ThinkInput, state: WorkingMemory, values: TemplateValues) -> _Said:
+def _said(params: ThinkInput, state: WorkingMemory, values: TemplateValues) -> _Said:
     def filled(text: str) -> str:
-        return as_text(fill_in(text, state, values)) if asked.templates else text
+        return as_text(fill_in(text, state, values)) if params.templates else text
 
-    question = asked.retrieve.question if asked.retrieve else None
+    question = params.retrieve.question if params.retrieve else None
     return _Said(
-        prompt=ChatMessage(role="user", content=filled(asked.prompt)),
+        prompt=ChatMessage(role="user", content=filled(params.prompt)),
         system=()
-        if asked.system is None
-        else (ChatMessage(role="system", content=filled(asked.system)),),
+        if params.system is None
+        else (ChatMessage(role="system", content=filled(params.system)),),
         question=None if question is None else filled(question),
     )
 
 
 def _log_entry(
-    asked: ThinkInput, said: _Said, retrieved: AutoRetrieval
+    params: ThinkInput, said: _Said, retrieved: AutoRetrieval
 ) -> RetrievalLogEntry | None:
-    if asked.retrieve is None:
+    if params.retrieve is None:
         return None
     message = said.question or said.prompt.content
-    return retrieved.log_entry(message, channel=asked.retrieve.channel)
+    return retrieved.log_entry(message, channel=params.retrieve.channel)
 
 
-async def _used(transaction: Transaction, asked: ThinkInput) -> UsageTotal:
+async def _used(transaction: Transaction, params: ThinkInput) -> UsageTotal:
     """What the job has used of its budget; nothing is read where there is none."""
-    if asked.budget is None or asked.operation.job_id is None:
+    if params.budget is None or params.operation.job_id is None:
         return UsageTotal()
-    return await transaction.usage.sum_by_job(asked.operation.job_id)
+    return await transaction.usage.sum_by_job(params.operation.job_id)
 
 
-def _capped(asked: ThinkInput, *, used: UsageTotal, input_tokens: int) -> int:
+def _capped(params: ThinkInput, *, used: UsageTotal, input_tokens: int) -> int:
     """The cap of the answer, within the job's budget.
 
     Raises:
         BudgetExceededError: nothing is left of it.
         ConfigurationError: it is of money, and some calls have no price.
     """
-    if asked.budget is None:
-        return asked.max_tokens
-    return asked.budget.cap_output(
-        asked.max_tokens,
+    if params.budget is None:
+        return params.max_tokens
+    return params.budget.cap_output(
+        params.max_tokens,
         used=used,
         input_tokens=input_tokens,
-        job_id=str(asked.operation.job_id),
+        job_id=str(params.operation.job_id),
     )
 
 
@@ -320,35 +320,35 @@ def _quotation(lines: Sequence[str]) -> ChatMessage:
     return ChatMessage(role="user", content=quote_facts(lines))
 
 
-async def _learned(asked: ThinkInput) -> None:
-    if asked.learn:
-        await start_extraction(asked)
+async def _learned(params: ThinkInput) -> None:
+    if params.learn:
+        await start_extraction(params)
 
 
 async def _keep(
-    transaction: Transaction, asked: ThinkInput, reply: ChatReply, *, fitted: _Fitted
+    transaction: Transaction, params: ThinkInput, reply: ChatReply, *, fitted: _Fitted
 ) -> ThinkResult:
     message = Message(
-        id=asked.new_id("message"),
+        id=params.new_id("message"),
         role="assistant",
         content=reply.text,
         at=await transaction.now(),
     )
-    state = await transaction.working.load(asked.scope.session_id, lock=True)
-    state = state.with_messages([message]).with_variables({asked.save_as: reply.text})
-    await transaction.working.save(asked.scope.session_id, state)
-    if asked.learn:
-        prompt, agent = fitted.messages[-1], asked.scope.agent_id
+    state = await transaction.working.load(params.scope.session_id, lock=True)
+    state = state.with_messages([message]).with_variables({params.save_as: reply.text})
+    await transaction.working.save(params.scope.session_id, state)
+    if params.learn:
+        prompt, agent = fitted.messages[-1], params.scope.agent_id
         await receive_message(
-            transaction, asked, prompt.content, speaker="user", at=message.at, part="#prompt"
+            transaction, params, prompt.content, speaker="user", at=message.at, part="#prompt"
         )
-        await receive_message(transaction, asked, reply.text, speaker=agent, at=message.at)
+        await receive_message(transaction, params, reply.text, speaker=agent, at=message.at)
     return ThinkResult(
         message_id=message.id,
         model=reply.model,
         input_tokens=reply.usage.input_tokens,
         output_tokens=reply.usage.output_tokens,
-        saved_as=asked.save_as,
+        saved_as=params.save_as,
         facts=fitted.facts,
         memories=len(fitted.retrieved.memories),
         notes=len(fitted.retrieved.notes),

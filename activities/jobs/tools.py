@@ -40,25 +40,25 @@ class ToolActivities:
         self._memory = memory
 
     @activity.defn(name="mnestic.keep_result")
-    async def store_result(self, asked: StoreResultInput) -> ToolResultRef:
+    async def store_result(self, params: StoreResultInput) -> ToolResultRef:
         """Keeps a result; what a job holds from then on is the reference.
 
         Idempotent: by the operation's key, in the transaction of the write.
         """
         with failures():
             return await run_once(
-                self._memory, asked, ToolResultRef, work=lambda tx: _keep(tx, asked)
+                self._memory, params, ToolResultRef, work=lambda tx: _keep(tx, params)
             )
 
     @activity.defn(name="mnestic.load_result")
-    async def load_result(self, asked: LoadResultInput) -> LoadedResult:
+    async def load_result(self, params: LoadResultInput) -> LoadedResult:
         """Finds a result that was kept, and verifies it.
 
         Idempotent: it only reads.
         """
         with failures():
-            async with asked.transaction(self._memory, write=False) as transaction:
-                return LoadedResult(result=await transaction.tool_results.get(asked.ref))
+            async with params.transaction(self._memory, write=False) as transaction:
+                return LoadedResult(result=await transaction.tool_results.get(params.ref))
 
 
 async def load_results(transaction: Transaction, held: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,10 +75,10 @@ async def load_results(transaction: Transaction, held: Mapping[str, Any]) -> dic
     return loaded
 
 
-async def _keep(transaction: Transaction, asked: StoreResultInput) -> ToolResultRef:
+async def _keep(transaction: Transaction, params: StoreResultInput) -> ToolResultRef:
     return await transaction.tool_results.put(
-        asked.new_id("result"),
-        asked.result,
-        job_id=asked.operation.job_id or "",
-        node=asked.node,
+        params.new_id("result"),
+        params.result,
+        job_id=params.operation.job_id or "",
+        node=params.node,
     )

@@ -86,29 +86,29 @@ class WaitActivities:
         self._memory, self._retriever = memory, retriever
 
     @activity.defn(name="mnestic.open_wait")
-    async def open_wait(self, asked: OpenWaitInput) -> SnapshotRef:
+    async def open_wait(self, params: OpenWaitInput) -> SnapshotRef:
         """Writes the snapshot and the wait in one transaction.
 
         Idempotent: by the wait; who opens it again gets the snapshot that was taken first.
         """
         with failures():
             return await run_once(
-                self._memory, asked, SnapshotRef, work=lambda tx: self._open_wait(tx, asked)
+                self._memory, params, SnapshotRef, work=lambda tx: self._open_wait(tx, params)
             )
 
     @activity.defn(name="mnestic.extend_wait")
-    async def extend_wait(self, asked: ExtendWaitInput) -> WaitExtended:
+    async def extend_wait(self, params: ExtendWaitInput) -> WaitExtended:
         """Moves the deadline of an open wait.
 
         Idempotent: by the operation's key.
         """
         with failures():
             return await run_once(
-                self._memory, asked, WaitExtended, work=lambda tx: _extend_wait(tx, asked)
+                self._memory, params, WaitExtended, work=lambda tx: _extend_wait(tx, params)
             )
 
     @activity.defn(name="mnestic.restore")
-    async def restore(self, asked: RestoreInput) -> Restored:
+    async def restore(self, params: RestoreInput) -> Restored:
         """Verifies the snapshot, compares it with today, applies the policy and ends the wait.
 
         Idempotent: by the wait, whose first restore stands; a snapshot that is not verified leaves
@@ -116,70 +116,70 @@ class WaitActivities:
         """
         with failures():
             return await run_once(
-                self._memory, asked, Restored, work=lambda tx: _restore(tx, asked)
+                self._memory, params, Restored, work=lambda tx: _restore(tx, params)
             )
 
-    async def _open_wait(self, transaction: Transaction, asked: OpenWaitInput) -> SnapshotRef:
-        job_id = asked.operation.job_id or ""
-        snapshot_id = asked.new_id("snapshot")
-        working = await transaction.working.checkpoint(asked.scope.session_id, snapshot_id)
+    async def _open_wait(self, transaction: Transaction, params: OpenWaitInput) -> SnapshotRef:
+        job_id = params.operation.job_id or ""
+        snapshot_id = params.new_id("snapshot")
+        working = await transaction.working.checkpoint(params.scope.session_id, snapshot_id)
         context = await load_context(
             transaction,
             self._retriever,
-            asked,
+            params,
             select=ContextSelection(),
-            sealed_tail=asked.sealed_tail,
+            sealed_tail=params.sealed_tail,
         )
         parts = SnapshotParts(
             working=working,
             episodic_tail=context.episodes,
             read_set=context.records,
-            snapshot_at=asked.opened_at,
+            snapshot_at=params.opened_at,
         )
         ref = await transaction.snapshots.put(snapshot_id, parts, job_id=job_id)
         await transaction.waits.open(
             JobWait(
-                wait_id=asked.wait_id,
+                wait_id=params.wait_id,
                 job_id=job_id,
-                scope=asked.scope,
-                key=asked.key,
+                scope=params.scope,
+                key=params.key,
                 state="waiting",
-                policy=asked.policy,
+                policy=params.policy,
                 snapshot_id=snapshot_id,
-                context=asked.context.model_copy(update={"memory_snapshot": ref}),
-                outcomes=asked.outcomes,
-                ask=asked.ask,
-                form=asked.form,
-                deadline=asked.deadline,
-                opened_at=asked.opened_at,
+                context=params.context.model_copy(update={"memory_snapshot": ref}),
+                outcomes=params.outcomes,
+                ask=params.ask,
+                form=params.form,
+                deadline=params.deadline,
+                opened_at=params.opened_at,
             )
         )
         return ref
 
 
-def _hash_of_wait(asked: OperationInput, wait_id: str) -> str | None:
+def _hash_of_wait(params: OperationInput, wait_id: str) -> str | None:
     """The hash of an operation that happens once to a wait; None for one that 0.1.0 began."""
-    if not asked.operation.key.startswith(f"{wait_id}/"):
+    if not params.operation.key.startswith(f"{wait_id}/"):
         return None
-    return asked.operation.request_hash([asked.scope.model_dump(mode="json"), wait_id])
+    return params.operation.request_hash([params.scope.model_dump(mode="json"), wait_id])
 
 
-async def _extend_wait(transaction: Transaction, asked: ExtendWaitInput) -> WaitExtended:
+async def _extend_wait(transaction: Transaction, params: ExtendWaitInput) -> WaitExtended:
     try:
-        wait = await transaction.waits.extend(asked.wait_id, asked.request.until)
+        wait = await transaction.waits.extend(params.wait_id, params.request.until)
     except StaleVersionError as error:
-        job_id = asked.operation.job_id or ""
-        why = f"wait {asked.wait_id} is over ({error.stored.state})"
+        job_id = params.operation.job_id or ""
+        why = f"wait {params.wait_id} is over ({error.stored.state})"
         raise ResumeRefusedError(job_id=job_id, why=why) from error
     return WaitExtended(wait_id=wait.wait_id, deadline=wait.deadline)
 
 
-async def _restore(transaction: Transaction, asked: RestoreInput) -> Restored:
+async def _restore(transaction: Transaction, params: RestoreInput) -> Restored:
     return await restore_wait(
         transaction,
-        asked.wait,
-        scope=asked.scope,
-        request=asked.decision,
-        restored_at=asked.restored_at,
-        set_aside_id=asked.new_id("set-aside"),
+        params.wait,
+        scope=params.scope,
+        request=params.decision,
+        restored_at=params.restored_at,
+        set_aside_id=params.new_id("set-aside"),
     )

@@ -22,12 +22,12 @@ TimelineEventKind = Literal[
     "step",
     "wait_opened",
     "wait_extended",
-    "asked",
+    "requested",
     "refused",
     "timer_fired",
     "restored",
     "needs_attention",
-    "cancel_asked",
+    "cancel_requested",
     "clock_moved",
     "worker_lost",
     "stuck",
@@ -41,12 +41,12 @@ continued        it went on in a new run, at the next epoch
 step             a node, or another activity, ran, runs or failed
 wait_opened      its memory was sealed, and it parked
 wait_extended    the deadline of its wait was moved
-asked            somebody sent a request: a resume, an override, a pause, …
+requested        somebody sent a request: a resume, an override, a pause, …
 refused          a request that had been let in was refused
 timer_fired      a deadline passed
 restored         a wait ended, its snapshot was compared with memory
 needs_attention  a restore was not possible, and the job parked
-cancel_asked     somebody asked it to end
+cancel_requested somebody asked it to end
 clock_moved      the job's own clock was moved, as the demo does
 worker_lost      a worker took it up and gave no answer
 stuck            its workflow code failed on a worker

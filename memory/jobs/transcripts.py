@@ -32,7 +32,7 @@ class TranscriptEntry(DeferredModel):
     at: AwareDatetime
     what: TimelineEventKind
     detail: dict[str, Any] = Field(default_factory=dict)
-    asked: Prompt | None = None
+    prompt: Prompt | None = None
     message: Message | None = None
     tool: ToolCall | None = None
     episode: str | None = None
@@ -96,7 +96,7 @@ def _entry(
         at=entry.at,
         what=entry.what,
         detail=entry.detail,
-        asked=_first(texts.prompts, keys),
+        prompt=_first(texts.prompts, keys),
         message=_first(texts.messages, keys),
         tool=_first(texts.tools, [place for key in keys for place in _calls(key)]),
         episode=summaries.get(entry.detail.get("episode_id", "")),

@@ -21,22 +21,22 @@ async def diff_job(
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
-        asked = await choose_wait(transaction.waits, wait, job_id=job_id)
-    sha256 = await hash_of_snapshot(asked, found, temporal=temporal, memory=memory)
+        chosen = await choose_wait(transaction.waits, wait, job_id=job_id)
+    sha256 = await hash_of_snapshot(chosen, found, temporal=temporal, memory=memory)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
-        sealed = await transaction.snapshots.get(asked.snapshot_id, sha256=sha256)
+        sealed = await transaction.snapshots.get(chosen.snapshot_id, sha256=sha256)
         reads, records, versions = await transaction.records.select_again(sealed.head.read_set)
         episodes, _ = await transaction.episodes.list_by_agent(limit=EPISODIC_TAIL)
         head = sealed.head.model_copy(update={"read_set": reads})
         return difference(
-            asked,
+            chosen,
             replace(sealed, head=head),
             sha256=sha256,
             now=MemoryNow(
-                working=await transaction.working.load(asked.scope.session_id),
-                working_ref=await transaction.working.find_ref(asked.scope.session_id),
+                working=await transaction.working.load(chosen.scope.session_id),
+                working_ref=await transaction.working.find_ref(chosen.scope.session_id),
                 records=records,
                 versions=versions,
                 episodes=episodes,

@@ -74,23 +74,23 @@ class _Reader:
 
     def _on_workflow_execution_started(self, event: HistoryEvent, started: Any) -> None:
         self._timers, self._updates = {}, {}
-        asked = _job_of(value_of(started.input.payloads))
-        progress = asked.progress if asked else None
+        job_input = _job_of(value_of(started.input.payloads))
+        progress = job_input.progress if job_input else None
         cursor = progress.cursor if progress else None
-        self._steps.begin(PlanWalk(asked.plan, cursor) if asked else None)
+        self._steps.begin(PlanWalk(job_input.plan, cursor) if job_input else None)
         if started.continued_execution_run_id:
             self._tell(event, "continued", epoch=progress.memory.epoch if progress else None)
-        elif asked is None:
+        elif job_input is None:
             self._tell(event, "started", by=started.identity)
         else:
             self._tell(
                 event,
                 "started",
-                plan=asked.plan.name,
-                agent=asked.scope.agent_id,
-                session=asked.scope.session_id,
+                plan=job_input.plan.name,
+                agent=job_input.scope.agent_id,
+                session=job_input.scope.session_id,
                 by=started.identity,
-                forked_from=asked.origin.wait_id if asked.origin else None,
+                forked_from=job_input.origin.wait_id if job_input.origin else None,
             )
 
     def _on_activity_task_scheduled(self, event: HistoryEvent, _: Any) -> None:
@@ -123,27 +123,27 @@ class _Reader:
     def _on_workflow_properties_modified(self, _: HistoryEvent, modified: Any) -> None:
         header = fields_of(value_of([modified.upserted_memo.fields[JOB_HEADER]]))
         if header.get("attention") and isinstance(header.get("request_id"), str):
-            self._steps.asked_by(shortened(header["request_id"]))
+            self._steps.met_by(shortened(header["request_id"]))
 
     def _on_workflow_execution_signaled(self, event: HistoryEvent, signal: Any) -> None:
-        asked = request_of(signal.signal_name, value_of(signal.input.payloads))
-        self._tell(event, "asked", **asked, via="signal", identity=signal.identity)
+        fields = request_of(signal.signal_name, value_of(signal.input.payloads))
+        self._tell(event, "requested", **fields, via="signal", identity=signal.identity)
 
     def _on_workflow_execution_update_accepted(self, event: HistoryEvent, accepted: Any) -> None:
         request = accepted.accepted_request
-        asked = request_of(request.input.name, value_of(request.input.args.payloads))
-        self._updates[event.event_id] = asked
-        self._tell(event, "asked", **asked, via="update", identity=request.meta.identity)
+        fields = request_of(request.input.name, value_of(request.input.args.payloads))
+        self._updates[event.event_id] = fields
+        self._tell(event, "requested", **fields, via="update", identity=request.meta.identity)
 
     def _on_workflow_execution_update_completed(self, event: HistoryEvent, done: Any) -> None:
-        asked = self._updates.pop(done.accepted_event_id, {})
+        fields = self._updates.pop(done.accepted_event_id, {})
         if done.outcome.HasField("failure"):
-            self._tell(event, "refused", **asked, cause=cause_of(done.outcome.failure))
+            self._tell(event, "refused", **fields, cause=cause_of(done.outcome.failure))
 
     def _on_workflow_execution_update_rejected(self, event: HistoryEvent, rejected: Any) -> None:
         request = rejected.rejected_request.input
-        asked = request_of(request.name, value_of(request.args.payloads))
-        self._tell(event, "refused", **asked, cause=cause_of(rejected.failure))
+        fields = request_of(request.name, value_of(request.args.payloads))
+        self._tell(event, "refused", **fields, cause=cause_of(rejected.failure))
 
     def _on_timer_started(self, event: HistoryEvent, timer: Any) -> None:
         after_s = timer.start_to_fire_timeout.ToTimedelta().total_seconds()
@@ -152,8 +152,8 @@ class _Reader:
     def _on_timer_fired(self, event: HistoryEvent, fired: Any) -> None:
         self._tell(event, "timer_fired", **self._timers.pop(fired.timer_id, {}))
 
-    def _on_workflow_execution_cancel_requested(self, event: HistoryEvent, asked: Any) -> None:
-        self._tell(event, "cancel_asked", by=asked.identity, reason=shortened(asked.cause))
+    def _on_workflow_execution_cancel_requested(self, event: HistoryEvent, request: Any) -> None:
+        self._tell(event, "cancel_requested", by=request.identity, reason=shortened(request.cause))
 
     def _on_workflow_task_failed(self, event: HistoryEvent, failed: Any) -> None:
         if failed.cause == _RESET:

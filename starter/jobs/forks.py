@@ -59,7 +59,7 @@ async def fork_input(
     sha256 = await hash_of_snapshot(wait, found, temporal=temporal, memory=memory)
     new_id = check_id(new_job_id() if terms.as_job is None else terms.as_job, what="job id")
     session_id = check_id(new_id if terms.session_id is None else terms.session_id, what="session")
-    asked = JobInput(
+    job_input = JobInput(
         job_id=new_id,
         scope=Scope(tenant_id=tenant_id, agent_id=agent_id, session_id=session_id),
         plan=plan,
@@ -70,7 +70,7 @@ async def fork_input(
             job_id=job_id, wait_id=wait.wait_id, snapshot_id=wait.snapshot_id, sha256=sha256
         ),
     )
-    return asked, terms.priority if terms.priority is not None else _priority_of(found)
+    return job_input, terms.priority if terms.priority is not None else _priority_of(found)
 
 
 def _priority_of(job: WorkflowExecutionDescription | None) -> int | None:

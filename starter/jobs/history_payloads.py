@@ -41,8 +41,8 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 def summary_of(event: HistoryEvent) -> str | None:
     """The summary that the workflow gave the event."""
-    told = value_of([event.user_metadata.summary])
-    return told if isinstance(told, str) else None
+    summary = value_of([event.user_metadata.summary])
+    return summary if isinstance(summary, str) else None
 
 
 def cause_of(failure: Failure) -> str:
@@ -56,7 +56,7 @@ def cause_of(failure: Failure) -> str:
 
 def request_of(name: str, value: Any) -> dict[str, Any]:
     """What a signal or an update asks for: its name, and of ours who, what and why."""
-    asked: Mapping[str, Any] = fields_of(value) if name in _OURS else {}
-    told = {**asked, **fields_of(asked.get("override"))}
-    found = {key: told[key] for key in _TOLD if isinstance(told.get(key), str)}
+    request: Mapping[str, Any] = fields_of(value) if name in _OURS else {}
+    fields = {**request, **fields_of(request.get("override"))}
+    found = {key: fields[key] for key in _TOLD if isinstance(fields.get(key), str)}
     return {"name": shortened(name), **{key: shortened(text) for key, text in found.items()}}

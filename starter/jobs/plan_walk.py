@@ -31,7 +31,7 @@ class PlanWalk:
         self._at = next(iter(self._ahead), None)
 
     def node_of(
-        self, activity: str, asked: Mapping[str, Any], *, summary: str | None
+        self, activity: str, activity_input: Mapping[str, Any], *, summary: str | None
     ) -> Node | None:
         """The node that ran the activity, or None when more than one could have."""
         named = self._nodes([summary or ""])
@@ -39,7 +39,8 @@ class PlanWalk:
             (
                 fitting[0]
                 for nodes in (named, self._ahead, self._plan.nodes)
-                if len(fitting := [node for node in nodes if _fits(node, activity, asked)]) == 1
+                if len(fitting := [node for node in nodes if _fits(node, activity, activity_input)])
+                == 1
             ),
             None,
         )
@@ -57,24 +58,26 @@ class PlanWalk:
         return tuple(node for node in self._plan.nodes if node.id in wanted)
 
 
-def _fits(node: Node, activity: str, asked: Mapping[str, Any]) -> bool:
+def _fits(node: Node, activity: str, activity_input: Mapping[str, Any]) -> bool:
     match node:
         case ToolNode():
             return activity == node.activity
         case WaitNode():
-            context = asked.get("context") or {"cursor_node": node.id}  # not told by local ones
+            context = activity_input.get("context") or {
+                "cursor_node": node.id
+            }  # not told by local ones
             return activity == "mnestic.open_wait" and context.get("cursor_node") == node.id
         case ThinkNode() | RecallNode():
             saved_as = node.save_as or node.id
-            return activity == f"mnestic.{node.kind}" and asked.get("save_as") == saved_as
+            return activity == f"mnestic.{node.kind}" and activity_input.get("save_as") == saved_as
         case EmitNode():
-            return activity == "mnestic.remember" and _channel(asked) == node.channel
+            return activity == "mnestic.remember" and _channel(activity_input) == node.channel
         case RememberNode():
             return activity == "mnestic.remember"
 
 
-def _channel(asked: Mapping[str, Any]) -> str | None:
+def _channel(activity_input: Mapping[str, Any]) -> str | None:
     """The channel on which the assistant says something, if that is what is asked."""
-    message = (asked.get("write") or {}).get("message") or {}
+    message = (activity_input.get("write") or {}).get("message") or {}
     channel: str | None = message.get("channel")
     return channel if message.get("role") == "assistant" else None

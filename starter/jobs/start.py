@@ -70,7 +70,7 @@ def new_job_id() -> str:
 async def start_job(
     temporal: Client,
     memory: Memory,
-    asked: JobInput,
+    job_input: JobInput,
     *,
     settings: Settings,
     priority: int | None = None,
@@ -81,31 +81,31 @@ async def start_job(
         InvalidInputError: there is no such priority.
         AlreadyExistsError: a job of that id was started before.
     """
-    scope = asked.scope
+    scope = job_input.scope
     order = priority_of(tenant_id=scope.tenant_id, level=priority, weight=settings.tenant_weight)
-    if await memory.find_agent(tenant_id=scope.tenant_id, job_id=asked.job_id) is not None:
-        raise AlreadyExistsError(what="job", name=asked.job_id)  # also one that Temporal forgot
+    if await memory.find_agent(tenant_id=scope.tenant_id, job_id=job_input.job_id) is not None:
+        raise AlreadyExistsError(what="job", name=job_input.job_id)  # also one that Temporal forgot
     async with memory.transaction(
         tenant_id=scope.tenant_id, agent_id=scope.agent_id, actor="client", write=True
     ) as transaction:
-        await transaction.plans.put(asked.plan)
-    memo: dict[str, Any] = {"plan": asked.plan.name}
-    if asked.origin is not None:
-        memo["forked_from"] = asked.origin.wait_id
+        await transaction.plans.put(job_input.plan)
+    memo: dict[str, Any] = {"plan": job_input.plan.name}
+    if job_input.origin is not None:
+        memo["forked_from"] = job_input.origin.wait_id
     try:
         await temporal.start_workflow(
             AGENT_JOB,
-            asked,
-            id=job_workflow_id(scope.tenant_id, asked.job_id),
+            job_input,
+            id=job_workflow_id(scope.tenant_id, job_input.job_id),
             task_queue=settings.task_queue,
             id_reuse_policy=_NEVER_AGAIN,
             priority=order,
             memo=memo,
-            search_attributes=_search_attributes(scope, plan=asked.plan.name),
-            static_summary=f"{asked.plan.name} of {scope.agent_id}",
+            search_attributes=_search_attributes(scope, plan=job_input.plan.name),
+            static_summary=f"{job_input.plan.name} of {scope.agent_id}",
         )
     except WorkflowAlreadyStartedError:
-        raise AlreadyExistsError(what="job", name=asked.job_id) from None
+        raise AlreadyExistsError(what="job", name=job_input.job_id) from None
 
 
 def check_plan_size(plan: Plan) -> None:

@@ -40,7 +40,7 @@ class _Activity:
     at: datetime
     name: str
     id: str
-    asked: dict[str, Any]
+    activity_input: dict[str, Any]
     node: str | None = None
     kind: str | None = None
     attempts: int = 1
@@ -49,7 +49,7 @@ class _Activity:
 
     @property
     def detail(self) -> dict[str, Any]:
-        key = fields_of(self.asked.get("operation")).get("key")
+        key = fields_of(self.activity_input.get("operation")).get("key")
         return {
             "kind": self.kind or self.name.removeprefix("mnestic."),
             "node": self.node,
@@ -118,8 +118,8 @@ class Steps:
         """A local activity is over; what it was asked is not written down, but for its id."""
         data = fields_of(value_of(marker.details["data"].payloads))
         name = str(data.get("activity_type"))
-        asked = _asked_locally(name, str(data.get("activity_id")))
-        activity = self._begin(event, name, asked, activity_id="")
+        activity_input = _local_input(name, str(data.get("activity_id")))
+        activity = self._begin(event, name, activity_input, activity_id="")
         activity.attempts = data.get("attempt") or 1
         if marker.HasField("failure"):
             self._broke(activity, marker.failure)
@@ -133,7 +133,7 @@ class Steps:
             self._entries[self._parked] = entry.with_detail(deadline=deadline)
         self._parked = None
 
-    def asked_by(self, request_id: str) -> None:
+    def met_by(self, request_id: str) -> None:
         """The job tells which request met what needs attention; a local activity does not."""
         entry = None if self._attention is None else self._entries[self._attention]
         if entry is not None and self._attention is not None:
@@ -149,14 +149,16 @@ class Steps:
             self._put(activity, "step", state="running")
 
     def _begin(
-        self, event: HistoryEvent, name: str, asked: dict[str, Any], *, activity_id: str
+        self, event: HistoryEvent, name: str, activity_input: dict[str, Any], *, activity_id: str
     ) -> _Activity:
-        activity = _Activity(len(self._entries), at_of(event), name, activity_id, asked)
+        activity = _Activity(len(self._entries), at_of(event), name, activity_id, activity_input)
         self._entries.append(None)
-        if name == "mnestic.keep_result" or (name == "mnestic.remember" and asked.get("tool_call")):
+        if name == "mnestic.keep_result" or (
+            name == "mnestic.remember" and activity_input.get("tool_call")
+        ):
             activity.tool = self._tool
         elif self._walk is not None:
-            node = self._walk.node_of(name, asked, summary=summary_of(event))
+            node = self._walk.node_of(name, activity_input, summary=summary_of(event))
             activity.node = node.id if node else None
             activity.kind = node.kind if node else None
         if activity.kind == "tool":
@@ -196,9 +198,9 @@ class Steps:
         return True
 
     def _opened(self, activity: _Activity, snapshot: dict[str, Any]) -> None:
-        asked = activity.asked
-        self._wait = _wait(asked.get("wait_id"), snapshot)
-        told = {name: asked.get(name) for name in ("key", "policy", "deadline")}
+        activity_input = activity.activity_input
+        self._wait = _wait(activity_input.get("wait_id"), snapshot)
+        told = {name: activity_input.get(name) for name in ("key", "policy", "deadline")}
         sizes = {name: snapshot.get(name) for name in _SEALED}
         self._put(activity, "wait_opened", **self._wait, **told, **sizes)
         self._parked = activity.place
@@ -223,8 +225,12 @@ class Steps:
 
     def _waited(self, activity: _Activity) -> dict[str, Any]:
         """The wait that a restore is of; a local one is of the wait that was opened last."""
-        asked = fields_of(activity.asked.get("wait"))
-        return _wait(asked["wait_id"], fields_of(asked.get("snapshot"))) if asked else self._wait
+        activity_input = fields_of(activity.activity_input.get("wait"))
+        return (
+            _wait(activity_input["wait_id"], fields_of(activity_input.get("snapshot")))
+            if activity_input
+            else self._wait
+        )
 
 
 def _is_no_step(activity: _Activity) -> bool:
@@ -233,7 +239,7 @@ def _is_no_step(activity: _Activity) -> bool:
     return kept or activity.name == "mnestic.find_arrival"
 
 
-def _asked_locally(name: str, activity_id: str) -> dict[str, Any]:
+def _local_input(name: str, activity_id: str) -> dict[str, Any]:
     """What a local activity was asked, as far as it is known: to keep a tool's call, by the operation's key."""
     if name != "mnestic.remember":
         return {}

@@ -88,10 +88,10 @@ def _prompts(events: Iterable[HistoryEvent]) -> Iterator[tuple[str, Prompt]]:
         scheduled = event.activity_task_scheduled_event_attributes
         if scheduled.activity_type.name != _THINK:
             continue
-        asked = fields_of(value_of(scheduled.input.payloads))
-        key = fields_of(asked.get("operation")).get("key")
+        activity_input = fields_of(value_of(scheduled.input.payloads))
+        key = fields_of(activity_input.get("operation")).get("key")
         try:
-            yield str(key), Prompt.model_validate(asked)
+            yield str(key), Prompt.model_validate(activity_input)
         except ValidationError:
             continue  # of a version that asked otherwise
 
@@ -106,9 +106,9 @@ def _payloads(events: Iterable[HistoryEvent]) -> Iterator[tuple[str, Any]]:
             payloads = accepted.accepted_request.input.args.payloads
         else:
             continue
-        asked = fields_of(value_of(payloads))
-        if isinstance(asked.get("request_id"), str):
-            yield asked["request_id"], asked.get("payload")
+        activity_input = fields_of(value_of(payloads))
+        if isinstance(activity_input.get("request_id"), str):
+            yield activity_input["request_id"], activity_input.get("payload")
 
 
 def _kept_payloads(record: JobRecord) -> Iterator[tuple[str, Any]]:

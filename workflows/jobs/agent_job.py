@@ -61,34 +61,34 @@ class AgentJob:
     """One agent job. Its memory is in the stores; its history holds ids, references and decisions."""
 
     @workflow.init
-    def __init__(self, asked: JobInput) -> None:
-        progress = asked.progress or JobProgress(cursor=asked.plan.nodes[0].id)
-        self._asked, self._origin = asked, asked.origin
+    def __init__(self, params: JobInput) -> None:
+        progress = params.progress or JobProgress(cursor=params.plan.nodes[0].id)
+        self._params, self._origin = params, params.origin
         self._cursor = progress.cursor
         self._results: dict[str, Any] = dict(progress.results)
         self._ended: JobState | None = None
         self._memory = AgentMemory(
-            job_id=asked.job_id,
-            scope=asked.scope,
+            job_id=params.job_id,
+            scope=params.scope,
             state=progress.memory,
-            max_payload_bytes=asked.max_payload_bytes,
+            max_payload_bytes=params.max_payload_bytes,
             continue_as_new=self._continue_as_new,
         )
-        self._kept = StoredResults(self._memory, scope=asked.scope)
+        self._kept = StoredResults(self._memory, scope=params.scope)
         answer_query(STATUS, self.status)
 
     @workflow.run
-    async def run(self, asked: JobInput) -> JobResult:
+    async def run(self, params: JobInput) -> JobResult:
         """Runs the plan to its end; an episode tells of it, whatever way it ends."""
-        require_own_tenant(asked.scope.tenant_id)
+        require_own_tenant(params.scope.tenant_id)
         try:
-            if asked.progress is None or asked.origin is not None:
-                publish_started(asked.scope)
+            if params.progress is None or params.origin is not None:
+                publish_started(params.scope)
             await self._take_over_memory()
             while self._cursor != END:
                 if self._memory.open_wait is None:  # one that is open is held by itself
                     await self._memory.until_unpaused()
-                self._cursor = await self._run_node(asked.plan.node(self._cursor))
+                self._cursor = await self._run_node(params.plan.node(self._cursor))
         except (asyncio.CancelledError, FailureError) as error:
             if is_cancelled_exception(error):
                 await self._end("cancelled")
@@ -97,7 +97,7 @@ class AgentJob:
             raise
         episode_id = await self._end("completed")
         return JobResult(
-            job_id=asked.job_id,
+            job_id=params.job_id,
             waits=self._memory.waits,
             episode_id=episode_id,
             **self._results_that_fit(),
@@ -116,9 +116,9 @@ class AgentJob:
     def status(self) -> JobStatus:
         """Where the job is: what the query `status` answers."""
         return JobStatus(
-            job_id=self._asked.job_id,
-            scope=self._asked.scope,
-            plan=self._asked.plan.name,
+            job_id=self._params.job_id,
+            scope=self._params.scope,
+            plan=self._params.plan.name,
             state=self._state(),
             node=self._cursor,
             waits=self._memory.waits,
@@ -212,7 +212,7 @@ class AgentJob:
             history=node.history,
             max_input_tokens=node.max_input_tokens,
             max_tokens=node.max_tokens,
-            budget=self._asked.plan.budget,
+            budget=self._params.plan.budget,
             know=self._known(node),
             retrieve=None if found is None else AutoSelection.model_validate(found),
             context=node.context,
@@ -236,8 +236,8 @@ class AgentJob:
         caller = ToolCaller(
             self._memory,
             self._kept,
-            scope=self._asked.scope,
-            max_result_bytes=self._asked.max_payload_bytes,
+            scope=self._params.scope,
+            max_result_bytes=self._params.max_payload_bytes,
         )
         return await caller.call(node, arguments, operation=operation)
 
@@ -252,7 +252,7 @@ class AgentJob:
             ask = None if node.ask is None else as_text(self._filled(node.ask))
             await self._kept.store_largest(
                 self._results,
-                plan=self._asked.plan,
+                plan=self._params.plan,
                 cursor=node.id,
                 room=lambda: self._room_beside([ask, node.form]),
             )
@@ -266,8 +266,8 @@ class AgentJob:
             context=ResumptionContext(
                 cursor_node=node.id,
                 payload_results=self._results,
-                plan_decision_id=self._asked.plan.decision_id,
-                inputs=self._asked.inputs,
+                plan_decision_id=self._params.plan.decision_id,
+                inputs=self._params.inputs,
             ),
         )
         return ended.model_dump(mode="json", exclude={"origin"})
@@ -289,16 +289,16 @@ class AgentJob:
         return resolve_early(value, self._roots())
 
     def _roots(self, operation: Operation | None = None) -> dict[str, Any]:
-        scope = self._asked.scope.model_dump()
-        job = {"id": self._asked.job_id, "scope": scope, **scope}
+        scope = self._params.scope.model_dump()
+        job = {"id": self._params.job_id, "scope": scope, **scope}
         if operation is not None:
             job["operation"] = operation.model_dump()
-        return {"input": self._asked.inputs, "results": self._results, "job": job}
+        return {"input": self._params.inputs, "results": self._results, "job": job}
 
     async def _end(self, outcome: JobOutcome, *, cause: str | None = None) -> str:
         """Writes the job's episode. A cancellation that comes meanwhile comes too late."""
         ending = asyncio.create_task(
-            self._memory.end(outcome, plan=self._asked.plan.name, cause=cause)
+            self._memory.end(outcome, plan=self._params.plan.name, cause=cause)
         )
         while not ending.done():
             try:
@@ -314,10 +314,10 @@ class AgentJob:
     async def _take_over_memory(self) -> None:
         """A fork begins with the memory of the wait that it comes from."""
         if self._origin is not None:
-            scope = self._asked.scope
+            scope = self._params.scope
             try:
                 await self._memory.fork(
-                    self._origin, job_id=self._asked.job_id, session_id=scope.session_id
+                    self._origin, job_id=self._params.job_id, session_id=scope.session_id
                 )
             except ActivityError as error:
                 if is_cancelled_exception(error):
@@ -330,7 +330,7 @@ class AgentJob:
     def _carried(self, memory: AgentMemoryState, *, results: dict[str, Any]) -> JobInput:
         """What goes into a new run."""
         progress = JobProgress(cursor=self._cursor, results=results, memory=memory)
-        return self._asked.model_copy(update={"progress": progress, "origin": self._origin})
+        return self._params.model_copy(update={"progress": progress, "origin": self._origin})
 
     def _room_beside(self, wait: Any) -> int:
         """Bytes that results may take in a new run, beside what a wait says and requests to come."""

@@ -57,8 +57,8 @@ class AgentKnowledge:
             predicates=() if predicate is None else (predicate,),
             limit=limit,
         )
-        asked = FactsInput(scope=self._scope, operation=self._keys.next("facts"), select=select)
-        return (await run_activity(KnowledgeActivities.list_facts, asked)).facts
+        params = FactsInput(scope=self._scope, operation=self._keys.next("facts"), select=select)
+        return (await run_activity(KnowledgeActivities.list_facts, params)).facts
 
     async def learn(
         self,
@@ -93,5 +93,5 @@ class AgentKnowledge:
             tool_results=tuple(tool_results),
             replies=tuple(replies),
         )
-        asked = IngestExchangeInput(scope=self._scope, operation=operation, exchange=exchange)
-        return await run_activity(KnowledgeActivities.ingest_exchange, asked)
+        params = IngestExchangeInput(scope=self._scope, operation=operation, exchange=exchange)
+        return await run_activity(KnowledgeActivities.ingest_exchange, params)

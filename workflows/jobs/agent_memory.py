@@ -195,7 +195,7 @@ class AgentMemory(AgentKnowledge):
         """
         await self.until_unpaused()
         of_call = self._keys.of_call(tool) if tool is not None and keeps_calls_soon() else None
-        asked = RememberInput(
+        params = RememberInput(
             scope=self._scope,
             operation=of_call or self._keys.next("remember"),
             write=write,
@@ -206,10 +206,12 @@ class AgentMemory(AgentKnowledge):
             sealed_tail=self._waits.sealed_tail,
         )
         if of_call is not None:
-            return await run_local_first(MemoryActivities.remember, asked, activity_id=of_call.key)
+            return await run_local_first(MemoryActivities.remember, params, activity_id=of_call.key)
         if write.episode is None:
-            return await run_activity(MemoryActivities.remember, asked, retry=retry)
-        return await run_activity(MemoryActivities.remember, asked, timeout=WITH_MODEL, retry=retry)
+            return await run_activity(MemoryActivities.remember, params, retry=retry)
+        return await run_activity(
+            MemoryActivities.remember, params, timeout=WITH_MODEL, retry=retry
+        )
 
     async def recall(
         self,
@@ -225,7 +227,7 @@ class AgentMemory(AgentKnowledge):
         Records join the read set. `templates` and `results` are as of `remember`, for the question.
         """
         await self.until_unpaused()
-        asked = RecallInput(
+        params = RecallInput(
             scope=self._scope,
             operation=self._keys.next("recall"),
             query=query,
@@ -234,7 +236,7 @@ class AgentMemory(AgentKnowledge):
             results=dict(results or {}),
             sealed_tail=self._waits.sealed_tail,
         )
-        return await run_activity(MemoryActivities.recall, asked, retry=retry)
+        return await run_activity(MemoryActivities.recall, params, retry=retry)
 
     async def think(  # noqa: PLR0913 - what a think node says
         self,
@@ -262,7 +264,7 @@ class AgentMemory(AgentKnowledge):
         job's `budget` it is refused. With `learn`, prompt and reply are learned from.
         """
         await self.until_unpaused()
-        asked = ThinkInput(
+        params = ThinkInput(
             scope=self._scope,
             operation=self._keys.next("think"),
             prompt=prompt,
@@ -280,7 +282,7 @@ class AgentMemory(AgentKnowledge):
             learn=learn,
             results=dict(results or {}),
         )
-        return await run_activity(ThinkActivities.think, asked, timeout=timeout, retry=retry)
+        return await run_activity(ThinkActivities.think, params, timeout=timeout, retry=retry)
 
     async def wait(
         self,
@@ -364,10 +366,10 @@ class AgentMemory(AgentKnowledge):
         """
         await self.until_unpaused()
         scope = self._scope.model_copy(update={"session_id": session_id})
-        asked = ForkInput(
+        params = ForkInput(
             scope=scope, operation=self._keys.next("fork"), job_id=job_id, origin=origin
         )
-        await run_activity(ForkActivities.fork, asked)
+        await run_activity(ForkActivities.fork, params)
         return scope
 
     async def end(
@@ -381,7 +383,7 @@ class AgentMemory(AgentKnowledge):
             cause: Why it failed.
         """
         self.inbox.end(outcome)
-        asked = EndJobInput(
+        params = EndJobInput(
             scope=self._scope,
             operation=self._keys.next(END_JOB),
             plan=plan or workflow.info().workflow_type,
@@ -389,7 +391,7 @@ class AgentMemory(AgentKnowledge):
             cause=cause,
             waits=self._waits.count,
         )
-        result = await run_to_the_end(EndingActivities.end_job, asked, timeout=WITH_MODEL)
+        result = await run_to_the_end(EndingActivities.end_job, params, timeout=WITH_MODEL)
         return result.episode_id
 
     def _renew(self) -> None:

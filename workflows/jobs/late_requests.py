@@ -11,7 +11,7 @@ from mnestic.workflows.calls import run_local_first
 
 async def arrived_late(request: ResumeRequest, *, wait: OpenWait) -> bool:
     """Whether a signal came after the deadline of its wait, by Temporal's clock."""
-    asked = SignalTimeInput(request=request, opened_at=wait.snapshot.snapshot_at)
-    arrival = await run_local_first(SignalTimeActivities.find_signal_time, asked)
+    params = SignalTimeInput(request=request, opened_at=wait.snapshot.snapshot_at)
+    arrival = await run_local_first(SignalTimeActivities.find_signal_time, params)
     # An activity of an earlier version looked in one run only, and told None of what came in another.
     return arrival.came_at is None or arrival.came_at >= wait.deadline

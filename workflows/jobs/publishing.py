@@ -87,8 +87,8 @@ def publish_attention(
     _publish("needs_attention", wait_key=wait.key, deadline=wait.deadline)
     _publish_header(wait, attention=why, request=request, deferred=deferred)
     told = deferred[:_MAX_DEFERRED_SHOWN]
-    asked = ", ".join(f"`{_cell(each.request_id)}` ({_cell(each.outcome)})" for each in told)
-    text = f"{why}\n\nKept: {asked}" if asked else why
+    params = ", ".join(f"`{_cell(each.request_id)}` ({_cell(each.outcome)})" for each in told)
+    text = f"{why}\n\nKept: {params}" if params else why
     workflow.set_current_details(_card(wait, scope, title="Needs attention", text=text))
 
 
@@ -128,9 +128,9 @@ def _publish_header(
 def _card(wait: OpenWait, scope: Scope, *, title: str, text: str | None) -> str:
     snapshot = wait.snapshot
     job_id = wait.wait_id.rpartition("/")[0]
-    asked = f"{text}\n\n" if text else ""
+    params = f"{text}\n\n" if text else ""
     return (
-        f"### {title}\n\n{asked}"
+        f"### {title}\n\n{params}"
         f"| | |\n|---|---|\n"
         f"| wait | `{wait.wait_id}` |\n"
         f"| until | {wait.deadline:%Y-%m-%d %H:%M} UTC |\n"

@@ -72,12 +72,12 @@ class StoredResults:
         for name, held in results.items():
             ref = find_reference(held) if {name, ""} & named else None
             if ref is not None and ref.set_aside:
-                asked = LoadResultInput(
+                params = LoadResultInput(
                     scope=self._scope,
                     operation=self._memory.next_operation("load_result"),
                     ref=ref,
                 )
-                loaded = await _settled_local(ToolActivities.load_result, asked)
+                loaded = await _settled_local(ToolActivities.load_result, params)
                 results[name] = loaded.result
                 self._back[name] = (loaded.result, held)
 
@@ -90,19 +90,19 @@ class StoredResults:
         return ref.model_copy(update={"set_aside": True}).as_result()
 
     async def _keep(self, node_id: str, result: Any) -> ToolResultRef:
-        asked = StoreResultInput(
+        params = StoreResultInput(
             scope=self._scope,
             operation=self._memory.next_operation("keep_result"),
             node=node_id,
             result=result,
         )
-        return await _settled_local(ToolActivities.store_result, asked)
+        return await _settled_local(ToolActivities.store_result, params)
 
 
-async def _settled_local(method: Method[Asked, Result], asked: Asked) -> Result:
+async def _settled_local(method: Method[Asked, Result], params: Asked) -> Result:
     result = await run_local(
         method,
-        asked,
+        params,
         cancellation=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
     if workflow.cancellation_reason() is not None:  # Temporal told of it, and will not again

@@ -172,7 +172,7 @@ class JobWaits:
         number = self.count + 1
         opened_at: datetime = workflow.now()
         wait = wait_id(self._keys.job_id, number)
-        asked = OpenWaitInput(
+        params = OpenWaitInput(
             scope=self._scope,
             operation=self._keys.of_wait(wait, "open_wait"),
             wait_id=wait,
@@ -188,7 +188,7 @@ class JobWaits:
         )
         self._inbox.expect(wait)
         try:
-            snapshot = await run_local_first(WaitActivities.open_wait, asked)
+            snapshot = await run_local_first(WaitActivities.open_wait, params)
         except BaseException as error:
             self._inbox.expect(None)
             if isinstance(error, asyncio.CancelledError):
@@ -251,7 +251,7 @@ class JobWaits:
         if why is not None:
             self._inbox.refuse_duplicate(why)
             return None
-        asked = RestoreInput(
+        params = RestoreInput(
             scope=self._scope,
             operation=self._keys.of_wait(wait.wait_id, "restore"),
             wait=wait,
@@ -259,7 +259,7 @@ class JobWaits:
             restored_at=workflow.now(),
         )
         try:
-            restored = await run_local_first(WaitActivities.restore, asked)
+            restored = await run_local_first(WaitActivities.restore, params)
         except ActivityError as error:
             failure = cause_of(error)
             needs_attention = failure.type != "ResumeRefusedError"
@@ -360,14 +360,14 @@ class JobWaits:
             wait = self._opened
             if request.until == wait.deadline:
                 return WaitExtended(wait_id=wait.wait_id, deadline=wait.deadline)
-            asked = ExtendWaitInput(
+            params = ExtendWaitInput(
                 scope=self._scope,
                 operation=self._keys.of_extension(wait.wait_id, request.until),
                 wait_id=wait.wait_id,
                 request=request,
             )
             try:
-                extended = await run_activity(WaitActivities.extend_wait, asked)
+                extended = await run_activity(WaitActivities.extend_wait, params)
             except ActivityError as error:
                 raise cause_of(error) from error
             self.open = wait.model_copy(update={"deadline": extended.deadline})

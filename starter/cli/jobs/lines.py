@@ -20,7 +20,7 @@ _TITLES: Mapping[TimelineEventKind, str] = {
     "wait_extended": "wait extended",
     "timer_fired": "timer fired",
     "needs_attention": "needs attention",
-    "cancel_asked": "cancel asked",
+    "cancel_requested": "cancel requested",
     "clock_moved": "clock moved",
     "worker_lost": "worker lost",
     "ended": "job ended",
@@ -31,7 +31,7 @@ def title(entry: TimelineEntry) -> str:
     """What kind of thing it is."""
     if entry.what == "step":
         return str(entry.detail["kind"])
-    if entry.what in ("asked", "refused"):
+    if entry.what in ("requested", "refused"):
         name = entry.detail.get("name", "request")
         return f"{'extend' if name == EXTEND_WAIT else name} {entry.what}"
     if entry.what == "ended":
@@ -98,7 +98,7 @@ def _wait_extended(detail: Detail) -> Iterator[str]:
     yield f"{_number(detail)} until {_moment(detail.get('deadline'))}"
 
 
-def _asked(detail: Detail) -> Iterator[str]:
+def _requested(detail: Detail) -> Iterator[str]:
     yield _told("request", brief(detail.get("request_id")))
     yield _told("outcome", detail.get("outcome"))
     yield _told("until", _moment(detail.get("until")))
@@ -130,7 +130,7 @@ def _needs_attention(detail: Detail) -> Iterator[str]:
     yield str(detail.get("cause", ""))
 
 
-def _cancel_asked(detail: Detail) -> Iterator[str]:
+def _cancel_requested(detail: Detail) -> Iterator[str]:
     yield _told("by", detail.get("by"))
     yield _told("reason:", detail.get("reason"))
 
@@ -157,12 +157,12 @@ _ABOUT: Mapping[TimelineEventKind, Callable[[Detail], Iterator[str]]] = {
     "step": _step,
     "wait_opened": _wait_opened,
     "wait_extended": _wait_extended,
-    "asked": _asked,
-    "refused": _asked,
+    "requested": _requested,
+    "refused": _requested,
     "timer_fired": _timer_fired,
     "restored": _restored,
     "needs_attention": _needs_attention,
-    "cancel_asked": _cancel_asked,
+    "cancel_requested": _cancel_requested,
     "clock_moved": _clock_moved,
     "ended": _ended,
 }

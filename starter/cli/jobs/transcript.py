@@ -55,16 +55,16 @@ def _print_text(text: str) -> None:
 
 
 def _texts(entry: TranscriptEntry) -> Iterator[tuple[str, str]]:
-    if entry.asked is not None:
-        if entry.asked.system is not None:
-            yield "system", entry.asked.system
-        yield "prompt", entry.asked.prompt
+    if entry.prompt is not None:
+        if entry.prompt.system is not None:
+            yield "system", entry.prompt.system
+        yield "prompt", entry.prompt.prompt
     if entry.tool is not None:
         yield "arguments", _json(entry.tool.arguments)
         yield "result", _json(entry.tool.result)
     if entry.message is not None:
         said = entry.message
-        yield ("answer" if entry.asked else said.channel or said.role), said.content
+        yield ("answer" if entry.prompt else said.channel or said.role), said.content
     if entry.episode is not None:
         yield "episode", entry.episode
     if entry.ask is not None:

@@ -40,6 +40,10 @@ def test_texts_stand_at_their_steps_and_nowhere_else() -> None:
         episodes=(),
     ).entries
 
-    assert (found[0].asked, found[0].message, found[0].tool) == (Prompt(prompt="Well?"), said, None)
-    assert (found[1].asked, found[1].message, found[1].tool) == (None, None, call)
-    assert (found[2].asked, found[2].message, found[2].tool) == (None, None, None)
+    assert (found[0].prompt, found[0].message, found[0].tool) == (
+        Prompt(prompt="Well?"),
+        said,
+        None,
+    )
+    assert (found[1].prompt, found[1].message, found[1].tool) == (None, None, call)
+    assert (found[2].prompt, found[2].message, found[2].tool) == (None, None, None)

@@ -146,8 +146,8 @@ def test_a_tool_and_the_call_that_memory_keeps_are_one_entry() -> None:
 
 
 def test_an_update_and_a_signal_are_told_with_their_request() -> None:
-    update = [e.detail for e in recorded("0.1.0-update") if e.what == "asked"]
-    signal = [e.detail for e in recorded("0.1.0-signal") if e.what == "asked"]
+    update = [e.detail for e in recorded("0.1.0-update") if e.what == "requested"]
+    signal = [e.detail for e in recorded("0.1.0-signal") if e.what == "requested"]
 
     assert [(one["via"], one["request_id"]) for one in update] == [("update", "r1")] * 2
     assert [one["via"] for one in signal] == ["signal"]
@@ -171,10 +171,10 @@ def test_a_snapshot_that_is_corrupted_is_told_with_what_became_of_the_request() 
 
     assert [e.what for e in entries if e.what not in ("step", "wait_opened")] == [
         "started",
-        "asked",
+        "requested",
         "needs_attention",
         "refused",
-        "asked",
+        "requested",
         "restored",
         "ended",
     ]
@@ -271,7 +271,7 @@ def test_a_signal_is_told_without_what_is_none_of_ours(
 
     (entry,) = entries_of([[signal]])
 
-    assert entry.what == "asked"
+    assert entry.what == "requested"
     assert entry.detail == {**detail, "via": "signal"}
 
 

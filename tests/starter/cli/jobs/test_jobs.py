@@ -107,7 +107,7 @@ async def test_a_signal_is_left_with_temporal_and_resumes_the_job(
     await until_state(waiting, "completed")
     told = (await ask("job", "history", waiting, "--json")).document["entries"]
 
-    (asked,) = [entry["detail"] for entry in told if entry["what"] == "asked"]
+    (asked,) = [entry["detail"] for entry in told if entry["what"] == "requested"]
     assert left == {"receipt": None, "request_id": asked["request_id"]}
     assert (asked["wait_id"], asked["via"]) == (f"{waiting}/w1", "signal")
 

@@ -29,11 +29,11 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
             "think: t · model m · 40 + 3 tokens",
         ),
         (
-            "asked",
+            "requested",
             {"name": "override", "reason": "I looked", "by": "Ana", "via": "update"},
-            "override asked: update from Ana · reason: I looked",
+            "override requested: update from Ana · reason: I looked",
         ),
-        ("asked", {"name": "poke", "via": "signal", "identity": "1@vm"}, "poke asked: signal from 1@vm"),
+        ("requested", {"name": "poke", "via": "signal", "identity": "1@vm"}, "poke requested: signal from 1@vm"),
         ("refused", {"name": "resume", "cause": "it is over"}, "resume refused: it is over"),
         ("timer_fired", {"key": "approval", "after_s": 1_814_400}, "timer fired: approval · after 21 days"),
         (
@@ -48,7 +48,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
             "restored: w1 approved · NOT verified sha256 aaaaaaaaaaaa… · drift 3 · override by somebody: I looked",
         ),
         ("needs_attention", {"wait_id": "j1/w1", "cause": "drifted"}, "needs attention: w1 · drifted"),
-        ("cancel_asked", {"by": "ops", "reason": "enough"}, "cancel asked: by ops · reason: enough"),
+        ("cancel_requested", {"by": "ops", "reason": "enough"}, "cancel requested: by ops · reason: enough"),
         ("clock_moved", {"by_s": 90_061}, "clock moved: by 1 day, 1:01:01"),
         ("worker_lost", {}, "worker lost: "),
         ("stuck", {"cause": "not deterministic"}, "stuck: not deterministic"),

@@ -39,7 +39,7 @@ async def test_a_history_in_json_tells_each_entry_and_where_it_is_from(
         "started",
         "step",
         "wait_opened",
-        "asked",
+        "requested",
         "restored",
         "step",
         "ended",
@@ -58,13 +58,13 @@ async def test_a_history_in_words_is_a_line_for_each_thing(
     lines = (await ask("job", "history", waiting)).out.splitlines()
 
     told = "\n".join(line[12:].rstrip() for line in lines)
-    assert "job started    plan greeting · agent ada · session s1 · by " in told
-    assert "remember       note · 1 record · " in told
-    assert "wait opened    approval (w1) until " in told
-    assert "resume asked   request r1 · outcome resumed · update from " in told
-    assert "restored       w1 resumed · verified sha256 " in told
-    assert "emit           say · " in told
-    assert "job completed  1 wait · episode " in told
+    assert "job started       plan greeting · agent ada · session s1 · by " in told
+    assert "remember          note · 1 record · " in told
+    assert "wait opened       approval (w1) until " in told
+    assert "resume requested  request r1 · outcome resumed · update from " in told
+    assert "restored          w1 resumed · verified sha256 " in told
+    assert "emit              say · " in told
+    assert "job completed     1 wait · episode " in told
 
 
 async def test_a_history_tells_no_text_of_memory(waiting: str, ask: Ask) -> None:

@@ -54,7 +54,7 @@ async def test_a_transcript_tells_what_was_thought_called_said_and_answered(
     assert (found["session_id"], found["complete"]) == ("s1", True)
     assert (tool["activity"], tool["arguments"]["conversation"]) == ("mnestic.read_session", "s1")
     assert "ref" not in tool["result"], "the result itself, not where it is kept"
-    assert thought["asked"] == {
+    assert thought["prompt"] == {
         "prompt": "What of Mara?",
         "system": "Be brief.",
     }
