@@ -137,6 +137,8 @@ class _Blocks:
             self._open = None
         elif line.kind == "blank":
             self._pause()
+        elif line.number in self._turns.labelled and self._is_somebodys():
+            self._begin(_Block(line.number, [line.text]))
         elif line.number in self._turns.nameless:
             self._begin(_Block(line.number, [line.text], is_nameless=True))
         else:
@@ -145,6 +147,10 @@ class _Blocks:
     def _begin(self, block: _Block) -> None:
         self._open = block
         self.sections[-1].blocks.append(block)
+
+    def _is_somebodys(self) -> bool:
+        """Whether a turn of one who is named has begun, that a label ends."""
+        return self._open is not None and self._open.spoken is not None and any(self._open.lines)
 
     def _pause(self) -> None:
         """A blank line ends a turn; a name alone waits for its words, and a heading speaks until the next."""

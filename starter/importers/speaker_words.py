@@ -51,6 +51,8 @@ def is_name(text: str, *, is_free: bool = False) -> bool:
 
 def begins_sentence(text: str) -> bool:
     """Whether the first word is one with which a sentence begins and no name does."""
+    if text.isupper() and " " in text:
+        return False  # `THE COURT`
     return text.split(maxsplit=1)[0].casefold().strip(",") in _words().openers
 
 

@@ -22,7 +22,6 @@ from mnestic.starter.importers.spoken_lines import (
     find_in_heading,
     find_spoken,
     is_item,
-    is_sentence,
 )
 
 _TWICE = 2
@@ -31,10 +30,15 @@ _WORD = re.compile(r"[\w.'\u2019-]+")
 
 
 class SpokenTurns(NamedTuple):
-    """The lines of a file that begin turns, by their numbers, and those whose speaker is missing."""
+    """The lines of a file that begin turns, by their numbers.
+
+    `nameless` lines begin turns whose speaker is missing; `labelled` ones begin with a label, which is no part of
+    what was said before it.
+    """
 
     begin: Mapping[int, SpokenLine]
-    nameless: frozenset[int]
+    nameless: frozenset[int] = frozenset()
+    labelled: frozenset[int] = frozenset()
 
 
 class _Heading(NamedTuple):
@@ -60,26 +64,34 @@ def find_turns(
     """
     spoken = dict(_spoken_lines(lines))
     counts = Counter(_key(one.speaker) for one in spoken.values())
-    spoken = {
-        number: one
+    labelled = {
+        number
         for number, one in spoken.items()
-        if not _is_label(one, is_again=counts[_key(one.speaker)] >= _TWICE)
+        if _is_label(one, is_again=counts[_key(one.speaker)] >= _TWICE)
     }
+    spoken = {number: one for number, one in spoken.items() if number not in labelled}
     named = {word.casefold() for word in _WORD.findall(properties)}
     evidence = _Evidence(counts, named, is_dialogue)
     if not evidence.shows_conversation(spoken.values()):
         spoken = {}
     names = {_key(one.speaker) for one in spoken.values()}
     spoken |= _speaking_headings(lines, known=names | named)
-    return SpokenTurns(spoken, frozenset(_nameless(lines, spoken)) if spoken else frozenset())
+    if not spoken:
+        return SpokenTurns({})
+    return SpokenTurns(spoken, frozenset(_nameless(lines, spoken)), frozenset(labelled))
 
 
 def _spoken_lines(lines: Sequence[MarkdownLine]) -> Iterator[tuple[int, SpokenLine]]:
-    for line, following in zip_longest(lines, lines[1:]):
-        below = following.text if following is not None and following.kind == "text" else ""
-        found = find_spoken(line.text, below) if line.kind == "text" else None
-        if found is not None:
-            yield line.number, found
+    beneath = [""]  # of the lines from the last one up: the next text
+    for line in reversed(lines):
+        beneath.append(beneath[-1] if line.kind == "blank" else line.text * (line.kind == "text"))
+    beneath.reverse()
+    for line, following, next_text in zip_longest(lines, lines[1:], beneath[1:]):
+        if line.kind == "text":
+            below = following.text if following is not None and following.kind == "text" else ""
+            found = find_spoken(line.text, below, next_text)
+            if found is not None:
+                yield line.number, found
 
 
 def _is_label(one: SpokenLine, *, is_again: bool) -> bool:
@@ -104,7 +116,7 @@ class _Evidence(NamedTuple):
         unsure = {
             _key(one.speaker)
             for one in lines
-            if one.evidence == "unsure" and (one.text or not one.when)
+            if one.evidence == "unsure" and bool(one.text) == bool(one.when)
         }
         return len(unsure) >= _TWICE or any(map(self._speaks, lines))
 
@@ -112,11 +124,11 @@ class _Evidence(NamedTuple):
         name = _key(one.speaker)
         if one.evidence == "certain" or self.counts[name] >= _TWICE:
             return True
-        return one.evidence == "likely" and (
-            is_role(one.speaker)
-            or self.named.issuperset(name.split())
-            or (is_name(one.speaker) and (self.is_dialogue or is_sentence(one.text)))
-        )
+        if one.evidence not in {"likely", "possible"}:
+            return False
+        is_known = is_role(one.speaker) or self.named.issuperset(name.split())
+        is_speech = one.evidence == "likely" or (self.is_dialogue and bool(one.text))
+        return is_known or (is_speech and is_name(one.speaker))
 
 
 def _speaking_headings(
@@ -126,7 +138,10 @@ def _speaking_headings(
     for heading in _named_headings(lines):
         groups[heading.parent, heading.level].append(heading)
     for headings in groups.values():
-        alternate = _alternate([_key(heading.found.speaker) for heading in headings])
+        names = [_key(heading.found.speaker) for heading in headings]
+        alternate = _alternate(names) or (
+            len(set(names)) > 1 and all(one.found.evidence == "likely" for one in headings)
+        )
         for heading in headings:
             found = heading.found
             if alternate or found.when is not None or _key(found.speaker) in known:

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 from mnestic.starter.importers.speaker_words import is_name
 
 _LONGEST_HEAD = 400  # characters in which the name and the time stand
-_MARKS = r"[*_]{0,3}"
+_MARKS = r"(?:[*_`]|</?(?:b|strong|em|i)>){0,3}"
 _SPACE = r"[ \t\u00a0\u202f]"
-CLOCK = r"\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?(?:[ \u00a0\u202f]?[AaPp]\.?[Mm]\b\.?)?"
+CLOCK = r"\d{1,3}[:h]\d\d(?::\d\d)?(?:[.,]\d{1,3})?(?:[ \u00a0\u202f]?[AaPp]\.?[Mm]\b\.?)?"
 _DAY = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
 _WHEN = rf"(?<!\d)(?:(?:[Tt]oday|[Yy]esterday) at )?(?:(?:{_DAY})(?:T|,?{_SPACE}{{1,3}}))?{CLOCK}(?:Z\b|[+-]\d\d:\d\d)?(?![\d:]*\d)"
 _IN_BRACKETS = r"[^\[\]()\n]{0,40}?"
@@ -19,15 +19,20 @@ _BRACKETED_TIME = rf"[\[(]{_IN_BRACKETS}(?<!\d){CLOCK}{_IN_BRACKETS}[\])]"
 _LETTER = r"[^\W\d_]"
 _REST = r"[^\s:\uff1a()\[\]<>|,;!?\"#=*`~\u2013\u2014]{0,40}"
 _NAME = rf"@?{_LETTER}{_REST}(?:(?:,? {_LETTER}| \d){_REST}){{0,6}}"
-_PREFIX = rf"{_SPACE}{{0,3}}(?P<quote>(?:>{_SPACE}?){{0,3}})(?P<item>[-*+\u2022]{_SPACE}{{1,3}})?"
+_PREFIX = rf"{_SPACE}{{0,3}}(?P<quote>(?:>{_SPACE}?){{0,3}})"
+_PREFIX += rf"(?P<item>(?:[-*+\u2022]|\d{{1,3}}[.)]){_SPACE}{{1,3}})?"
+_PREFIX += r"(?:[^\w\s!-/:-@\[-`{-~]{1,4} )?"  # a picture
 _BEFORE = (
     rf"(?:(?P<before>{_BRACKETED_TIME}|{_WHEN}){_MARKS}"
     rf"{_SPACE}{{0,3}}(?:[-\u2013\u2014|\u00b7]{_SPACE}{{0,3}})?)"
 )
 _AFTER = rf"(?:{_SPACE}{{0,3}}[,\u00b7|\u2013\u2014-]?{_SPACE}{{0,3}}{_MARKS}(?P<after>{_BRACKETED_TIME}|{_WHEN}))"
-_ASIDE = rf"(?:{_SPACE}?[\[(][^\[\]()\n:]{{1,40}}[\])])?"  # such as (Guest)
+# Such as (Guest), the target of a link, or an address.
+_ASIDE = rf"(?:{_SPACE}?[\[(][^\[\]()\n:]{{1,40}}[\])]|\([^()\s]{{1,80}}\)|{_SPACE}?<[^<>\s@]{{1,60}}@[^<>\s]{{1,60}}>)?"
 _COLON = rf"{_SPACE}?(?::{_MARKS}(?={_SPACE}|$)|\uff1a{_MARKS})"
-_WHO = rf"{_MARKS}(?:<(?P<nick>{_NAME})>|(?P<name>{_NAME}){_MARKS}{_ASIDE}{_MARKS})"
+_WHO = (
+    rf"{_MARKS}(?:<(?P<nick>{_NAME})>|\[{{0,2}}(?P<name>{_NAME})\]{{0,2}}{_MARKS}{_ASIDE}{_MARKS})"
+)
 _DASH = rf"(?:{_SPACE}[-\u2013\u2014](?={_SPACE}))"
 _END = rf"(?={_SPACE}|$)"
 # A name in bold with a colon may hold any words.
@@ -45,6 +50,7 @@ _FORMS = (
 _UNSURE_FORMS = (
     re.compile(rf"{_PREFIX}(?P<name>{_NAME}) (?P<after>{_BRACKETED_TIME}){_END}{_DASH}?(?=.)"),
     re.compile(rf"{_PREFIX}(?P<before>{_BRACKETED_TIME}) (?P<name>{_NAME}){_DASH}"),
+    re.compile(rf"{_PREFIX}\*\*(?P<name>{_NAME}){_ASIDE}\*\*{_DASH}"),
 )
 _NAME_LINE = re.compile(rf"{_PREFIX}{_MARKS}(?P<name>{_NAME}){_MARKS}{_ASIDE}{_MARKS}:?{_MARKS}")
 _NAME_AND_TIME = re.compile(
@@ -59,16 +65,16 @@ _SENTENCE = re.compile(
 )
 _ESCAPED = re.compile(r"\\([\[\]()<>*_-])")
 
-
-Evidence = Literal["certain", "likely", "unsure", "bare"]
+Evidence = Literal["certain", "likely", "possible", "unsure", "bare"]
 
 
 class SpokenLine(NamedTuple):
     """Who says what, and at what time if the line names one.
 
     A line alone shows a speaker for certain where a time stands with a name in a form that nothing else has;
-    a name before a colon is likely one. Others are unsure, until somebody is known to speak in the file. A bare
-    one stands above a list or the like, and speaks if it comes again.
+    a name before a colon is likely one where a sentence follows, and possible where less does. Others are unsure,
+    until somebody is known to speak in the file. A bare one stands above a list or the like, and speaks if it
+    comes again.
     `lines` is how many lines name the speaker and the time.
     """
 
@@ -82,12 +88,13 @@ class SpokenLine(NamedTuple):
     lines: int = 1
 
 
-def find_spoken(line: str, following: str) -> SpokenLine | None:
+def find_spoken(line: str, following: str, beneath: str = "") -> SpokenLine | None:
     """Who speaks in a line, or in the lines below it if a name stands there with a time alone.
 
     Args:
         line: Of Markdown, without its end.
         following: The line below.
+        beneath: The next line that is not blank.
     """
     line = _ESCAPED.sub(r"\1", line[:_LONGEST_HEAD]) + line[_LONGEST_HEAD:]
     head = line[:_LONGEST_HEAD]
@@ -95,7 +102,8 @@ def find_spoken(line: str, following: str) -> SpokenLine | None:
         found = form.match(head)
         if found is not None and is_name(_name_in(found), is_free="**" in found[0]):
             text = line[found.end() :].strip()
-            return _spoken(found, text, evidence=_evidence_of(found, text or following))
+            said = text or following or ("**" in found[0] and beneath) or ""
+            return _spoken(found, text, evidence=_evidence_of(found, said))
     return _find_above(head, following) if len(line) <= _LONGEST_HEAD else None
 
 
@@ -104,7 +112,9 @@ def find_in_heading(title: str) -> SpokenLine | None:
     found = _NAME_AND_TIME.fullmatch(title[:_LONGEST_HEAD])
     if found is None or not is_name(_name_in(found)):
         return None
-    return _spoken(found, "", evidence="unsure" if _when_in(found) is None else "certain")
+    if _when_in(found) is not None:
+        return _spoken(found, "", evidence="certain")
+    return _spoken(found, "", evidence="likely" if title.rstrip("*_ ")[-1] == ":" else "unsure")
 
 
 def begins_with_time(line: str) -> bool:
@@ -153,7 +163,10 @@ def _evidence_of(found: re.Match[str], said: str) -> Evidence:
     if found.re in _UNSURE_FORMS or (when is None and "," in _name_in(found)):
         return "unsure"
     is_plain = after is not None and after[0] not in "[(" and "**" not in found[0]
-    return "likely" if when is None or is_plain else "certain"  # plain as in `Lunch 12:30: soup`
+    if when is not None and not is_plain:  # plain as in `Lunch 12:30: soup`
+        return "certain"
+    is_numbered = (found["item"] or "-")[0].isdigit()
+    return "likely" if is_sentence(said) and not is_numbered else "possible"
 
 
 def _spoken(found: re.Match[str], text: str, *, evidence: Evidence) -> SpokenLine:

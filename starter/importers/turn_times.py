@@ -12,7 +12,7 @@ from mnestic.memory.timestamps import parse_timestamp
 from mnestic.starter.importers.written_dates import find_date, find_day_of_year
 
 _CLOCK = re.compile(
-    r"(?<!\d)(?P<first>\d{1,3}):(?P<second>\d\d)(?::(?P<third>\d\d))?(?:[.,]\d{1,3})?"
+    r"(?<!\d)(?P<first>\d{1,3})[:h](?P<second>\d\d)(?::(?P<third>\d\d))?(?:[.,]\d{1,3})?"
     r"(?:[ \u00a0\u202f]?(?P<half>[AaPp])\.?[Mm]\b)?(?P<offset>Z\b|[ ]?(?:UTC|GMT)\b|[+-]\d\d:\d\d)?"
 )
 _DAY_IN_NUMBERS = re.compile(r"(?<![\d:.])\d{1,2}(?:[-/.]\d{1,2}[-/.]\d{2,4}|/\d{1,2})(?![\d:])")

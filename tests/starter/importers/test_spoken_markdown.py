@@ -53,6 +53,16 @@ def said(turns: list[Turn]) -> list[tuple[str, str]]:
         ("> [09:15] Ilse: hello", "Ilse", "09:15"),
         ("- **Ilse** (09:15) - hello", "Ilse", "09:15"),
         ("Ilse: (09:15) hello", "Ilse", "09:15"),
+        ("`09:15` **Ilse**: hello", "Ilse", "09:15"),
+        ("9h15 Ilse : hello", "Ilse", "09:15"),
+        ("<b>Ilse</b> (09:15): hello", "Ilse", "09:15"),
+        ("\U0001f469 Ilse (09:15): hello", "Ilse", "09:15"),
+        ("[Ilse](https://example.org/ilse) (09:15): hello", "Ilse", "09:15"),
+        ("Ilse Maes <ilse@example.org>: hello, who is there?", "Ilse Maes", "12:00"),
+        ("[[Ilse Maes]]: hello, who is there?", "Ilse Maes", "12:00"),
+        ("THE COURT: hello, who is there?", "THE COURT", "12:00"),
+        ("**You said:**\n\nhello", "You said", "12:00"),
+        ("**Ilse**:\n\nhello, who is there?", "Ilse", "12:00"),
         ("**Ilse** 09:15\nhello", "Ilse", "09:15"),
         ("Ilse Maes  09:15\nhello", "Ilse Maes", "09:15"),
         ("Ilse Maes\n09:15\nhello", "Ilse Maes", "09:15"),
@@ -108,6 +118,8 @@ def test_a_name_in_any_usual_form_is_who_speaks(
         "I left at 10:30: it was late.\nAt 10:40: rain\n",
         "08:30 got up\n09:00 Breakfast\n\n- 12:00 Lunch with Bo\n",
         "Lunch 12:30: soup\n",
+        "1. Cut: be careful with the knife.\n2. Boil: wait for some minutes.\n",
+        "**Leek** \u2014 I like it.\n\n**Plums** \u2014 I do not.\n",
         "Vegetables:\n- leek\n\nFruit:\n- plums\n",
         "Dear Bo: thank you for coming.\n",
         "## Work\nI began at Umbra.\n## Health\nI am allergic to cats.\n",
@@ -127,7 +139,6 @@ def test_a_page_in_which_nobody_speaks_is_its_owners(tmp_path: Path, page: str) 
 def test_labels_and_paragraphs_beside_speakers_are_nobodys_words(tmp_path: Path) -> None:
     text = """\
 Ilse: I live in Hasselt.
-
 Note: I live in a shoe is a rhyme.
 
 Bo Lind: I live in Skagen.
@@ -216,6 +227,9 @@ def test_headings_with_names_of_the_front_matter_speak(tmp_path: Path, propertie
         ("[09:15] Ilse - I live in Hasselt.\n[09:16] Bo - And me?\n", ["Ilse", "Bo"]),
         ("09:15 Ilse\nI live in Hasselt.\n\n09:16 Bo Lind: And me?\n", ["Ilse", "Bo Lind"]),
         ("Lind, Ilse: I live in Hasselt.\nBo: And me?\n", ["Lind, Ilse", "Bo"]),
+        ("**Bo** \u2014 I live in Hasselt.\n\n**Bo** \u2014 And me?\n", ["Bo", "Bo"]),
+        ("1. Bo: I live in Hasselt.\n2. Bo: And me?\n", ["Bo", "Bo"]),
+        ("#### Ilse:\nI live in Hasselt.\n#### Bo:\nAnd me?\n", ["Ilse", "Bo"]),
     ],
 )
 def test_looser_forms_speak_where_several_do(
