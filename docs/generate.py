@@ -17,11 +17,24 @@ import typer
 
 from mnestic.memory.retrieval.agent_settings import AgentSettings
 from mnestic.starter.cli.app import app
+from mnestic.starter.client.agent_settings import SettingsClient
+from mnestic.starter.client.client_scope import ClientPart
+from mnestic.starter.client.contexts import ContextClient
+from mnestic.starter.client.entries import EntryClient
+from mnestic.starter.client.episodes import EpisodeClient
+from mnestic.starter.client.events import EventClient
+from mnestic.starter.client.facts import FactClient
+from mnestic.starter.client.forgetting import ForgettingClient
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.memory_connection import MemoryConnection
+from mnestic.starter.client.messages import MessageClient
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.client.parked import ParkedClient
 from mnestic.starter.client.predicates import PredicateClient
+from mnestic.starter.client.records import RecordClient
+from mnestic.starter.client.retrieval_log import RetrievalLogClient
+from mnestic.starter.client.working_memory import WorkingMemoryClient
 from mnestic.starter.settings import Settings, environment_name
 from mnestic.stores import postgres
 from mnestic.stores.postgres.tables import Table
@@ -34,14 +47,28 @@ GENERATED = (
 CLASSES: dict[type, str] = {
     MnesticClient: "`client = await MnesticClient.connect()`: jobs and memory. It has all of `MemoryConnection` too.",
     MemoryConnection: "`connection = await MemoryConnection.connect()`: memory alone, without Temporal.",
-    MemoryClient: "`memory = client.memory(agent_id)`: the memory of one agent.",
+    MemoryClient: "`memory = client.memory(agent_id)`: the memory of one agent. The rest of it is in parts, which follow.",
     InboxClient: "`inbox = client.inbox(agent_id)`: messages for one agent, taken in by a worker.",
     PredicateClient: "`predicates = client.predicates()`: predicates of the tenant.",
     AgentMemory: "`AgentMemory(…)`: memory inside a workflow of your own ([guide](../code-first.md)).",
 }
+PARTS: dict[str, type[ClientPart]] = {
+    "memory.facts": FactClient,
+    "memory.entries": EntryClient,
+    "memory.records": RecordClient,
+    "memory.episodes": EpisodeClient,
+    "memory.working_memory": WorkingMemoryClient,
+    "memory.messages": MessageClient,
+    "memory.parked": ParkedClient,
+    "memory.contexts": ContextClient,
+    "memory.retrieval_log": RetrievalLogClient,
+    "memory.events": EventClient,
+    "memory.settings": SettingsClient,
+    "memory.forgetting": ForgettingClient,
+}
 # How an annotation is written in code, out of how `inspect` writes it.
 _TYPE_NAMES = (
-    (r"Annotated\[(\w+), 'free'\]", r"\1"),
+    (r"(?:typing\.)?Annotated\[(\w+), 'free'\]", r"\1"),
     (r"\*<class '(?:\w+\.)*(\w+)'>", r"Unpack[\1]"),
     (r"\b(?:[a-z_]+\.)+(?=[A-Z])|\bdatetime\.(?=datetime|timedelta)", ""),
 )
@@ -132,12 +159,21 @@ def _argument(param: Any) -> str:
 
 def _python() -> Iterator[str]:
     yield from ("# Python API", "", GENERATED)
-    for owner, about in CLASSES.items():
-        yield from ("", f"## {owner.__name__}", "", about, "", f"`{owner.__module__}`")
+    for title, owner, about in _owners():
+        yield from ("", f"## {title}", "", about, "", f"`{owner.__module__}`")
         for name, method in _methods(owner):
-            yield from ("", f"### {owner.__name__}.{name}", "", "```python")
+            yield from ("", f"### {title}.{name}", "", "```python")
             yield from (_signature(name, method), "```", "")
             yield from _docstring(method)
+
+
+def _owners() -> Iterator[tuple[str, type, str]]:
+    """Classes as they are written: those of parts by the attribute that holds them."""
+    for owner, about in CLASSES.items():
+        yield owner.__name__, owner, about
+        if owner is MemoryClient:
+            for path, part in PARTS.items():
+                yield path, part, _line(inspect.getdoc(part))
 
 
 def _methods(owner: type) -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -38,7 +38,7 @@ async def main(order: str, amount: int) -> None:
         outcome = (await asyncio.to_thread(sys.stdin.readline)).strip()
         await client.resume_job(order, {"by": "Ana"}, outcome=outcome, wait_id=wait.wait_id)
         await client.wait_for_result(order)
-        record = await client.memory("buyer").get("orders", order)
+        record = await client.memory("buyer").records.get("orders", order)
         print(f"\nRemembered of {order}: {record.value}")
 
 

@@ -21,12 +21,12 @@ async def main() -> None:
 
 async def correct(memory: MemoryClient) -> None:
     """Says something wrong, and what is so: a person lives in one place at a time."""
-    await memory.add_fact("Mara", "lives_in", "Lisbon")
-    await memory.add_fact("Mara", "lives_in", "Porto")
+    await memory.facts.add("Mara", "lives_in", "Lisbon")
+    await memory.facts.add("Mara", "lives_in", "Porto")
 
-    facts, _ = await memory.list_facts(subject="Mara")
+    facts, _ = await memory.facts.list(subject="Mara")
     print("Believed now:", *(f"{fact.predicate} {fact.object}" for fact in facts))
-    history = await memory.fact_history("Mara", "lives_in")
+    history = await memory.facts.history("Mara", "lives_in")
     for fact in history.facts:
         print(f"  {fact.object}: {fact.end or 'is so'}")
 

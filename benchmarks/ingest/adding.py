@@ -87,7 +87,7 @@ async def _add(lanes: Lanes, plain: PlainTable, *, samples: int) -> dict[str, An
             await memory.add(said.content, subjects=[said.speaker], at=said.at)
 
         async def learn(said: Resource) -> None:
-            await memory.learn([said])
+            await memory.ingest([said])
 
         ways: dict[str, Callable[[Resource], Awaitable[None]]]
         ways = {"add": add, "learn": learn, "floor_add": plain.add}
@@ -113,7 +113,7 @@ async def _bulk(lanes: Lanes, plain: PlainTable, url: str, *, number: int) -> di
     async with _memory(lanes, "bulk") as memory:
         before, plain_before = await _sizes(url), await plain.bytes()
         ways: dict[str, Callable[[Sequence[Resource]], Awaitable[Any]]] = {
-            "bulk": memory.learn,
+            "bulk": memory.ingest,
             "floor_bulk": plain.add_all,
             "floor_copy": plain.copy_all,
         }

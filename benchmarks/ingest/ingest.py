@@ -159,7 +159,7 @@ async def _ingest(lane: Lane, said: Iterable[Resource]) -> float:
     sent = 0
     began = time.perf_counter()
     for batch in _batches(said, _AT_ONCE):
-        sent += await memory.learn(batch)
+        sent += await memory.ingest(batch)
         handle = await start_ingest(lane.client, agent_id=AGENT)
     await handle.result()
     return _rate(sent, since=began)

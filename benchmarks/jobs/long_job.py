@@ -77,7 +77,7 @@ async def measure(waits: int, data_dir: Path) -> LongJob:
             (job_id,) = await lane.park(1, plan=parse_plan(_LOOP, source="the benchmark"))
             taken = await _pass_waits(lane, job_id, waits)
             result = await lane.client.wait_for_result(job_id)
-            record = await lane.client.memory("agent-0").get("turns", "last")
+            record = await lane.client.memory("agent-0").records.get("turns", "last")
             inputs, histories = await _runs_of(lane, job_id)
         rows, size = await _database(str(runtime.state.database_admin_url))
     share = max(2, waits // SHARES)

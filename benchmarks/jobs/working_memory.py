@@ -131,7 +131,7 @@ class _Mnestic:
             self._state = await transaction.working.save(self._session, changed)
 
     async def load(self, step: int) -> None:
-        state = await self._client.working_memory(self._session)
+        state = await self._client.working_memory.get(self._session)
         assert state.variables["step"] == step
         assert len(state.messages) == len(self._state.messages)
 

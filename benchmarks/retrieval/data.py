@@ -140,10 +140,10 @@ async def _learn(lane: Lane, number: int) -> None:
     for said in messages(number, seed=_SEED):
         batch.append(said)
         if len(batch) == _AT_ONCE:
-            await memory.learn(batch)
+            await memory.ingest(batch)
             await start_ingest(lane.client, agent_id=_BASE)
             batch = []
-    await memory.learn(batch)
+    await memory.ingest(batch)
     handle = await start_ingest(lane.client, agent_id=_BASE)
     await handle.result()
 

@@ -21,7 +21,7 @@ async def entry_named(memory: "MemoryClient", given: str) -> str:
     Raises:
         InvalidInputError: several begin so; names them.
     """
-    return the_one("entry", given, await memory.find_entry_ids(given))
+    return the_one("entry", given, await memory.entries.find_ids(given))
 
 
 async def fact_named(memory: "MemoryClient", given: str) -> str:
@@ -30,7 +30,7 @@ async def fact_named(memory: "MemoryClient", given: str) -> str:
     Raises:
         InvalidInputError: several begin so; names them.
     """
-    return the_one("fact", given, await memory.find_fact_ids(given))
+    return the_one("fact", given, await memory.facts.find_ids(given))
 
 
 async def job_named(client: "MnesticClient", given: str) -> str:

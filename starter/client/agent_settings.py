@@ -1,4 +1,4 @@
-"""An agent's settings from outside a job: read them, change them, take them back to their defaults."""
+"""`memory.settings`: an agent's settings; get them, change them, reset them to their defaults."""
 
 from typing import Unpack
 
@@ -9,30 +9,29 @@ from mnestic.memory.retrieval.agent_settings import (
     check_names,
     settings_of,
 )
-from mnestic.memory.retrieval.retrieval_log import StoredLogEntry
-from mnestic.starter.client.entries import EntryClient
+from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.client.keyword_arguments import SettingChanges
 
 
-class SettingsClient(EntryClient):
-    """What is set for one agent. A change holds from the next message on, in every process."""
+class SettingsClient(ClientPart):
+    """The settings of one agent. A change holds from the next message on, in every process."""
 
-    async def settings(self) -> AgentSettings:
+    async def get(self) -> AgentSettings:
         """The settings in force.
 
         Raises:
             StoredValueError: what is stored cannot be read.
         """
-        async with self._transaction(write=False) as transaction:
+        async with self._scope.transaction(write=False) as transaction:
             return settings_of(await transaction.settings.read())
 
-    async def change_settings(self, **changes: Unpack[SettingChanges]) -> AgentSettings:
-        """Changes settings, all or none, by the names of `memory.agent_settings.AgentSettings`.
+    async def change(self, **changes: Unpack[SettingChanges]) -> AgentSettings:
+        """Changes settings, all or none, by the names of `mnestic.memory.retrieval.agent_settings.AgentSettings`.
 
         Raises:
             InvalidInputError: there is no such setting, or it cannot have that value.
         """
-        async with self._transaction(write=True) as transaction:
+        async with self._scope.transaction(write=True) as transaction:
             now = settings_of(await transaction.settings.read())
             changed = changed_settings(now, changes)
             if "language" in changes:
@@ -42,21 +41,14 @@ class SettingsClient(EntryClient):
                 await transaction.settings.put(name, stored[name])
             return changed
 
-    async def reset_settings(self, *names: str) -> AgentSettings:
+    async def reset(self, *names: str) -> AgentSettings:
         """Takes settings back to their defaults; returns those in force then.
 
         Raises:
             InvalidInputError: there is no such setting.
         """
         check_names(names)
-        async with self._transaction(write=True) as transaction:
+        async with self._scope.transaction(write=True) as transaction:
             for name in names:
                 await transaction.settings.reset(name)
             return settings_of(await transaction.settings.read())
-
-    async def list_retrievals(
-        self, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[StoredLogEntry, ...], str | None]:
-        """What was put before messages, the latest first, and the cursor of the next page."""
-        async with self._transaction(write=False) as transaction:
-            return await transaction.retrieval_log.list_entries(limit=limit, cursor=cursor)

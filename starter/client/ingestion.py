@@ -73,7 +73,7 @@ async def _keep(
 ) -> int:
     """Keeps what can be kept of a batch, by halves where something cannot; returns how many are new."""
     try:
-        return await memory.learn([message for _, message in batch])
+        return await memory.ingest([message for _, message in batch])
     except InvalidInputError as error:
         if len(batch) == 1:
             refuse_or_raise(InvalidInputError(what=batch[0][0], why=str(error)), refuse)

@@ -14,7 +14,7 @@ from mnestic.memory.retrieval.queries import Mode, PresetName, Rerank
 
 
 class SearchArguments(TypedDict, total=False):
-    """What `memory.retrieval.RetrievalQuery` holds beside its text; what only finds, too."""
+    """What `mnestic.memory.retrieval.queries.RetrievalQuery` holds beside its text; what only finds, too."""
 
     mode: Mode
     limit: int
@@ -36,7 +36,7 @@ class SearchArguments(TypedDict, total=False):
 
 
 class AutoArguments(TypedDict, total=False):
-    """What of `memory.auto_selections.AutoSelection` may differ from the agent's settings."""
+    """What of `mnestic.memory.retrieval.selections.AutoSelection` may differ from the agent's settings."""
 
     question: str | None
     limit: int | None
@@ -45,7 +45,7 @@ class AutoArguments(TypedDict, total=False):
 
 
 class EntryArguments(TypedDict, total=False):
-    """What `memory.entries.EntryDraft` holds beside the parameters of `add`."""
+    """What `mnestic.memory.knowledge.entries.EntryDraft` holds beside the parameters of `add`."""
 
     tags: Sequence[str]
     aliases: Sequence[str]
@@ -55,7 +55,7 @@ class EntryArguments(TypedDict, total=False):
 
 
 class EntryChanges(TypedDict, total=False):
-    """What `memory.entries.EntryChange` changes."""
+    """What `mnestic.memory.knowledge.entries.EntryChange` changes."""
 
     content: str
     entry_type: EntryType
@@ -69,7 +69,7 @@ class EntryChanges(TypedDict, total=False):
 
 
 class SettingChanges(TypedDict, total=False):
-    """The settings of `memory.agent_settings.AgentSettings`."""
+    """The settings of `mnestic.memory.retrieval.agent_settings.AgentSettings`."""
 
     auto_retrieve_enabled: bool
     auto_retrieve_max_results: int

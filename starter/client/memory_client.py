@@ -1,38 +1,65 @@
-"""An agent's memory from outside a job: records, messages, episodes, facts; entries and retrieval have modules of their own."""
+"""`MemoryClient`: the memory of one agent: what is used most, and its parts."""
 
-import uuid
-from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Sequence
-from contextlib import suppress
-from datetime import timedelta
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterable, Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Unpack
+
+from pydantic import ValidationError
 
 from mnestic.activities.forgetting.exports import export_lines
 from mnestic.activities.forgetting.imports import ExportReader
-from mnestic.activities.knowledge.inbox_messages import retry_parked, retry_signal
-from mnestic.activities.knowledge.receiving import receive
+from mnestic.activities.knowledge.receiving import add_entry, receive
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
-from mnestic.activities.retrieval.contexts import ContextBuilder
 from mnestic.activities.retrieval.query_models import QueryModels
-from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.export_lines import ExportLine, ImportCount
-from mnestic.memory.jobs.episodes import Episode
-from mnestic.memory.jobs.records import LongTermRecord, RecordRef
-from mnestic.memory.jobs.working_memory import WorkingMemory
-from mnestic.memory.knowledge.entries import EntryType
-from mnestic.memory.knowledge.inbox import find_refused
-from mnestic.memory.knowledge.ingestion import IncomingMessage, IngestCounts, PendingMessage
-from mnestic.memory.knowledge.resources import Resource
-from mnestic.memory.operations import Operation
+from mnestic.memory.forgetting.requests import TopicForgotten
+from mnestic.memory.knowledge.entries import (
+    Entry,
+    EntryDraft,
+    EntryType,
+)
+from mnestic.memory.knowledge.ingestion import IncomingMessage
+from mnestic.memory.knowledge.resources import Resource, check_name
+from mnestic.memory.knowledge.statistics import MemoryStatistics
 from mnestic.memory.ports import Memory
-from mnestic.starter.client.forgetting import ForgettingClient
+from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
+from mnestic.memory.retrieval.contexts import TIERS, Context, TierName
+from mnestic.memory.retrieval.queries import (
+    Retrieval,
+    RetrievalPolicy,
+    check_policy,
+)
+from mnestic.memory.retrieval.selections import AutoSelection
+from mnestic.memory.validation import refused
+from mnestic.starter.checked_texts import ChecksTexts, FreeText
+from mnestic.starter.client.agent_settings import SettingsClient
+from mnestic.starter.client.client_scope import ClientScope, client_caller
+from mnestic.starter.client.contexts import ContextClient, context_builder, count_told, token_budget
+from mnestic.starter.client.entries import EntryClient
+from mnestic.starter.client.episodes import EpisodeClient
+from mnestic.starter.client.events import EventClient
+from mnestic.starter.client.facts import FactClient
+from mnestic.starter.client.forgetting import ForgettingClient, topic_forgetting
+from mnestic.starter.client.keyword_arguments import AutoArguments, EntryArguments, SearchArguments
+from mnestic.starter.client.messages import MessageClient
+from mnestic.starter.client.parked import ParkedClient
+from mnestic.starter.client.records import RecordClient
+from mnestic.starter.client.retrieval_log import RetrievalLogClient
+from mnestic.starter.client.search import retrieval_query, search
+from mnestic.starter.client.working_memory import WorkingMemoryClient
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.memory_wiring import local_models, token_counter
 
+_SELECTED = ("limit", "min_score", "notes", "question")
 
-class MemoryClient(ForgettingClient):
-    """One agent's memory. Each call is a transaction of its own, with audit rows."""
+
+class MemoryClient(ChecksTexts):
+    """One agent's memory. Each call is a transaction of its own, with audit rows.
+
+    What is used most are methods here. The rest is in parts, such as `memory.facts.list`.
+    """
 
     def __init__(
         self,
@@ -56,105 +83,87 @@ class MemoryClient(ForgettingClient):
             reach: Where `forget` is done; not needed by anything else.
             extraction: Has what is added learned from; without it a worker sees that by itself.
         """
-        super().__init__(memory, tenant_id=tenant_id, agent_id=agent_id)
-        self._models = models or local_models()
-        self._count_tokens = token_counter()
-        self._contexts = ContextBuilder(models=self._models, count_tokens=self._count_tokens)
-        self._auto = auto or AutoRetriever(models=self._models, count_tokens=self._count_tokens)
-        self._reach, self._extraction = reach, extraction
+        models, count_tokens = models or local_models(), token_counter()
+        scope = ClientScope(
+            caller=client_caller(memory, tenant_id=tenant_id, agent_id=agent_id),
+            models=models,
+            count_tokens=count_tokens,
+        )
+        self._scope, self._reach, self._extraction = scope, reach, extraction
+        self._auto = auto or AutoRetriever(models=models, count_tokens=count_tokens)
+        self.facts = FactClient(scope)
+        self.entries = EntryClient(scope)
+        self.records = RecordClient(scope)
+        self.episodes = EpisodeClient(scope)
+        self.working_memory = WorkingMemoryClient(scope)
+        self.messages = MessageClient(scope)
+        self.parked = ParkedClient(scope)
+        self.contexts = ContextClient(scope)
+        self.retrieval_log = RetrievalLogClient(scope)
+        self.events = EventClient(scope)
+        self.settings = SettingsClient(scope)
+        self.forgetting = ForgettingClient(scope, reach=reach)
 
-    async def get(self, namespace: str, key: str) -> LongTermRecord:
-        """A long-term record.
-
-        Raises:
-            NotFoundError: there is none, or it is deleted or expired.
-        """
-        async with self._transaction(write=False) as transaction:
-            return await transaction.records.get(namespace, key)
-
-    async def set(
+    async def add(
         self,
-        namespace: str,
-        key: str,
-        value: Any,
+        content: FreeText,
         *,
-        ttl: timedelta | None = None,
-        expected_version: int | None = None,
-        operation_key: str | None = None,
-    ) -> LongTermRecord:
-        """Writes a long-term record.
+        entry_type: EntryType = "knowledge",
+        subjects: Sequence[str] = (),
+        critical: bool = False,
+        parent: str | None = None,
+        at: datetime | None = None,
+        source_id: str | None = None,
+        expires_at: datetime | None = None,
+        **more: Unpack[EntryArguments],
+    ) -> Entry:
+        """Adds an entry, which is kept and found when this returns; what follows from it is learned soon after.
+
+        The same type, content and subjects by the same speaker once more change nothing.
 
         Args:
-            namespace: The record's namespace, 1 to 256 characters.
-            key: The record's key in it, likewise.
-            value: Any JSON value but null.
-            ttl: How long the record lives; for ever without it.
-            expected_version: The version that the write is based on; 0 for a new record.
-            operation_key: The same key with the same request is written once.
+            content: What is to be remembered, 1 byte to 1 MiB.
+            entry_type: One of `mnestic.memory.knowledge.entries.ENTRY_TYPES`.
+            subjects: Whom or what it is about.
+            critical: Whether no policy may ever delete it.
+            parent: The entry that it belongs to, such as the one it corrects.
+            at: When it was said or seen; now by default. Aware.
+            source_id: Its name where it comes from; the same one is the same entry, whatever it says.
+            expires_at: When it expires. Aware.
+            **more: As in `mnestic.memory.knowledge.entries.EntryDraft`: `tags`, `aliases`, `speaker` (the agent itself by
+                default), `session_id` and `channel`.
 
         Raises:
-            StaleVersionError: the record has another version; holds what is stored.
-            InvalidInputError: the value cannot be stored.
-            IdempotencyConflictError: the key was used for another request.
+            InvalidInputError: a field cannot be, or the message of that `source_id` was removed.
+            NotFoundError: there is no such parent.
         """
-        check_json(value, what="value")
-        operation = Operation(key=operation_key or f"client/{uuid.uuid4().hex}", name="set")
-        request = [namespace, key, value, ttl.total_seconds() if ttl else None, expected_version]
-        async with self._transaction(write=True) as transaction:
-            stored = await transaction.replay(operation, operation.request_hash(request))
-            if stored is not None:
-                return LongTermRecord.model_validate(stored)
-            record = await transaction.records.set(
-                namespace, key, value, ttl=ttl, expected_version=expected_version
+        try:
+            draft = EntryDraft.model_validate(
+                {
+                    **more,
+                    "content": content,
+                    "entry_type": entry_type,
+                    "subjects": tuple(subjects),
+                    "critical": critical,
+                    "parent": parent,
+                    "at": at,
+                    "source_id": source_id,
+                    "expires_at": expires_at,
+                }
             )
-            await transaction.complete(operation, record.model_dump(mode="json"))
-            return record
-
-    async def delete(
-        self, namespace: str, key: str, *, expected_version: int | None = None
-    ) -> RecordRef:
-        """Deletes a long-term record.
-
-        Raises:
-            NotFoundError: there is none.
-            StaleVersionError: it has another version.
-        """
-        async with self._transaction(write=True) as transaction:
-            return await transaction.records.delete(
-                namespace, key, expected_version=expected_version
+        except ValidationError as error:
+            raise refused("entry", error) from None
+        async with self._scope.transaction(write=True) as transaction:
+            entry = await add_entry(
+                transaction,
+                draft,
+                owner=self._scope.caller.owner,
+                speaker=self._scope.caller.agent_id,
             )
+        self._extract_soon()
+        return entry
 
-    async def list_records(
-        self, namespace: str | None = None, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[LongTermRecord, ...], str | None]:
-        """Records in the order of namespace and key, and the cursor of the next page."""
-        async with self._transaction(write=False) as transaction:
-            return await transaction.records.list_by_namespace(
-                namespace, limit=limit, cursor=cursor
-            )
-
-    async def list_episodes(
-        self, *, session_id: str | None = None, limit: int = 20, cursor: str | None = None
-    ) -> tuple[tuple[Episode, ...], str | None]:
-        """Episodes of the agent or of one session, newest first."""
-        async with self._transaction(write=False) as transaction:
-            if session_id is None:
-                return await transaction.episodes.list_by_agent(limit=limit, cursor=cursor)
-            return await transaction.episodes.list_by_session(
-                session_id, limit=limit, cursor=cursor
-            )
-
-    async def working_memory(self, session_id: str) -> WorkingMemory:
-        """A session's working memory."""
-        async with self._transaction(write=False) as transaction:
-            return await transaction.working.load(session_id)
-
-    async def receive(self, messages: Sequence[Resource]) -> int:
-        """Keeps raw messages; returns how many were new."""
-        async with self._transaction(write=True) as transaction:
-            return await transaction.resources.append(messages)
-
-    async def learn(
+    async def ingest(
         self,
         messages: Sequence[Resource | IncomingMessage],
         *,
@@ -167,46 +176,166 @@ class MemoryClient(ForgettingClient):
         Raises:
             InvalidInputError: a message cannot be stored; names it. None was kept.
         """
-        async with self._transaction(write=True) as transaction:
-            new = await receive(transaction, messages, owner=self._owner, entry_type=entry_type)
+        async with self._scope.transaction(write=True) as transaction:
+            new = await receive(
+                transaction, messages, owner=self._scope.caller.owner, entry_type=entry_type
+            )
         self._extract_soon()
         return new
 
-    async def count_learning(self) -> IngestCounts:
-        """How many messages are how far."""
-        async with self._transaction(write=False) as transaction:
-            return await transaction.ingest_states.count()
+    async def retrieve(
+        self,
+        text: FreeText,
+        *,
+        policy: RetrievalPolicy | None = None,
+        is_access: bool = True,
+        **asked: Unpack[SearchArguments],
+    ) -> Retrieval:
+        """What is known for a question, the surest first; nothing where nothing is known.
 
-    async def list_parked(
-        self, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[PendingMessage, ...], str | None]:
-        """Messages that could not be learned from, with the reasons, and the next page's cursor."""
-        async with self._transaction(write=False) as transaction:
-            return await transaction.ingest_states.list_by_state(
-                "parked", limit=limit, cursor=cursor
-            )
+        An entry is found as soon as it is written. What was superseded, has ended or expired and what is
+        archived does not come back, unless it is asked for.
 
-    async def retry_parked(self, lessons: Sequence[PendingMessage]) -> int:
-        """Lets parked messages be learned from again, by the next `IngestMessages`; returns how many.
+        Args:
+            text: The question, 1 to 10,000 characters.
+            policy: The weights; the agent's own without one.
+            is_access: Whether what is found is counted as told (`Entry.access_count`), a little later.
+            **asked: As in `mnestic.memory.retrieval.queries.RetrievalQuery`: `mode`, `limit` (10), `min_score`,
+                `entry_types`, `categories`, `tags`, `subject`, `session_id`, `channel`, `statuses`,
+                `since`, `until`, `as_of`, `asked_at`, `rerank`, `excluded` and `repeats`.
 
-        A signal that an inbox refused is read again, and stays parked if it cannot be kept now either.
+        Raises:
+            InvalidInputError: the question is empty or too long, or the weights or a field cannot be.
         """
-        signals = [(lesson, find_refused(lesson.resource)) for lesson in lessons]
-        async with self._transaction(write=True) as transaction:
-            said = [lesson for lesson, signal in signals if signal is None]
-            retried = await retry_parked(transaction, said, owner=self._owner)
-        for lesson, signal in signals:
-            if signal is None:
-                continue
-            with suppress(InvalidInputError):
-                async with self._transaction(write=True) as transaction:
-                    retried += await retry_signal(transaction, lesson, signal, owner=self._owner)
-        return retried
+        query = retrieval_query(text, asked)
+        found = await search(self._scope, query, policy=policy)
+        if is_access:
+            self._scope.count_accesses(one.entry.id for one in found.results)
+        return found
 
-    async def drop_parked(self, lessons: Sequence[PendingMessage]) -> int:
-        """Gives parked messages up; the raw messages stay."""
-        async with self._transaction(write=True) as transaction:
-            return await transaction.ingest_states.drop(lessons)
+    async def auto_retrieve(
+        self,
+        message: FreeText,
+        channel: str,
+        *,
+        max_tokens: int | None = None,
+        asked_at: datetime | None = None,
+        **select: Unpack[AutoArguments],
+    ) -> AutoRetrieval:
+        """What to put before a message: memories out of all channels, and notes of the vault.
+
+        Never raises because a source is down or slow: that one is named in `skipped`. What is put there is
+        written down (`memory.retrieval_log`).
+
+        Args:
+            message: The message; of one above 10,000 characters the beginning counts.
+            channel: Where it came from; its last 20 messages are told as well.
+            max_tokens: What the block may have; without it, all that was found is told.
+            asked_at: When it came, by the clock of whoever sent it; aware. Now without it.
+            **select: What differs from the agent's settings, as in
+                `mnestic.memory.retrieval.selections.AutoSelection`: `limit`, `min_score`, `notes`, `question`.
+
+        Raises:
+            InvalidInputError: message, channel or a field cannot be.
+        """
+        check_name(channel, what="channel")
+        if max_tokens is not None:
+            token_budget(max_tokens)
+        _check_known(select, _SELECTED, what="selection")
+        if asked_at is not None and asked_at.utcoffset() is None:
+            raise InvalidInputError(what="asked_at", why="has no offset; say in which zone it is")
+        try:
+            chosen = AutoSelection.model_validate({**select, "channel": channel})
+        except ValidationError as error:
+            raise refused("selection", error) from None
+        found = await self._auto.find(
+            self._scope.caller,
+            chosen.question or message,
+            select=chosen,
+            asked_at=asked_at,
+        )
+        told = self._auto.tell(found, max_tokens=max_tokens)
+        self._scope.count_accesses(told.entry_ids)
+        await self._auto.record(
+            lambda: self._scope.transaction(write=True), told.log_entry(message, channel=channel)
+        )
+        return told
+
+    async def context_for_query(
+        self,
+        query: FreeText,
+        *,
+        max_tokens: int = 2000,
+        tiers: Collection[TierName] = TIERS,
+        policy: RetrievalPolicy | None = None,
+        **asked: Unpack[SearchArguments],
+    ) -> Context:
+        """What is known about a question, as one block of at most `max_tokens`, and what was left out.
+
+        Summaries of categories come first, then facts, both of what is so now of whom the question names, then
+        what search finds. A tier that would fill the block leaves room for the next ones.
+
+        Args:
+            query: The question, 1 to 10,000 characters.
+            max_tokens: What the whole block may have, by exact count; with 0 or 1 it is empty.
+            tiers: Which of `summaries`, `facts` and `search` are wanted.
+            policy: The weights of search; the agent's own without one.
+            **asked: As in `mnestic.memory.retrieval.queries.RetrievalQuery`.
+
+        Raises:
+            InvalidInputError: the question, the weights or a field cannot be.
+        """
+        _check_known(tiers, TIERS, what="tiers")
+        check_policy(policy)
+        context = await context_builder(self._scope).for_query(
+            self._scope.caller,
+            retrieval_query(query, asked, repeats=True),  # which the ledger names
+            max_tokens=token_budget(max_tokens),
+            tiers=tiers,
+            policy=policy,
+        )
+        count_told(self._scope, context)
+        return context
+
+    async def preview_forget(self, topic: FreeText) -> TopicForgotten:
+        """What forgetting a topic would remove and what it would leave.
+
+        `items` are the facts, entries and sentences that would go, `token` confirms just these. It changes nothing that
+        anybody reads: entries that have no vector yet get theirs, as ingestion would give them, since they would be
+        missed otherwise. Those of which the model makes none are named in `left`.
+
+        Args:
+            topic: A few words. A text speaks of it that has them all, in whichever form.
+
+        Raises:
+            InvalidInputError: the topic has no words that mean something, or is too long.
+            ModelUnavailableError: the model of the entries' vectors does not answer.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        return await (await topic_forgetting(self._scope, self._reach, topic)).preview(topic)
+
+    async def forget(self, topic: FreeText, *, confirm: str | None = None) -> TopicForgotten:
+        """Has the agent forget a topic, for good: what has its words, and what was shown to be about it.
+
+        Entries, their vectors and messages go, and with them what was learned from them; of summaries,
+        records, sessions and snapshots of jobs that are over the sentences that speak of it. Jobs that run
+        keep what they have in mind, and are named. A message that comes again is not learned from.
+
+        Args:
+            topic: A few words. A text speaks of it that has them all, in whichever form.
+            confirm: The token of `preview_forget`. What has the topic's words goes also where it came
+                since then; of what does not, only the entries that were shown.
+
+        Raises:
+            InvalidInputError: there is no token, or what would go is not what it was given for; the topic
+                has no words that mean something, or is too long.
+            ModelUnavailableError: the model of the entries' vectors does not answer.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        forgetting = await topic_forgetting(self._scope, self._reach, topic)
+        shown = await forgetting.confirmed(topic, confirm)
+        done = await (await forgetting.start(topic, shown)).result()
+        return await forgetting.tell(topic, done, shown=shown)
 
     def export(self) -> AsyncGenerator[ExportLine, None]:
         """All of the agent's memory, line by line, as it is when the first line is taken; `import_lines` reads it back.
@@ -214,7 +343,7 @@ class MemoryClient(ForgettingClient):
         Jobs and what belongs to them are no memory: waits, snapshots, plans and large results of tools. Nor are costs,
         events, the audit log, and what was put before messages.
         """
-        return export_lines(self._caller)
+        return export_lines(self._scope.caller)
 
     async def import_lines(
         self, lines: AsyncIterable[ExportLine] | Iterable[ExportLine], *, source: str = "export"
@@ -232,6 +361,27 @@ class MemoryClient(ForgettingClient):
             InvalidInputError: a line cannot be, and names it; the lines before it were added. Or the export is of a
                 newer version, or cut off.
         """
-        count = await ExportReader(self._caller, source=source).read(lines)
+        count = await ExportReader(self._scope.caller, source=source).read(lines)
         self._extract_soon()
         return count
+
+    async def stats(self) -> MemoryStatistics:
+        """The agent's memory in numbers."""
+        async with self._scope.transaction(write=False) as transaction:
+            return MemoryStatistics(
+                entries=await transaction.entries.count(),
+                learning=await transaction.ingest_states.count(),
+                facts=await transaction.facts.count(),
+            )
+
+    def _extract_soon(self) -> None:
+        """Has what was added learned from, where Temporal is at hand; else a worker sees it (`extraction_poll.py`)."""
+        if self._extraction is not None:
+            self._extraction.start_in_background(self._scope.caller.agent_id)
+
+
+def _check_known(names: Iterable[str], known: Collection[str], *, what: str) -> None:
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        why = f"there is no {', '.join(unknown)}; there are {', '.join(known)}"
+        raise InvalidInputError(what=what, why=why)

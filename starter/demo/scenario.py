@@ -157,7 +157,7 @@ class Demo:
 
     async def _deliver(self, session: ConversationSession) -> None:
         """The outside world: the messages of a session come in."""
-        await self._memory.receive(
+        await self._memory.messages.append(
             [
                 Resource(
                     session_id=session.id,
@@ -204,7 +204,7 @@ class Demo:
         self._tell("A new worker starts.")
         await self._client.wait_for_result(other)
         await self._resume_three_times(session, last=last)
-        state = await self._memory.working_memory(_SESSION)
+        state = await self._memory.working_memory.get(_SESSION)
         self._drift = tuple(state.variables.get("drift", ()))
         self._tell("The snapshot is verified, the memory restored. What changed meanwhile:")
         for change in self._drift:
@@ -227,7 +227,7 @@ class Demo:
     async def _change_a_record(self) -> str:
         """A second job of the same agent learns something about a speaker."""
         name = self._sessions[0].turns[0].speaker
-        known = (await self._memory.get(PEOPLE, name)).value
+        known = (await self._memory.records.get(PEOPLE, name)).value
         plan = Plan(
             name="learn-something",
             nodes=(

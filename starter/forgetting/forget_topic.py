@@ -1,6 +1,6 @@
 """Forgetting a topic: what would go, the workflow that removes it, and what is left.
 
-It stands apart from `ForgettingClient`, which loads it when something is to be forgotten: it needs Temporal.
+It stands apart from the client, which loads it when something is to be forgotten: it needs Temporal.
 """
 
 import uuid
@@ -30,13 +30,13 @@ from mnestic.starter.temporal_connection import TemporalConnection
 
 
 class TopicForgetting:
-    """Has one agent forget. `ForgettingClient` says what each method does and raises."""
+    """Has one agent forget. `MemoryClient` says what each method does and raises."""
 
     def __init__(self, caller: Caller, *, models: QueryModels, reach: TemporalConnection) -> None:
         self._caller, self._models, self._reach = caller, models, reach
 
     async def preview(self, topic: str) -> TopicForgotten:
-        """See `ForgettingClient.preview_forget`."""
+        """See `MemoryClient.preview_forget`."""
         # What is to be forgotten is found whatever the day's budget.
         embedder = self._models.embedder(self._caller, is_budgeted=False)
         meaning = await find_entries_by_meaning(self._caller, topic, embedder=embedder)
@@ -89,7 +89,7 @@ class TopicForgetting:
     async def tell(
         self, topic: str, done: Purged, *, shown: TopicForgotten | None
     ) -> TopicForgotten:
-        """See `ForgettingClient.tell_forgotten`."""
+        """See `ForgettingClient.report`."""
         survey = await self._survey(topic, ())
         stale = tuple(_stale(table) for table in done.stale)
         items = () if shown is None else shown.items

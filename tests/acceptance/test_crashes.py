@@ -159,7 +159,7 @@ class Teller:
         self._killed, self._signalled = asyncio.Event(), 0
 
     async def tell(self) -> Story:
-        await self._client.memory(AGENT).receive([raw(text) for text in TEXTS])
+        await self._client.memory(AGENT).messages.append([raw(text) for text in TEXTS])
         plan = parse_plan(DIARY, source="test")
         job_id = f"job-{self._settings.tenant_id}"
         await self._client.start_job(plan, agent_id=AGENT, session_id=job_id, job_id=job_id)
@@ -339,7 +339,7 @@ async def test_a_job_whose_worker_caches_nothing_loses_and_doubles_nothing(
     activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
     async with senders(settings) as both:
         client: MnesticClient = both.clients[0]
-        await client.memory(AGENT).receive([raw(text) for text in texts])
+        await client.memory(AGENT).messages.append([raw(text) for text in texts])
         await client.start_job(
             parse_plan(DIARY, source="test"), agent_id=AGENT, session_id="job", job_id="job"
         )

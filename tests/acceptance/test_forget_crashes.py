@@ -55,19 +55,19 @@ async def test_a_topic_is_forgotten_whole_though_the_worker_is_killed(
     settings = new_settings(tmp_path / "data")
     async with await MnesticClient.connect(settings) as client:
         memory = client.memory(AGENT)
-        await memory.learn([said(number) for number in range(MESSAGES)])
+        await memory.ingest([said(number) for number in range(MESSAGES)])
         learner = start_worker(settings)
         await (await start_ingest(client, agent_id=AGENT)).result()
         await asyncio.to_thread(learner.stop)
         shown = await memory.preview_forget("Paris")
-        handle = await memory.start_forgetting("Paris", confirm=shown.token)
+        handle = await memory.forgetting.start("Paris", confirm=shown.token)
 
         killed = start_worker(settings, point, str(passing))
         code = await asyncio.to_thread(killed.process.wait, 120)
         worker = start_worker(settings)
         done = await handle.result()
         await asyncio.to_thread(worker.stop)
-        left = await memory.tell_forgotten("Paris", done, shown=shown)
+        left = await memory.forgetting.report("Paris", done, shown=shown)
 
     assert code == -signal.SIGKILL
     assert scan_tables(admin_url, "paris", tenant=settings.tenant_id, agent=AGENT) == {}

@@ -90,7 +90,7 @@ async def test_an_activity_in_go_takes_and_gives_values_of_its_own_types(
         order="o-17",
     )
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert result.results["ping"] is None
     assert result.results["price"] == {"orderId": "o-17", "total": 15, "runtime": "go"}
     assert [call.activity for call in state.tool_calls] == ["go.ping", "go.price"]
@@ -176,7 +176,7 @@ async def test_a_failure_of_go_is_caught_with_its_type(
         if result.results["pay"]["error"]["type"] != "TimeoutError":
             break
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert result.results["pay"] == {"error": error}
     assert state.messages[-1].content == error["type"]
 
@@ -191,7 +191,7 @@ async def test_a_large_result_of_go_is_kept_by_reference(
         """
     )
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     rows = [{"sku": "é😀", "price": 0.1, "count": 2**53}, {"sku": "b", "price": 1e22, "count": 0}]
     whole = canonical_json({"text": "x" * 200_000, "rows": rows})
     held = result.results["read"]

@@ -67,7 +67,7 @@ def admin_url(settings: Settings) -> str:
 
 async def receive(client: MnesticClient, said: list[Resource]) -> None:
     for first in range(0, len(said), AT_ONCE):
-        await client.memory(AGENT).learn(said[first : first + AT_ONCE])
+        await client.memory(AGENT).ingest(said[first : first + AT_ONCE])
 
 
 async def until_step(settings: Settings, step: int) -> None:
@@ -112,7 +112,7 @@ async def test_a_worker_killed_twenty_times_learns_what_one_learns_that_is_left_
         worker = start_worker(killed)
         await ingest.result()
         await asyncio.to_thread(worker.stop)
-        count = await client.memory(AGENT).count_learning()
+        count = await client.memory(AGENT).messages.count()
 
     wanted = await asyncio.to_thread(knowledge, admin_url(alone), alone.tenant_id)
     found = await asyncio.to_thread(knowledge, admin_url(killed), killed.tenant_id)

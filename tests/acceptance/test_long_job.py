@@ -73,7 +73,7 @@ async def test_no_run_of_a_job_of_many_waits_has_a_long_history(client: MnesticC
         await client.resume_job(job_id, payload, request_id=f"r{number}", by="signal")
     result = await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     runs = [run async for run in runs_of(client, job_id)]
     assert [message.content for message in state.messages] == [
         str(number) for number in range(1, WAITS + 1)

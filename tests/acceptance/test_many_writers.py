@@ -53,8 +53,8 @@ async def test_a_hundred_identical_adds_from_four_processes_leave_one_entry(
 ) -> None:
     write("add", 4)
 
-    entries, _ = await memory.list_entries(EntryQuery())
-    count = await memory.count_learning()
+    entries, _ = await memory.entries.list(EntryQuery())
+    count = await memory.messages.count()
     assert [entry.content for entry in entries] == ["Ana collects stamps."]
     assert count.waiting == 1
 
@@ -64,7 +64,7 @@ async def test_eight_processes_that_contradict_each_other_leave_one_fact_and_a_w
 ) -> None:
     write("contradict", 8)
 
-    every, _ = await memory.list_facts(
+    every, _ = await memory.facts.list(
         subject="Ana", predicate="lives_in", statuses=("active", "archived"), limit=1000
     )
     (now,) = [fact for fact in every if fact.status == "active"]

@@ -310,17 +310,17 @@ async def test_learning_goes_on_when_postgres_is_back_and_what_is_sent_again_cha
 
     async with await MnesticClient.connect(settings) as client:
         memory = client.memory(AGENT)
-        new = [await memory.learn(batch) for batch in batches]
+        new = [await memory.ingest(batch) for batch in batches]
         ingest = await start_ingest(client, agent_id=AGENT)
         async with asyncio.timeout(STORY_LIMIT_S):
-            while (await memory.count_learning()).learned == 0:  # noqa: ASYNC110 - the database tells
+            while (await memory.messages.count()).learned == 0:  # noqa: ASYNC110 - the database tells
                 await asyncio.sleep(0.02)
         async with own_servers.without(postgres.NAME, signal.SIGKILL):
             pass
-        left = (await memory.count_learning()).waiting
+        left = (await memory.messages.count()).waiting
         await ingest.result()
         before = await asyncio.to_thread(knowledge, admin_url, settings.tenant_id)
-        again = [await memory.learn(batch) for batch in batches]
+        again = [await memory.ingest(batch) for batch in batches]
         await (await start_ingest(client, agent_id=AGENT)).result()
         after = await asyncio.to_thread(knowledge, admin_url, settings.tenant_id)
 

@@ -106,13 +106,13 @@ def until_waits(upgraded: MnesticClient) -> Callable[[str, int], Awaitable[None]
 
 
 async def _memory_of(client: MnesticClient, job_id: str, session_id: str = "s1") -> WorkingMemory:
-    return await client.memory(f"buyer-{job_id}").working_memory(session_id)
+    return await client.memory(f"buyer-{job_id}").working_memory.get(session_id)
 
 
 async def test_a_job_goes_on_with_its_memory_and_is_told_what_changed(
     upgraded: MnesticClient, until_waits: Any
 ) -> None:
-    await upgraded.memory("buyer-drifted").set("orders", "drifted", {"price": 12})
+    await upgraded.memory("buyer-drifted").records.set("orders", "drifted", {"price": 12})
 
     different = await upgraded.diff_job("drifted")
     receipt = await upgraded.resume_job("drifted", YES, outcome="approved")

@@ -262,10 +262,10 @@ async def test_a_worker_learns_from_what_was_added_without_temporal(
         await memory.add("I live in Ghent.", speaker="Mara")
         worker = processes.start(sys.executable, root / "worker.py", env=environment)
         async with asyncio.timeout(LIMIT_S):
-            while await memory.count_learning() != IngestCounts(learned=1):
+            while await memory.messages.count() != IngestCounts(learned=1):
                 assert worker.process.poll() is None, worker.err
                 await asyncio.sleep(0.05)
-        facts, _ = await memory.list_facts()
+        facts, _ = await memory.facts.list()
         await asyncio.to_thread(worker.stop)
 
     assert [(fact.subject, fact.object) for fact in facts] == [("Mara", "Ghent")]

@@ -58,7 +58,7 @@ class Year:
             if self._disturbed and week % TENTH == 0:
                 await self._replace_worker(week)
             if week % 3 == 0:
-                await self._client.memory(AGENT).set("world", "season", f"of week {week}")
+                await self._client.memory(AGENT).records.set("world", "season", f"of week {week}")
             if is_missed(week):
                 await self._skip(timedelta(days=7, hours=1))
             else:
@@ -70,9 +70,9 @@ class Year:
     async def memory(self) -> dict[str, Any]:
         """What the year has left, without what a clock or chance decides."""
         ada = self._client.memory(AGENT)
-        state = await ada.working_memory(SESSION)
-        records, _ = await ada.list_records(limit=500)
-        episodes, _ = await ada.list_episodes(limit=500)
+        state = await ada.working_memory.get(SESSION)
+        records, _ = await ada.records.list(limit=500)
+        episodes, _ = await ada.episodes.list(limit=500)
         return {
             "kept": await self._senders.kept(),
             "messages": [(each.role, each.content) for each in state.messages],

@@ -18,7 +18,7 @@ async def add(memory: MemoryClient, _name: str) -> None:
 
 
 async def contradict(memory: MemoryClient, name: str) -> None:
-    await memory.add_fact("Ana", "lives_in", name)
+    await memory.facts.add("Ana", "lives_in", name)
 
 
 WRITES: dict[str, Callable[[MemoryClient, str], Awaitable[None]]] = {

@@ -114,7 +114,7 @@ class Steps:
 
 
 async def parked(ada: MemoryClient) -> dict[str, str | None]:
-    lessons, _ = await ada.list_parked()
+    lessons, _ = await ada.parked.list()
     return {lesson.resource.source_id: lesson.reason for lesson in lessons}
 
 

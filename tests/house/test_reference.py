@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import pages
+from docs.generate import PARTS, pages
+from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.settings import Settings, environment_name
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
@@ -27,3 +28,10 @@ def test_all_settings_and_commands_are_there() -> None:
     assert all(f"| `{environment_name(name)}` |" in settings for name in Settings.model_fields)
     for command in ("mnestic up", "mnestic job resume", "mnestic memory facts history"):
         assert f"## `{command}`" in commands
+
+
+def test_all_parts_of_a_memory_are_there() -> None:
+    methods = pages()["python.md"]
+
+    assert set(PARTS.values()) == set(ClientPart.__subclasses__())
+    assert all(f"### {path}." in methods for path in PARTS)

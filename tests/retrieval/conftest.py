@@ -54,10 +54,10 @@ class World:
         for item in items:
             memory = self.memory_of(item)
             if "set" in item:
-                await memory.change_settings(**item["set"])
+                await memory.settings.change(**item["set"])
                 continue
             if "text" in item:
-                await memory.learn([_message(item)])
+                await memory.ingest([_message(item)])
             elif "add" in item:
                 await _add(memory, item)
             else:
@@ -123,24 +123,24 @@ async def _add(memory: MemoryClient, item: Item) -> None:
 
 async def _change(memory: MemoryClient, item: Item) -> None:
     if "archive" in item:
-        await memory.change_entry(await _entry(memory, item["archive"]), status="archived")
+        await memory.entries.change(await _entry(memory, item["archive"]), status="archived")
     elif "change" in item:
         entry_id = await _entry(memory, item["change"])
-        await memory.change_entry(entry_id, content=item["content"])
+        await memory.entries.change(entry_id, content=item["content"])
     elif "remove" in item:
-        await memory.remove_entry(await _entry(memory, item["remove"]), facts=True)
+        await memory.entries.remove(await _entry(memory, item["remove"]), facts=True)
     elif "fact" in item:
         subject, predicate, value = item["fact"]
-        await memory.add_fact(subject, predicate, value, valid_from=item.get("valid_from"))
+        await memory.facts.add(subject, predicate, value, valid_from=item.get("valid_from"))
     else:
         subject, predicate, value = item["delete_fact"]
-        facts, _ = await memory.list_facts(subject=subject, predicate=predicate)
+        facts, _ = await memory.facts.list(subject=subject, predicate=predicate)
         (fact,) = [each for each in facts if each.object == value]
-        await memory.delete_fact(fact.id)
+        await memory.facts.delete(fact.id)
 
 
 async def _entry(memory: MemoryClient, name: str) -> str:
     asked = EntryQuery(statuses=("active", "archived"), expired=True)
-    entries, _ = await memory.list_entries(asked, limit=1000)
+    entries, _ = await memory.entries.list(asked, limit=1000)
     (entry_id,) = [entry.id for entry in entries if entry.source_id == name]
     return entry_id

@@ -149,17 +149,17 @@ async def test_whatever_another_process_writes_the_answer_is_worked_out_anew(
     if change == "add":
         await there.add("When the ferry leaves, the bell rings.")
     elif change == "change":
-        await there.change_entry(ferry, content="The ferry to Texel leaves at noon.")
+        await there.entries.change(ferry, content="The ferry to Texel leaves at noon.")
     elif change == "tag":
-        await there.change_entry(ferry, tags=["pier"])
+        await there.entries.change(ferry, tags=["pier"])
     elif change == "archive":
-        await there.change_entry(ferry, status="archived")
+        await there.entries.change(ferry, status="archived")
     elif change == "remove":
-        await there.remove_entry(ferry)
+        await there.entries.remove(ferry)
     elif change == "fact":
-        await there.add_fact("Mara", "lives_in", "Ghent")
+        await there.facts.add("Mara", "lives_in", "Ghent")
     else:
-        await there.change_settings(retrieval_policy={"min_score": 1.0})
+        await there.settings.change(retrieval_policy={"min_score": 1.0})
     after = await here.retrieve(QUESTION, **ASKED)
 
     assert hits(memory) == (0, 2)
@@ -173,7 +173,7 @@ async def test_an_answer_ends_with_the_first_entry_or_fact_that_ends_by_time(
     await fill(bea)
     end = datetime.now(UTC) + timedelta(seconds=2)
     await here.add("The ferry leaves from pier four today.", expires_at=end)
-    await bea.add_fact("Mara", "works_at", "the ferry", valid_to=end)
+    await bea.facts.add("Mara", "works_at", "the ferry", valid_to=end)
     before = [await one.retrieve(QUESTION, **ASKED) for one in (here, here, bea, bea)]
     counted = hits(memory)
 

@@ -81,7 +81,7 @@ async def test_messages_that_were_heard_are_found_however_many_wait_for_a_vector
         for number, text in enumerate([first, *more])
     ]
 
-    await memory.learn(heard)
+    await memory.ingest(heard)
 
     assert len(heard) > 400
     assert await not_found(memory, first) == []
@@ -99,7 +99,7 @@ async def test_what_was_changed_is_found_by_what_it_says_now(
         await memory.add(text)
     await (await start_ingest(client, agent_id="ada")).result()
 
-    await memory.change_entry(entry_id, content=after)
+    await memory.entries.change(entry_id, content=after)
 
     assert await not_found(memory, after) == []
     assert await not_found(memory, before) == list(MODES)
@@ -110,7 +110,7 @@ async def test_what_was_removed_is_found_no_more(client: MnesticClient) -> None:
     said = texts()[:20]
     added = [await memory.add(text) for text in said]
 
-    await memory.remove_entry(added[0].id)
+    await memory.entries.remove(added[0].id)
 
     assert await not_found(memory, said[0]) == list(MODES)
     assert await not_found(memory, said[1]) == []

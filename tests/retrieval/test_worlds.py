@@ -97,7 +97,7 @@ async def within_budget(memory: MemoryClient, case: dict[str, Any]) -> list[str]
     left_out = {part.name for part in told.dropped if part.why}
     untold = {part.name for part in whole.kept} - {part.name for part in told.kept} - left_out
     assert not untold, case["ask"]
-    return [(await memory.get_entry(part.name)).source_id or "" for part in told.kept]
+    return [(await memory.entries.get(part.name)).source_id or "" for part in told.kept]
 
 
 def faults(case: dict[str, Any], found: list[str]) -> Iterator[tuple[str, Any]]:

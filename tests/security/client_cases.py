@@ -53,8 +53,8 @@ WITHOUT_TENANT = {
 
 # Cases of which the agents of a tenant do know, and why.
 SHARED_BY_AGENTS = {
-    "set": "an operation's key is the tenant's: whoever uses one that another agent used is refused",
-    "tell_forgotten": "plans are the tenant's: those that speak of a topic are named",
+    "records.set": "an operation's key is the tenant's: whoever uses one that another agent used is refused",
+    "forgetting.report": "plans are the tenant's: those that speak of a topic are named",
 }
 
 
@@ -91,7 +91,7 @@ async def forked(client: MnesticClient, known: Known) -> str:
 async def changed(memory: MemoryClient, known: Known) -> Any:
     """An entry of one's own, put below one that is not."""
     own = await memory.add("Mine.")
-    return await memory.change_entry(own.id, parent=known.entry.id)
+    return await memory.entries.change(own.id, parent=known.entry.id)
 
 
 CLIENT_CASES: Mapping[str, Case] = {
@@ -133,76 +133,78 @@ CLIENT_CASES: Mapping[str, Case] = {
     "wait_for_result": lambda c, k: c.wait_for_result(k.finished),
     "job_link": lambda c, k: given(c.job_link(k.job)),
     "costs": lambda c, k: c.costs(since=NOON, until=NOON + timedelta(days=999), agent_id=AGENT),  # noqa: ARG005
-    "memory": lambda c, k: c.memory(AGENT).get("secrets", "place"),  # noqa: ARG005
+    "memory": lambda c, k: c.memory(AGENT).records.get("secrets", "place"),  # noqa: ARG005
     "inbox": lambda c, k: c.inbox(AGENT).status(),  # noqa: ARG005
     "predicates": lambda c, k: c.predicates().list(),  # noqa: ARG005
     "cache_counts": lambda c, k: given(type(c.cache_counts()).__name__),  # noqa: ARG005 - of the process
 }
 MEMORY_CASES: Mapping[str, Case] = {
-    "get": lambda m, k: m.get("secrets", "place"),  # noqa: ARG005
-    "set": lambda m, k: m.set("secrets", "place", 1, operation_key=k.operation),
-    "set at a version": lambda m, k: m.set("secrets", "place", 1, expected_version=1),  # noqa: ARG005
-    "delete": lambda m, k: m.delete("secrets", "place", expected_version=1),  # noqa: ARG005
-    "list_records": lambda m, k: m.list_records(cursor=k.cursors["records"]),
-    "list_records of all": lambda m, k: m.list_records("secrets"),  # noqa: ARG005
-    "list_episodes": lambda m, k: m.list_episodes(cursor=k.cursors["episodes"]),
-    "list_episodes of a session": lambda m, k: m.list_episodes(session_id=SESSION),  # noqa: ARG005
-    "working_memory": lambda m, k: m.working_memory(SESSION),  # noqa: ARG005
-    "receive": lambda m, k: m.receive([message()]),  # noqa: ARG005
-    "learn": lambda m, k: m.learn(
+    "records.get": lambda m, k: m.records.get("secrets", "place"),  # noqa: ARG005
+    "records.set": lambda m, k: m.records.set("secrets", "place", 1, operation_key=k.operation),
+    "records.set at a version": lambda m, k: m.records.set(  # noqa: ARG005
+        "secrets", "place", 1, expected_version=1
+    ),
+    "records.delete": lambda m, k: m.records.delete("secrets", "place", expected_version=1),  # noqa: ARG005
+    "records.list": lambda m, k: m.records.list(cursor=k.cursors["records"]),
+    "records.list of all": lambda m, k: m.records.list("secrets"),  # noqa: ARG005
+    "episodes.list": lambda m, k: m.episodes.list(cursor=k.cursors["episodes"]),
+    "episodes.list of a session": lambda m, k: m.episodes.list(session_id=SESSION),  # noqa: ARG005
+    "working_memory.get": lambda m, k: m.working_memory.get(SESSION),  # noqa: ARG005
+    "messages.append": lambda m, k: m.messages.append([message()]),  # noqa: ARG005
+    "ingest": lambda m, k: m.ingest(
         [IncomingMessage(resource=message(), corrects=k.entry.source_id)]
     ),
-    "count_learning": lambda m, k: m.count_learning(),  # noqa: ARG005
-    "list_parked": lambda m, k: m.list_parked(),  # noqa: ARG005
-    "retry_parked": lambda m, k: m.retry_parked(k.lessons),
-    "drop_parked": lambda m, k: m.drop_parked(k.lessons),
+    "messages.count": lambda m, k: m.messages.count(),  # noqa: ARG005
+    "parked.list": lambda m, k: m.parked.list(),  # noqa: ARG005
+    "parked.retry": lambda m, k: m.parked.retry(k.lessons),
+    "parked.drop": lambda m, k: m.parked.drop(k.lessons),
     "export": lambda m, k: exported(m),  # noqa: ARG005
     "import_lines": lambda m, k: imported(m, k.claims),
     "preview_forget": lambda m, k: m.preview_forget(TOPIC),  # noqa: ARG005
     "forget": lambda m, k: m.forget(TOPIC, confirm=k.token),
     "forget what is one's own": lambda m, k: forgotten(m),  # noqa: ARG005
-    "start_forgetting": lambda m, k: m.start_forgetting(TOPIC, confirm=k.token),
-    "tell_forgotten": lambda m, k: m.tell_forgotten(SECRET, k.purged),
+    "forgetting.start": lambda m, k: m.forgetting.start(TOPIC, confirm=k.token),
+    "forgetting.report": lambda m, k: m.forgetting.report(SECRET, k.purged),
     "auto_retrieve": lambda m, k: m.auto_retrieve(QUESTION, "chat"),  # noqa: ARG005
     "context_for_query": lambda m, k: m.context_for_query(QUESTION),  # noqa: ARG005
-    "conversation_context": lambda m, k: m.conversation_context(SESSION),  # noqa: ARG005
-    "learning_context": lambda m, k: m.learning_context(SECRET),  # noqa: ARG005
-    "historical_context": lambda m, k: m.historical_context("Mara"),  # noqa: ARG005
-    "conversation_history": lambda m, k: m.conversation_history(
+    "contexts.conversation": lambda m, k: m.contexts.conversation(SESSION),  # noqa: ARG005
+    "contexts.learning": lambda m, k: m.contexts.learning(SECRET),  # noqa: ARG005
+    "contexts.historical": lambda m, k: m.contexts.historical("Mara"),  # noqa: ARG005
+    "contexts.list_messages": lambda m, k: m.contexts.list_messages(
         SESSION, cursor=k.cursors["entries"]
     ),
-    "learning_patterns": lambda m, k: m.learning_patterns(),  # noqa: ARG005
+    "contexts.list_patterns": lambda m, k: m.contexts.list_patterns(),  # noqa: ARG005
     "retrieve": lambda m, k: m.retrieve(QUESTION),  # noqa: ARG005
     "retrieve in a session": lambda m, k: m.retrieve(QUESTION, session_id=k.entry.session_id),
-    "settings": lambda m, k: m.settings(),  # noqa: ARG005
-    "change_settings": lambda m, k: m.change_settings(auto_retrieve_min_score=0.5),  # noqa: ARG005
-    "reset_settings": lambda m, k: m.reset_settings("auto_retrieve_max_results"),  # noqa: ARG005
-    "list_retrievals": lambda m, k: m.list_retrievals(cursor=k.cursors["retrievals"]),
+    "settings.get": lambda m, k: m.settings.get(),  # noqa: ARG005
+    "settings.change": lambda m, k: m.settings.change(auto_retrieve_min_score=0.5),  # noqa: ARG005
+    "settings.reset": lambda m, k: m.settings.reset("auto_retrieve_max_results"),  # noqa: ARG005
+    "retrieval_log.list": lambda m, k: m.retrieval_log.list(cursor=k.cursors["retrievals"]),
     "add": lambda m, k: m.add("Mine.", parent=k.entry.id),
     "add where one is": lambda m, k: m.add("Mine.", session_id=SESSION, source_id=FIRST),  # noqa: ARG005
-    "get_entry": lambda m, k: m.get_entry(k.entry.id),
-    "find_entry_ids": lambda m, k: m.find_entry_ids(k.entry.id[:8]),
-    "find_fact_ids": lambda m, k: m.find_fact_ids(k.fact.id[:8]),
-    "list_entries": lambda m, k: m.list_entries(EntryQuery(), cursor=k.cursors["entries"]),
-    "list_entries below": lambda m, k: m.list_entries(EntryQuery(parent=k.entry.id)),
-    "find_lesson": lambda m, k: m.find_lesson(k.entry),
-    "list_facts_from": lambda m, k: m.list_facts_from(k.entry),
-    "change_entry": lambda m, k: m.change_entry(k.entry.id, content="Mine."),
-    "change_entry of one's own": changed,
-    "remove_entry": lambda m, k: m.remove_entry(k.entry.id, facts=True),
+    "entries.get": lambda m, k: m.entries.get(k.entry.id),
+    "entries.find_ids": lambda m, k: m.entries.find_ids(k.entry.id[:8]),
+    "facts.find_ids": lambda m, k: m.facts.find_ids(k.fact.id[:8]),
+    "entries.list": lambda m, k: m.entries.list(EntryQuery(), cursor=k.cursors["entries"]),
+    "entries.list below": lambda m, k: m.entries.list(EntryQuery(parent=k.entry.id)),
+    "entries.find_message": lambda m, k: m.entries.find_message(k.entry),
+    "entries.list_facts": lambda m, k: m.entries.list_facts(k.entry),
+    "entries.change": lambda m, k: m.entries.change(k.entry.id, content="Mine."),
+    "entries.change of one's own": changed,
+    "entries.remove": lambda m, k: m.entries.remove(k.entry.id, facts=True),
     "stats": lambda m, k: m.stats(),  # noqa: ARG005
-    "list_facts": lambda m, k: m.list_facts(subject="Mara", cursor=k.cursors["facts"]),
-    "now": lambda m, k: m.now(),  # noqa: ARG005
-    "fact_history": lambda m, k: m.fact_history("Mara", "lives_in"),  # noqa: ARG005
-    "world": lambda m, k: m.world("Mara"),  # noqa: ARG005
-    "add_fact": lambda m, k: m.add_fact("Mara", "lives_in", "Umea"),  # noqa: ARG005
-    "delete_fact": lambda m, k: m.delete_fact(k.fact.id),
-    "reactivate_fact": lambda m, k: m.reactivate_fact(k.fact.id),
-    "why_fact": lambda m, k: m.why_fact(k.fact.id),
-    "find_words": lambda m, k: m.find_words(k.claims),
-    "list_signals": lambda m, k: m.list_signals(after=k.signal),
-    "list_signals of all": lambda m, k: m.list_signals(),  # noqa: ARG005
-    "trim_signals": lambda m, k: m.trim_signals(datetime.now(UTC)),  # noqa: ARG005
+    "facts.list": lambda m, k: m.facts.list(subject="Mara", cursor=k.cursors["facts"]),
+    "facts.now": lambda m, k: m.facts.now(),  # noqa: ARG005
+    "facts.history": lambda m, k: m.facts.history("Mara", "lives_in"),  # noqa: ARG005
+    "facts.world": lambda m, k: m.facts.world("Mara"),  # noqa: ARG005
+    "facts.add": lambda m, k: m.facts.add("Mara", "lives_in", "Umea"),  # noqa: ARG005
+    "facts.delete": lambda m, k: m.facts.delete(k.fact.id),
+    "facts.reactivate": lambda m, k: m.facts.reactivate(k.fact.id),
+    "facts.why": lambda m, k: m.facts.why(k.fact.id),
+    "facts.quotes": lambda m, k: m.facts.quotes(k.claims),
+    "events.list": lambda m, k: m.events.list(after=k.signal),
+    "events.list of all": lambda m, k: m.events.list(),  # noqa: ARG005
+    "events.trim": lambda m, k: m.events.trim(datetime.now(UTC)),  # noqa: ARG005
 }
 INBOX_CASES: Mapping[str, Case] = {
     "interaction": lambda i, k: i.interaction(

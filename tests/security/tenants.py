@@ -228,15 +228,15 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
     settings = settings.model_copy(update={"obsidian_vault": vault})
     async with await MnesticClient.connect(settings) as client, running_worker(client):
         memory = client.memory(AGENT)
-        await memory.set("secrets", "place", {"name": SECRET}, operation_key="their-write")
+        await memory.records.set("secrets", "place", {"name": SECRET}, operation_key="their-write")
         await memory.add(
             f"I live in {SECRET}.", speaker="Mara", session_id=SESSION, source_id=FIRST
         )
         await memory.add(f"The lake of {SECRET} is cold.", tags=["lake"], source_id="v2")
         await memory.add("Project Falcon starts in August.", source_id="v3")
-        await memory.add_fact("Mara", "lives_in", SECRET)
-        await memory.add_fact("Mara", "visits", f"{SECRET} fair")
-        await memory.change_settings(auto_retrieve_max_results=7)
+        await memory.facts.add("Mara", "lives_in", SECRET)
+        await memory.facts.add("Mara", "visits", f"{SECRET} fair")
+        await memory.settings.change(auto_retrieve_max_results=7)
         await client.predicates().set("attends", cardinality="single", category="events")
         await client.inbox(AGENT).interaction(f"I work in {SECRET}.", speaker="Mara")
         await _send_what_is_refused(client)
@@ -246,7 +246,7 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
         waiting = await _waiting_job(client, session_id="s2")
         await memory.auto_retrieve(QUESTION, "chat")
         shown = await memory.preview_forget("project falcon")
-        forgetting = await memory.start_forgetting("project falcon", confirm=shown.token)
+        forgetting = await memory.forgetting.start("project falcon", confirm=shown.token)
         purged = await forgetting.result()
         known = await _known(client, waiting=waiting, finished=finished, purged=purged)
     rows = rows_of(admin_url, settings.tenant_id)
@@ -339,9 +339,9 @@ async def _send_what_is_refused(client: MnesticClient) -> None:
 
 async def _until_parked(memory: MemoryClient) -> None:
     async with asyncio.timeout(30):
-        while not (await memory.list_parked())[0]:  # noqa: ASYNC110 - nobody tells
+        while not (await memory.parked.list())[0]:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.05)
-        while (await memory.count_learning()).waiting:  # noqa: ASYNC110 - nobody tells
+        while (await memory.messages.count()).waiting:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.05)
 
 
@@ -368,14 +368,14 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
     assert isinstance(receipt, ResumeReceipt)
     _, jobs = await client.list_jobs(limit=1)
     agents = encode_cursor("a")  # of a list that would begin with theirs
-    _, records = await memory.list_records(limit=1)
-    _, episodes = await memory.list_episodes(limit=1)
-    _, of_entries = await memory.list_entries(EntryQuery(), limit=1)
-    _, retrievals = await memory.list_retrievals(limit=1)
-    facts, of_facts = await memory.list_facts(limit=1)
-    lessons, _ = await memory.list_parked()
-    claims = [claim for fact in facts for claim in (await memory.why_fact(fact.id))[1]]
-    said = (await memory.list_entries(EntryQuery(session_id=SESSION)))[0][-1]
+    _, records = await memory.records.list(limit=1)
+    _, episodes = await memory.episodes.list(limit=1)
+    _, of_entries = await memory.entries.list(EntryQuery(), limit=1)
+    _, retrievals = await memory.retrieval_log.list(limit=1)
+    facts, of_facts = await memory.facts.list(limit=1)
+    lessons, _ = await memory.parked.list()
+    claims = [claim for fact in facts for claim in (await memory.facts.why(fact.id))[1]]
+    said = (await memory.entries.list(EntryQuery(session_id=SESSION)))[0][-1]
     result = wait.context.payload_results["hear"]
     assert find_reference(result) is not None
     return Known(
@@ -393,7 +393,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
         lessons=lessons,
         purged=purged,
         token=str((await memory.preview_forget(TOPIC)).token),
-        signal=(await memory.list_signals())[-1].number,
+        signal=(await memory.events.list())[-1].number,
         cursors={
             "agents": agents,
             "jobs": jobs,

@@ -20,10 +20,23 @@ from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.inbox import MessageSignal, Statement, ToolOutput
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.agent_settings import SettingsClient
+from mnestic.starter.client.client_scope import ClientPart
+from mnestic.starter.client.contexts import ContextClient
+from mnestic.starter.client.entries import EntryClient
+from mnestic.starter.client.episodes import EpisodeClient
+from mnestic.starter.client.events import EventClient
+from mnestic.starter.client.facts import FactClient
+from mnestic.starter.client.forgetting import ForgettingClient
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.messages import MessageClient
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.client.parked import ParkedClient
 from mnestic.starter.client.predicates import PredicateClient
+from mnestic.starter.client.records import RecordClient
+from mnestic.starter.client.retrieval_log import RetrievalLogClient
+from mnestic.starter.client.working_memory import WorkingMemoryClient
 from mnestic.starter.jobs.plans import parse_plan
 
 BAD = {"empty": "", "surrogate": "\ud800", "nul": "a\x00b", "3 MB": "x" * 3_000_000}
@@ -46,50 +59,74 @@ QUERY_MORE = ("subject", "session_id", "channel", "tags", "entry_types", "mode",
 CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     MemoryClient: {
         "add": {"content": "Tea is hot."},
-        "add_fact": {"subject": "Mara", "predicate": "likes", "value": "tea"},
         "auto_retrieve": {"message": "Tea?", "channel": "c"},
-        "change_entry": {"entry_id": "e"},
-        "change_settings": {},
         "context_for_query": {"query": "Tea?"},
-        "conversation_context": {"session_id": "s"},
-        "conversation_history": {},
-        "delete": {"namespace": "n", "key": "k"},
-        "delete_fact": {"fact_id": "f"},
-        "drop_parked": {"lessons": ()},
-        "fact_history": {"subject": "Mara", "predicate": "likes"},
-        "find_lesson": {"entry": ENTRY},
-        "find_words": {"claims": (CLAIM,)},
-        "find_entry_ids": {"entry_id": "e"},
-        "find_fact_ids": {"fact_id": "f"},
         "forget": {"topic": "Paris"},
-        "get": {"namespace": "n", "key": "k"},
-        "get_entry": {"entry_id": "e"},
-        "historical_context": {"subject": "Mara"},
         "import_lines": {"lines": (HEADER, EndLine(lines=1))},
-        "learn": {"messages": (MESSAGE,)},
-        "learning_context": {"topic": "tea"},
-        "learning_patterns": {"topic": "tea"},
-        "list_entries": {"query": EntryQuery()},
-        "list_episodes": {},
-        "list_facts": {},
-        "list_facts_from": {"entry": ENTRY},
-        "list_parked": {},
-        "list_records": {},
-        "list_retrievals": {},
-        "list_signals": {},
-        "reactivate_fact": {"fact_id": "f"},
-        "receive": {"messages": (MESSAGE,)},
-        "remove_entry": {"entry_id": "e"},
-        "reset_settings": {},
+        "ingest": {"messages": (MESSAGE,)},
         "retrieve": {"text": "Tea?"},
-        "retry_parked": {"lessons": ()},
-        "set": {"namespace": "n", "key": "k", "value": 1},
         "preview_forget": {"topic": "Paris"},
-        "start_forgetting": {"topic": "Paris"},
-        "tell_forgotten": {"topic": "Paris", "done": Purged()},
-        "why_fact": {"fact_id": "f"},
-        "working_memory": {"session_id": "s"},
+    },
+    FactClient: {
+        "add": {"subject": "Mara", "predicate": "likes", "value": "tea"},
+        "delete": {"fact_id": "f"},
+        "history": {"subject": "Mara", "predicate": "likes"},
+        "quotes": {"claims": (CLAIM,)},
+        "find_ids": {"fact_id": "f"},
+        "list": {},
+        "reactivate": {"fact_id": "f"},
+        "why": {"fact_id": "f"},
         "world": {"subject": "Mara"},
+    },
+    EntryClient: {
+        "change": {"entry_id": "e"},
+        "find_message": {"entry": ENTRY},
+        "find_ids": {"entry_id": "e"},
+        "get": {"entry_id": "e"},
+        "list": {"query": EntryQuery()},
+        "list_facts": {"entry": ENTRY},
+        "remove": {"entry_id": "e"},
+    },
+    SettingsClient: {
+        "change": {},
+        "reset": {},
+    },
+    ContextClient: {
+        "conversation": {"session_id": "s"},
+        "list_messages": {},
+        "historical": {"subject": "Mara"},
+        "learning": {"topic": "tea"},
+        "list_patterns": {"topic": "tea"},
+    },
+    RecordClient: {
+        "delete": {"namespace": "n", "key": "k"},
+        "get": {"namespace": "n", "key": "k"},
+        "list": {},
+        "set": {"namespace": "n", "key": "k", "value": 1},
+    },
+    ParkedClient: {
+        "drop": {"lessons": ()},
+        "list": {},
+        "retry": {"lessons": ()},
+    },
+    EpisodeClient: {
+        "list": {},
+    },
+    RetrievalLogClient: {
+        "list": {},
+    },
+    EventClient: {
+        "list": {},
+    },
+    MessageClient: {
+        "append": {"messages": (MESSAGE,)},
+    },
+    ForgettingClient: {
+        "start": {"topic": "Paris"},
+        "report": {"topic": "Paris", "done": Purged()},
+    },
+    WorkingMemoryClient: {
+        "get": {"session_id": "s"},
     },
     MnesticClient: {
         "cancel_job": JOB,
@@ -123,13 +160,13 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     PredicateClient: {"set": {"name": "likes"}},
 }
 # The names that `**more` stands for.
-MORE: Mapping[str, tuple[str, ...]] = {
-    "add": ("tags", "aliases", "speaker", "session_id", "channel"),
-    "auto_retrieve": ("question",),
-    "change_entry": ("content", "subjects", "tags", "aliases", "parent", "status"),
-    "change_settings": ("language", "timezone", "obsidian_context_notes"),
-    "context_for_query": QUERY_MORE,
-    "retrieve": QUERY_MORE,
+MORE: Mapping[tuple[type, str], tuple[str, ...]] = {
+    (MemoryClient, "add"): ("tags", "aliases", "speaker", "session_id", "channel"),
+    (MemoryClient, "auto_retrieve"): ("question",),
+    (EntryClient, "change"): ("content", "subjects", "tags", "aliases", "parent", "status"),
+    (SettingsClient, "change"): ("language", "timezone", "obsidian_context_notes"),
+    (MemoryClient, "context_for_query"): QUERY_MORE,
+    (MemoryClient, "retrieve"): QUERY_MORE,
 }
 MADE: Mapping[type, BaseModel] = {
     Entry: ENTRY,
@@ -196,7 +233,7 @@ def cases(of: type, name: str) -> Iterator[tuple[str, Any]]:
         if parameter.name == "self":
             continue
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            for more in MORE[name]:
+            for more in MORE[of, name]:
                 yield more, lambda text: text
                 yield more, lambda text: (text,)
         elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -228,9 +265,15 @@ async def call(target: Any, name: str, arguments: Mapping[str, Any], *rest: Any)
             await done
 
 
+def parts_of(memory: MemoryClient) -> list[ClientPart]:
+    return [part for part in vars(memory).values() if isinstance(part, ClientPart)]
+
+
 def target_of(client: MnesticClient, of: type) -> Any:
+    memory = client.memory("ada")
     return {
-        MemoryClient: client.memory("ada"),
+        **{type(part): part for part in parts_of(memory)},
+        MemoryClient: memory,
         MnesticClient: client,
         InboxClient: client.inbox("ada"),
         PredicateClient: client.predicates(),
@@ -242,6 +285,12 @@ def test_every_method_that_takes_a_text_has_a_case(of: type) -> None:
     taking = {name for name, function in public(of) if has_text(function)}
 
     assert taking - CALLS[of].keys() == set()
+
+
+async def test_every_part_of_a_memory_is_enumerated(client: MnesticClient) -> None:
+    parts = {type(part) for part in parts_of(client.memory("ada"))}
+
+    assert parts == {of for of in CALLS if issubclass(of, ClientPart)}
 
 
 async def outcome(target: Any, name: str, arguments: Mapping[str, Any], *rest: Any) -> str:
@@ -283,7 +332,7 @@ async def test_the_error_names_the_parameter_and_what_is_wrong(client: MnesticCl
         ("x" * 3_000_000, "3000000 characters"),
     ):
         with pytest.raises(InvalidInputError, match=f"entry_id.*{why}"):
-            await memory.change_entry(text, tags=["a"])
+            await memory.entries.change(text, tags=["a"])
     with pytest.raises(InvalidInputError, match=r"tags\.1.*NUL"):
         await memory.add("Tea.", tags=["a", "b\x00"])
 
@@ -291,22 +340,22 @@ async def test_the_error_names_the_parameter_and_what_is_wrong(client: MnesticCl
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda m: m.reset_settings(["language"]), "names: is a list; give a text"),
-        (lambda m: m.reset_settings("languag"), "languag: is not known"),
-        (lambda m: m.reset_settings(None), "names: is a NoneType; give a text"),
-        (lambda m: m.change_settings(nonsense=3), "nonsense: is not known"),
-        (lambda m: m.get(["n"], "k"), "namespace: is a list; give a text"),
-        (lambda m: m.get_entry(3), "entry_id: is a int; give a text"),
+        (lambda m: m.settings.reset(["language"]), "names: is a list; give a text"),
+        (lambda m: m.settings.reset("languag"), "languag: is not known"),
+        (lambda m: m.settings.reset(None), "names: is a NoneType; give a text"),
+        (lambda m: m.settings.change(nonsense=3), "nonsense: is not known"),
+        (lambda m: m.records.get(["n"], "k"), "namespace: is a list; give a text"),
+        (lambda m: m.entries.get(3), "entry_id: is a int; give a text"),
         (lambda m: m.retrieve(3), "text: is a int; give a text"),
         (lambda m: m.retrieve("Tea?", limt=3), "limt: is not known"),
         (lambda m: m.add("Tea.", entry_typ="insight"), "entry_typ: is not known"),
         (lambda m: m.add("Tea.", entry_type="nonsense"), "no nonsense; there are interaction"),
-        (lambda m: m.change_entry("e", nonsense=1), "nonsense: is not known"),
+        (lambda m: m.entries.change("e", nonsense=1), "nonsense: is not known"),
         (lambda m: m.auto_retrieve("Tea?", "c", nonsense=1), "there is no nonsense"),
         (lambda m: m.context_for_query("Tea?", tiers=["nonsense"]), "no nonsense; there are summ"),
-        (lambda m: m.list_facts(statuses=["nonsense"]), "no nonsense; there are active"),
-        (lambda m: m.list_signals(kinds=["nonsense"]), "there is no nonsense; there are "),
-        (lambda m: m.world(["Mara"]), "subject: is a list; give a text"),
+        (lambda m: m.facts.list(statuses=["nonsense"]), "no nonsense; there are active"),
+        (lambda m: m.events.list(kinds=["nonsense"]), "there is no nonsense; there are "),
+        (lambda m: m.facts.world(["Mara"]), "subject: is a list; give a text"),
     ],
 )
 async def test_a_name_that_is_none_is_an_error_of_ours(

@@ -217,7 +217,7 @@ async def test_learning_goes_on_whatever_it_is_sent(
         content="I live in Utrecht.",
         at=datetime(2026, 3, 2, 12, tzinfo=UTC),
     )
-    await client.memory("ada").learn([said])
+    await client.memory("ada").ingest([said])
     handle = await start_ingest(client, agent_id="ada")
     stranger = Stranger(client, handle.id)
     await asyncio.gather(*(stranger.signal("more", payloads) for payloads in ANY.values()))
@@ -231,7 +231,7 @@ async def test_learning_goes_on_whatever_it_is_sent(
 
     assert (signals, updates) == ({"more"}, set())
     assert sum(not why for why in whys) == 1  # null
-    assert (await client.memory("ada").count_learning()).learned == 1
+    assert (await client.memory("ada").messages.count()).learned == 1
 
 
 @pytest.mark.usefixtures("worker")

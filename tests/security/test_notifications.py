@@ -90,7 +90,7 @@ async def test_answers_stay_right_whatever_a_stranger_notifies(
         heard = list(witness.notifies(timeout=30, stop_after=len(payloads)))
     assert len(heard) >= len(payloads)
     await ask(here)
-    await there.change_entry(ferry, content="The ferry to Texel leaves at noon.")
+    await there.entries.change(ferry, content="The ferry to Texel leaves at noon.")
 
     answer = await ask(here)
     assert answer == await ask(there) == ["The ferry to Texel leaves at noon."]
@@ -102,7 +102,7 @@ async def test_no_process_listens_to_what_anybody_may_say(
     ferry = (await here.add("The ferry to Texel leaves at nine.")).id
     for _ in range(3):
         await ask(here)
-    await there.change_entry(ferry, tags=["pier"])
+    await there.entries.change(ferry, tags=["pier"])
     await ask(here)
 
     with psycopg.connect(admin_url, autocommit=True) as owner:

@@ -281,7 +281,7 @@ async def test_temporal_holds_no_word_of_a_job_and_its_owner_reads_all(
         timeline = await client.job_history("j1")
         described = await client.describe_job("j1")
         obstacle = await find_obstacle(client.temporal, workflow_id)
-        working = await client.memory("ada").working_memory("s-j1")
+        working = await client.memory("ada").working_memory.get("s-j1")
         history = await client.temporal.get_workflow_handle(workflow_id).fetch_history()
 
     held = await history_of(sealed, workflow_id)

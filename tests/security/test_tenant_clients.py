@@ -19,6 +19,7 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 
 import mnestic.starter
 from mnestic.memory.errors import InvalidInputError, MnesticError
+from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -84,15 +85,30 @@ def functions() -> Iterator[str]:
                 yield name
 
 
-def doors() -> set[str]:
-    """All ways in from Python."""
+def public(of: type) -> Iterator[str]:
+    """The public methods of a client or of a part."""
+    for name, _ in inspect.getmembers(of, callable):
+        if not name.startswith("_"):
+            yield name
+
+
+def parts(memory: MemoryClient) -> dict[str, type]:
+    """The parts of a memory client, by name."""
+    return {name: type(part) for name, part in vars(memory).items() if not name.startswith("_")}
+
+
+def doors(memory: MemoryClient) -> set[str]:
+    """All ways in from Python; those of a part under the name that it has in the memory client."""
     methods = {
         f"{client.__name__}.{name}"
         for client in clients()
-        for name, _ in inspect.getmembers(client, callable)
-        if not name.startswith("_")
+        if not issubclass(client, ClientPart)
+        for name in public(client)
     }
-    return methods | set(functions())
+    of_parts = {
+        f"MemoryClient.{part}.{name}" for part, of in parts(memory).items() for name in public(of)
+    }
+    return methods | of_parts | set(functions())
 
 
 async def answered(call: Callable[[], Awaitable[Any]]) -> str:
@@ -104,12 +120,20 @@ async def answered(call: Callable[[], Awaitable[Any]]) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-async def test_each_way_in_has_a_case_or_a_reason() -> None:
+async def test_each_way_in_has_a_case_or_a_reason(theirs: MnesticClient) -> None:
     tried = {name.partition(" ")[0] for name in CASES}
+    found = doors(theirs.memory(AGENT))
 
-    assert doors() - tried - set(WITHOUT_TENANT) == set()
-    assert (tried | set(WITHOUT_TENANT)) - doors() == set(), "these are no ways in any more"
+    assert found - tried - set(WITHOUT_TENANT) == set()
+    assert (tried | set(WITHOUT_TENANT)) - found == set(), "these are no ways in any more"
     assert {MnesticClient, MemoryClient, InboxClient, PredicateClient} <= set(clients())
+
+
+async def test_no_part_of_a_memory_is_overlooked(theirs: MnesticClient) -> None:
+    found = parts(theirs.memory(AGENT)).values()
+
+    assert set(found) == {client for client in clients() if issubclass(client, ClientPart)}
+    assert all(any(True for _ in public(part)) for part in found)
 
 
 @pytest.mark.usefixtures("shared_worker")

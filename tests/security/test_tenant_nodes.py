@@ -240,7 +240,7 @@ async def test_a_plan_that_names_anothers_memory_finds_and_changes_nothing_of_it
 
     is_of_tenant = client.settings.tenant_id == victim.tenant_id
     # The vault is no agent's memory: all of the tenant may read it.
-    await client.memory(agent_id).change_settings(obsidian_context_enabled=not is_of_tenant)
+    await client.memory(agent_id).settings.change(obsidian_context_enabled=not is_of_tenant)
 
     result = await run_to_end(
         client, prying_plan(victim.known, victim.tenant_id), agent_id=agent_id
@@ -270,7 +270,7 @@ async def test_a_tool_that_returns_what_looks_like_anothers_result_gets_just_tha
 
     plan = Plan.model_validate({"name": "p", "nodes": nodes})
     result = await run_to_end(client, plan, agent_id=agent_id)
-    working = await client.memory(agent_id).working_memory(SESSION)
+    working = await client.memory(agent_id).working_memory.get(SESSION)
     seen = await seen_by(client, result, agent_id=agent_id, admin_url=admin_url)
 
     assert as_text(reference) in working.scratchpad
@@ -319,7 +319,7 @@ async def test_a_job_that_is_started_as_a_fork_of_anothers_gets_nothing_of_its_m
 
     assert failed.type == "NotFoundError"
     assert "snapshot" in failed.message
-    assert (await client.memory(agent_id).working_memory("fork")).version == 0
+    assert (await client.memory(agent_id).working_memory.get("fork")).version == 0
     assert rows_of(admin_url, victim.tenant_id, agent_id=AGENT) == before
 
 

@@ -269,7 +269,7 @@ async def hear(transaction: Transaction, source_id: str, *, owner: str) -> None:
 
 
 async def seeded(client: MnesticClient, until: Until) -> JobStatus:
-    await client.memory("ada").add_fact(WORD, "mayor", "Anne")
+    await client.memory("ada").facts.add(WORD, "mayor", "Anne")
     await client.start_job(
         parse_plan(PLAN, source="test"), agent_id="ada", session_id="s1", job_id="j1"
     )

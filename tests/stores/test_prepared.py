@@ -42,7 +42,7 @@ async def test_each_statement_of_a_search_is_prepared_once(
     ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
     for number in range(12):
         await ada.add(f"Mara keeps the spare key {number} under the fern.", subjects=["Mara"])
-    await ada.add_fact("Mara", "lives_in", "Ghent")
+    await ada.facts.add("Mara", "lives_in", "Ghent")
     prepared: list[Any] = []
 
     async def noted(

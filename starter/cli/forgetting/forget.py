@@ -52,13 +52,13 @@ def forget(
             shown = await memory.preview_forget(topic)
             if dry_run or not _is_confirmed(shown, token=confirm, yes=yes):
                 return shown
-            handle = await memory.start_forgetting(topic, confirm=confirm or shown.token)
+            handle = await memory.forgetting.start(topic, confirm=confirm or shown.token)
             try:
                 done = await wait_for_learning(client, handle, tell=_tell_delay)
             except asyncio.CancelledError:
                 print_progress("It is forgotten all the same, once a worker has done it.")
                 raise
-            return await memory.tell_forgotten(topic, done, shown=shown)
+            return await memory.forgetting.report(topic, done, shown=shown)
 
     told = run(work())
     if as_json:

@@ -24,7 +24,7 @@ def get(namespace: Namespace, key: Key, agent: Agent, as_json: AsJson = False) -
 
     async def work() -> None:
         async with known_memory(agent) as memory:
-            _print_record(await memory.get(namespace, key), as_json=as_json)
+            _print_record(await memory.records.get(namespace, key), as_json=as_json)
 
     run(work())
 
@@ -49,7 +49,7 @@ def set_(
 
     async def work() -> None:
         async with await connect_memory() as connection:
-            record = await connection.memory(agent).set(
+            record = await connection.memory(agent).records.set(
                 namespace,
                 key,
                 told,
@@ -74,7 +74,7 @@ def list_(
 
     async def work() -> None:
         async with known_memory(agent) as memory:
-            found, following = await memory.list_records(namespace, limit=limit, cursor=cursor)
+            found, following = await memory.records.list(namespace, limit=limit, cursor=cursor)
         if as_json:
             records = [record.model_dump(mode="json") for record in found]
             print_json({"records": records, "cursor": following})
@@ -104,7 +104,7 @@ def delete(
 
     async def work() -> None:
         async with known_memory(agent) as memory:
-            gone = await memory.delete(namespace, key, expected_version=expected_version)
+            gone = await memory.records.delete(namespace, key, expected_version=expected_version)
         if as_json:
             print_json(gone.model_dump(mode="json"))
         else:

@@ -87,10 +87,10 @@ def show(given: EntryId, agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         async with known_memory(agent) as memory:
             entry_id = await entry_named(memory, given)
-            entry = await memory.get_entry(entry_id)
-            children, _ = await memory.list_entries(EntryQuery(parent=entry_id), limit=1000)
-            lesson = await memory.find_lesson(entry)
-            facts = await memory.list_facts_from(entry)
+            entry = await memory.entries.get(entry_id)
+            children, _ = await memory.entries.list(EntryQuery(parent=entry_id), limit=1000)
+            lesson = await memory.entries.find_message(entry)
+            facts = await memory.entries.list_facts(entry)
         if as_json:
             learning = (
                 lesson.model_dump(include={"state", "extractor", "reason"}) if lesson else None
@@ -137,7 +137,7 @@ def list_(
     async def work() -> None:
         async with known_memory(agent) as memory:
             above = None if parent is None else await entry_named(memory, parent)
-            found, following = await memory.list_entries(
+            found, following = await memory.entries.list(
                 query.model_copy(update={"parent": above}), limit=limit, cursor=cursor
             )
         if as_json:
@@ -200,7 +200,7 @@ def change(
             if changes.get("parent") is not None:
                 changes["parent"] = await entry_named(memory, changes["parent"])
             entry_id = await entry_named(memory, given)
-            entry = await memory.change_entry(entry_id, **changes)
+            entry = await memory.entries.change(entry_id, **changes)
             if content is not None:
                 await start_ingest(client, agent_id=agent)  # which gives it a vector
         if as_json:
@@ -224,7 +224,7 @@ def remove(
     async def work() -> None:
         async with known_memory(agent) as memory:
             entry_id = await entry_named(memory, given)
-            changes = await memory.remove_entry(entry_id, facts=facts)
+            changes = await memory.entries.remove(entry_id, facts=facts)
         if as_json:
             told = [change.model_dump(mode="json") for change in changes]
             print_json({"removed": entry_id, "changes": told})

@@ -26,7 +26,7 @@ def list_events(
 
     async def work() -> None:
         async with known_memory(agent) as memory:
-            found = await memory.list_signals(after=after, kinds=kinds, limit=limit)
+            found = await memory.events.list(after=after, kinds=kinds, limit=limit)
         if as_json:
             print_json({"events": [event.model_dump(mode="json") for event in found]})
             return

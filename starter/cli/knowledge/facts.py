@@ -53,8 +53,8 @@ def list_facts(
 
     async def work() -> None:
         async with known_memory(agent) as memory:
-            now = await memory.now()
-            found, following = await memory.list_facts(
+            now = await memory.facts.now()
+            found, following = await memory.facts.list(
                 subject=subject,
                 predicate=predicate,
                 statuses=statuses,
@@ -100,7 +100,7 @@ def add(
     async def work() -> None:
         async with await connect_memory() as connection:
             memory = connection.memory(agent)
-            changes = await memory.add_fact(
+            changes = await memory.facts.add(
                 subject,
                 predicate,
                 value,
@@ -108,7 +108,7 @@ def add(
                 valid_to=valid_to,
                 confidence=confidence,
             )
-            now = await memory.now()
+            now = await memory.facts.now()
         _print_changes(changes, now=now, as_json=as_json)
 
     run(work())
@@ -121,8 +121,8 @@ def delete(given: FactId, agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         async with known_memory(agent) as memory:
             fact_id = await fact_named(memory, given)
-            fact, _ = await memory.why_fact(fact_id)
-            changes, now = await memory.delete_fact(fact_id), await memory.now()
+            fact, _ = await memory.facts.why(fact_id)
+            changes, now = await memory.facts.delete(fact_id), await memory.facts.now()
         _print_changes(changes, now=now, as_json=as_json)
         if fact.status == "deleted" and not as_json:
             out.print("It was deleted before.")
@@ -140,7 +140,7 @@ def reactivate(given: FactId, agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         async with known_memory(agent) as memory:
             fact_id = await fact_named(memory, given)
-            changes, now = await memory.reactivate_fact(fact_id), await memory.now()
+            changes, now = await memory.facts.reactivate(fact_id), await memory.facts.now()
         _print_changes(changes, now=now, as_json=as_json)
 
     run(work())
@@ -160,12 +160,12 @@ def history(
             about, name = subject, predicate
             if name is None:
                 try:
-                    fact, _ = await memory.why_fact(await fact_named(memory, subject))
+                    fact, _ = await memory.facts.why(await fact_named(memory, subject))
                 except NotFoundError as error:
                     why = f"{error}; of a subject, name the predicate too, such as lives_in"
                     raise InvalidInputError(what="history", why=why) from None
                 about, name = fact.subject, fact.predicate
-            told = await memory.fact_history(about, name)
+            told = await memory.facts.history(about, name)
         if as_json:
             print_json(told.model_dump(mode="json"))
             return
@@ -183,9 +183,9 @@ def why(given: FactId, agent: Agent, as_json: AsJson = False) -> None:
     async def work() -> None:
         async with known_memory(agent) as memory:
             fact_id = await fact_named(memory, given)
-            now = await memory.now()
-            fact, claims = await memory.why_fact(fact_id)
-            words = await memory.find_words(claims)
+            now = await memory.facts.now()
+            fact, claims = await memory.facts.why(fact_id)
+            words = await memory.facts.quotes(claims)
         if as_json:
             told = [
                 claim.model_dump(mode="json") | {"words": words.get(claim.id)} for claim in claims

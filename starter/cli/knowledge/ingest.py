@@ -112,7 +112,7 @@ def _learn_from(
         received = 0
         async with await connect_client() as client:
             # Extraction begins with the first batch.
-            before = await client.memory(agent).count_learning()
+            before = await client.memory(agent).messages.count()
             with _progress() as progress:
                 bar = progress.add_task("messages kept", total=read)
                 async for batch in receive_conversation(
@@ -122,7 +122,7 @@ def _learn_from(
                     progress.update(bar, advance=batch.messages)
                 async with _shown(progress, client.memory(agent)):
                     held = await _learn(client, agent)
-            after = await client.memory(agent).count_learning()
+            after = await client.memory(agent).messages.count()
         _tell(refused[unread:])
         messages = read - len(refused[unread:])
         learned = after.learned - before.learned
@@ -190,7 +190,7 @@ async def _import(path: Path, *, name: str, agent: str, as_json: bool) -> None:
         memory = client.memory(agent)
         count = await memory.import_lines(read_export(path, name=name), source=name)
         held = await _learn(client, agent)
-        learning = await memory.count_learning()
+        learning = await memory.messages.count()
     added = count.model_dump(exclude={"lines"})
     if as_json:
         held_back = {"held": held.why} if held else {}
@@ -254,7 +254,7 @@ async def _learn(client: "MnesticClient", agent_id: str) -> LearningHeldError | 
 @asynccontextmanager
 async def _shown(progress: Progress, memory: "MemoryClient") -> AsyncIterator[None]:
     """Shows how learning goes on while it does, if anybody looks and there is anything to learn."""
-    waiting = 0 if progress.disable else (await memory.count_learning()).waiting
+    waiting = 0 if progress.disable else (await memory.messages.count()).waiting
     if not waiting:
         yield
         return
@@ -277,7 +277,7 @@ async def _watch(progress: Progress, bar: TaskID, memory: "MemoryClient") -> Non
 async def _count(progress: Progress, bar: TaskID, memory: "MemoryClient") -> None:
     """What others send meanwhile is learned from as well, and may be more than there was."""
     with suppress(UnavailableError):  # nothing to show for now; who waits for learning tells why
-        still = (await memory.count_learning()).waiting
+        still = (await memory.messages.count()).waiting
         total = max(progress.tasks[bar].total or 0, still)
         progress.update(bar, total=total, completed=total - still)
 

@@ -39,7 +39,7 @@ def list_(agent: Agent, as_json: AsJson = False) -> None:
 
         async with await connect_client() as client, warned(client, agent):
             found = await _parked(client.memory(agent), None)
-            waiting = (await client.memory(agent).count_learning()).waiting
+            waiting = (await client.memory(agent).messages.count()).waiting
             delay = await find_delay(client, agent_id=agent)
         why = delay.why if delay else None
         if as_json:
@@ -64,7 +64,7 @@ def retry(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
 
         async with await connect_client() as client, warned(client, agent):
             memory = client.memory(agent)
-            number = await memory.retry_parked(await _parked(memory, names))
+            number = await memory.parked.retry(await _parked(memory, names))
             handle = await start_ingest(client, agent_id=agent)
             await wait_for_learning(client, handle, tell=print_delay)
             left = len(await _parked(memory, None))
@@ -82,7 +82,7 @@ def drop(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
 
     async def work() -> None:
         async with known_memory(agent) as memory:
-            number = await memory.drop_parked(await _parked(memory, names))
+            number = await memory.parked.drop(await _parked(memory, names))
         if as_json:
             print_json({"dropped": number})
         else:
@@ -99,7 +99,7 @@ async def _parked(
     Raises:
         NotFoundError: no message of a name is parked.
     """
-    parked = await list_all(memory.list_parked)
+    parked = await list_all(memory.parked.list)
     if not names:
         return parked
     by_name = {lesson.name: lesson for lesson in parked}

@@ -20,7 +20,7 @@ def world(
 
     async def work() -> None:
         async with known_memory(agent) as memory:
-            found = await memory.world(subject)
+            found = await memory.facts.world(subject)
         if as_json:
             print_json(found.model_dump(mode="json"))
         else:

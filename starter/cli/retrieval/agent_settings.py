@@ -33,7 +33,7 @@ def get(
 
     async def work() -> None:
         async with known_memory(agent) as memory:
-            found = await memory.settings()
+            found = await memory.settings.get()
         _print_settings(found, names=names or (), as_json=as_json)
 
     run(work())
@@ -56,9 +56,9 @@ def set_(
         async with await connect_memory() as connection:
             memory = connection.memory(agent)
             if value == _DEFAULT:
-                changed = await memory.reset_settings(name)
+                changed = await memory.settings.reset(name)
             else:
-                changed = await memory.change_settings(**{name: told})
+                changed = await memory.settings.change(**{name: told})
         _print_settings(changed, names=[name], as_json=as_json)
 
     run(work())
@@ -81,7 +81,7 @@ def reset(
 
     async def work() -> None:
         async with await connect_memory() as connection:
-            changed = await connection.memory(agent).reset_settings(*chosen)
+            changed = await connection.memory(agent).settings.reset(*chosen)
         _print_settings(changed, names=chosen, as_json=as_json)
 
     run(work())

@@ -21,7 +21,7 @@ def retrievals(
 
     async def work() -> None:
         async with known_memory(agent) as memory:
-            found, following = await memory.list_retrievals(limit=limit, cursor=cursor)
+            found, following = await memory.retrieval_log.list(limit=limit, cursor=cursor)
         if as_json:
             listed = [one.model_dump(mode="json") for one in found]
             print_json({"retrievals": listed, "cursor": following})

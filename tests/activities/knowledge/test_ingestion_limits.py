@@ -46,12 +46,12 @@ async def test_a_wrong_setting_parks_nothing_and_learning_goes_on_once_it_is_men
     chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient, answer: Answer, why: str
 ) -> None:
     chat_server.answers = lambda *_: answer
-    await ada.learn([said(number, f"I live in City{number}.") for number in range(40)])
+    await ada.ingest([said(number, f"I live in City{number}.") for number in range(40)])
     learning = steps()
 
     held = await learning.held()
     asked = len(chat_server.requests)
-    waiting = await ada.count_learning()
+    waiting = await ada.messages.count()
     chat_server.answers = read
     done = await learning.extract()
 
@@ -74,13 +74,13 @@ async def test_a_model_that_does_not_answer_now_is_asked_again_when_it_said(
     delay: timedelta | None,
 ) -> None:
     chat_server.answers = lambda *_: answer
-    await ada.learn([said(1, "I live in Ghent.")])
+    await ada.ingest([said(1, "I live in Ghent.")])
 
     failed = await steps().held()
 
     assert (failed.type, failed.non_retryable) == ("ModelUnavailableError", False)
     assert failed.next_retry_delay == delay
-    assert await ada.count_learning() == IngestCounts(received=1)
+    assert await ada.messages.count() == IngestCounts(received=1)
 
 
 async def test_what_was_answered_before_the_model_went_down_is_kept(
@@ -93,12 +93,12 @@ async def test_what_was_answered_before_the_model_went_down_is_kept(
         return read(path, body) if len(chat_server.requests) == 1 else refused(500)
 
     chat_server.answers = goes_down
-    await ada.learn([said(number, "Hm.") for number in range(48)])
+    await ada.ingest([said(number, "Hm.") for number in range(48)])
 
     failed = await steps(limits=ModelCallLimits(concurrency=1)).held()
 
     assert failed.type == "ModelUnavailableError"
-    assert await ada.count_learning() == IngestCounts(received=32, learned=16)
+    assert await ada.messages.count() == IngestCounts(received=32, learned=16)
     assert len(chat_server.requests) == 2
     assert len(usage()) == 1
 
@@ -107,7 +107,7 @@ async def test_calls_at_once_are_limited_for_both_steps_together(
     chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
     chat_server.answers, chat_server.pause_s = read, 0.05
-    await ada.learn([said(number, "Hm.") for number in range(160)])
+    await ada.ingest([said(number, "Hm.") for number in range(160)])
 
     await steps(limits=ModelCallLimits(concurrency=2)).extract()
 
@@ -130,13 +130,13 @@ async def test_when_the_days_budget_is_used_up_messages_wait_until_there_is_more
     told: str,
 ) -> None:
     chat_server.answers = read
-    await ada.learn([said(number, "Hm.") for number in range(64)])
+    await ada.ingest([said(number, "Hm.") for number in range(64)])
     limits = ModelCallLimits(concurrency=1, daily=budget)
     learning = steps(limits=limits)
 
     first = await learning.extract()
     held = await learning.held()
-    waiting = await ada.count_learning()
+    waiting = await ada.messages.count()
     asked = len(chat_server.requests)
     more = await steps(limits=ModelCallLimits(daily=Budget(tokens=10_000))).extract()
 
@@ -152,13 +152,13 @@ async def test_a_budget_of_money_waits_for_a_price_and_not_for_those_of_other_mo
     chat_server: Any, openai: AsyncOpenAI, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
     chat_server.answers = lambda *_: (200, completion('{"facts": []}') | {"model": "x"}, {})
-    await ada.learn([said(1, "Hm.")])
+    await ada.ingest([said(1, "Hm.")])
     limits = ModelCallLimits(daily=Budget(usd=1))
     unpriced = OpenAIExtractor(openai, model="new-reader")
 
     held = await steps(limits=limits, extractor=unpriced).held()
     await steps(extractor=unpriced).extract()
-    await ada.learn([said(2, "Hm.")])
+    await ada.ingest([said(2, "Hm.")])
     done = await steps(limits=limits).extract()
 
     assert "MNESTIC_MODEL_PRICES: has no price for new-reader" in str(held)
@@ -169,12 +169,12 @@ async def test_a_days_budget_is_no_matter_to_local_rules_and_vectors(
     chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
     chat_server.answers = read
-    await ada.learn([said(1, "Hm.")])
+    await ada.ingest([said(1, "Hm.")])
     used_up = ModelCallLimits(daily=Budget(tokens=1))
     await steps(limits=used_up).extract()
 
     local = steps(limits=used_up, embedder=TokenVectorEmbedder(), extractor=Inventor())
-    await ada.learn([said(2, "Hm.")])
+    await ada.ingest([said(2, "Hm.")])
 
     assert (await local.extract()).taken == 1
     assert (await local.embed()).taken == 2

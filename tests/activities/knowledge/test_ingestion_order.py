@@ -39,11 +39,11 @@ async def learn(
     steps = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
     asked = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
     for batch in batches:
-        await client.learn(batch)
+        await client.ingest(batch)
         await ActivityEnvironment().run(steps.extract, asked)
         await ActivityEnvironment().run(steps.learn, asked)
-    found, _ = await client.list_facts(statuses=("active", "archived"), limit=1000)
-    assert (await client.count_learning()).waiting == 0
+    found, _ = await client.facts.list(statuses=("active", "archived"), limit=1000)
+    assert (await client.messages.count()).waiting == 0
     return {_told(fact) for fact in found}
 
 

@@ -35,7 +35,7 @@ async def test_entries_get_vectors_of_two_models_side_by_side(
     usage: Callable[[], list[Call]],
 ) -> None:
     chat_server.answers = vectors
-    await ada.learn([said(number, f"I live in City{number}.") for number in range(3)])
+    await ada.ingest([said(number, f"I live in City{number}.") for number in range(3)])
 
     done = [
         await each.embed() for each in (steps(embedder=TokenVectorEmbedder()), steps(), steps())
@@ -80,14 +80,14 @@ async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(
         return [vector for (vector,) in rows]
 
     chat_server.answers = answers
-    await ada.learn([said(1, "I live in Ghent."), said(2, "I live in Awful."), said(3, "Hm.")])
+    await ada.ingest([said(1, "I live in Ghent."), said(2, "I live in Awful."), said(3, "Hm.")])
 
     done, again = await learn(), await learn()
-    empty, (lesson,) = kept()[1], (await ada.list_parked())[0]
-    known, _ = await ada.list_facts()
+    empty, (lesson,) = kept()[1], (await ada.parked.list())[0]
+    known, _ = await ada.facts.list()
     chat_server.answers = lambda path, body: (read if "messages" in body else vectors)(path, body)
     asked_before = len(chat_server.requests)
-    await ada.retry_parked([lesson])
+    await ada.parked.retry([lesson])
     mended = await learn()
 
     assert (done.taken, done.parked, again.taken) == (3, 1, 0)
@@ -96,8 +96,8 @@ async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(
     assert {fact.object for fact in known} == {"Awful"}
     assert (mended.taken, mended.parked, "[0,0]" in kept(), len(kept())) == (1, 0, False, 3)
     assert len(chat_server.requests) == asked_before + 1  # for the vector, and for no facts
-    assert (await ada.count_learning()).learned == 3
-    assert [fact.id for fact in (await ada.list_facts())[0]] == [fact.id for fact in known]
+    assert (await ada.messages.count()).learned == 3
+    assert [fact.id for fact in (await ada.facts.list())[0]] == [fact.id for fact in known]
 
 
 async def test_who_gives_a_vector_up_and_who_learns_wait_for_each_other_in_one_order(
@@ -111,9 +111,9 @@ async def test_who_gives_a_vector_up_and_who_learns_wait_for_each_other_in_one_o
         return read(path, body) if "messages" in body else refused(400, "not this")
 
     chat_server.answers = answers
-    await ada.learn([said(1, "I live in Ghent.")])
+    await ada.ingest([said(1, "I live in Ghent.")])
     await steps().extract()
-    (entry,), _ = await ada.list_entries(EntryQuery())
+    (entry,), _ = await ada.entries.list(EntryQuery())
 
     async with asyncio.timeout(60), begin() as learning:
         await learning.ingest_states.take("extracted", limit=1)
@@ -129,12 +129,12 @@ async def test_two_models_vectors_stand_when_a_text_is_embedded_again(
     chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
     chat_server.fails(400, "not this")
-    await ada.learn([said(1, "I live in Ghent.")])
+    await ada.ingest([said(1, "I live in Ghent.")])
     await steps(embedder=TokenVectorEmbedder()).embed()
 
     await steps().embed()
-    lessons, _ = await ada.list_parked()
-    await ada.retry_parked(lessons)
+    lessons, _ = await ada.parked.list()
+    await ada.parked.retry(lessons)
 
     assert (await ada.stats()).entries.embedded == {"wordllama-256": 1}
 
@@ -143,7 +143,7 @@ async def test_vectors_of_a_wrong_width_keep_entries_waiting(
     chat_server: Any, openai: AsyncOpenAI, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
     chat_server.answers = vectors
-    await ada.learn([said(1, "I live in Ghent.")])
+    await ada.ingest([said(1, "I live in Ghent.")])
     wide = steps(embedder=OpenAIEmbedder(openai, model="vectors", dimensions=3))
 
     with pytest.raises(ApplicationError, match="2 dimensions, and 3 are asked for") as held:

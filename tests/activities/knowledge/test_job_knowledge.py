@@ -30,10 +30,10 @@ async def test_a_job_is_told_what_is_so_now(
     ada = MemoryClient(memory, tenant_id=scope.tenant_id, agent_id=scope.agent_id)
     async with begin() as transaction:
         now = await transaction.now()
-    await ada.add_fact("Mara", "lives_in", "Ghent", valid_from=now - 9 * DAY)
-    await ada.add_fact("Mara", "employer", "Tidal Atlas", valid_from=now - 9 * DAY)
-    await ada.add_fact("Mara", "employer", "Acme", valid_from=now + 30 * DAY)
-    (porto,) = await ada.add_fact("Jonas", "lives_in", "Porto", valid_to=now + DAY / 24)
+    await ada.facts.add("Mara", "lives_in", "Ghent", valid_from=now - 9 * DAY)
+    await ada.facts.add("Mara", "employer", "Tidal Atlas", valid_from=now - 9 * DAY)
+    await ada.facts.add("Mara", "employer", "Acme", valid_from=now + 30 * DAY)
+    (porto,) = await ada.facts.add("Jonas", "lives_in", "Porto", valid_to=now + DAY / 24)
     select = KnowledgeSelection(subjects=("Mara", "Jonas"))
 
     async with begin() as transaction:
@@ -69,10 +69,10 @@ async def test_a_job_names_a_person_as_they_are_called(
     memory: Memory, scope: Scope, begin: Callable[[], Any]
 ) -> None:
     ada = MemoryClient(memory, tenant_id=scope.tenant_id, agent_id=scope.agent_id)
-    await ada.add_fact("Katherine Jones", "preferred_name", "Kit")
-    await ada.add_fact("Katherine Jones", "lives_in", "Ghent")
-    await ada.add_fact("Samuel", "nickname", "Sam")
-    await ada.add_fact("Samantha", "nickname", "Sam")
+    await ada.facts.add("Katherine Jones", "preferred_name", "Kit")
+    await ada.facts.add("Katherine Jones", "lives_in", "Ghent")
+    await ada.facts.add("Samuel", "nickname", "Sam")
+    await ada.facts.add("Samantha", "nickname", "Sam")
 
     async with begin() as transaction:
         kit = await list_prompt_facts(transaction, KnowledgeSelection(subjects=("Kit",)))

@@ -28,7 +28,7 @@ async def test_yesterday_is_by_the_clock_of_who_says_it(memory: Memory, settings
     new_year = datetime(2025, 1, 1, 0, 30, tzinfo=SEOUL)  # in UTC still 2024
     new_years_eve = datetime(2024, 12, 31, 23, 30, tzinfo=LIMA)  # in UTC 2025 by then
 
-    await client.learn(
+    await client.ingest(
         [
             said("m1", "Minjun", "I moved to Busan yesterday.", new_year),
             said("m2", "Rosa", "I moved to Cusco yesterday.", new_years_eve),
@@ -37,8 +37,8 @@ async def test_yesterday_is_by_the_clock_of_who_says_it(memory: Memory, settings
     await ActivityEnvironment().run(steps.extract, asked)
     await ActivityEnvironment().run(steps.learn, asked)
 
-    facts, _ = await client.list_facts(predicate="lives_in")
-    entries, _ = await client.list_entries(EntryQuery())
+    facts, _ = await client.facts.list(predicate="lives_in")
+    entries, _ = await client.entries.list(EntryQuery())
     began = {fact.subject: fact.valid_from for fact in facts}
     told = {entry.speaker: entry.times[0].start for entry in entries}
     busan, cusco = datetime(2024, 12, 31, tzinfo=SEOUL), datetime(2024, 12, 30, tzinfo=LIMA)

@@ -51,7 +51,7 @@ def learn(memory: Memory, settings: Settings, ada: MemoryClient) -> Learn:
     steps = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
 
     async def run(messages: Sequence[Resource], *, limit: int = 200) -> None:
-        await ada.learn(messages)
+        await ada.ingest(messages)
         asked = IngestInput(tenant_id=settings.tenant_id, agent_id="ada", limit=limit)
         for step in (steps.extract, steps.learn):
             while (await ActivityEnvironment().run(step, asked)).taken:
@@ -61,7 +61,7 @@ def learn(memory: Memory, settings: Settings, ada: MemoryClient) -> Learn:
 
 
 async def entries(ada: MemoryClient, **asked: Any) -> dict[str, Entry]:
-    found, _ = await ada.list_entries(EntryQuery(**asked))
+    found, _ = await ada.entries.list(EntryQuery(**asked))
     return {entry.source_id or "": entry for entry in found}
 
 
@@ -103,7 +103,7 @@ async def test_what_is_removed_is_related_to_nothing_any_more(
     before = await entries(ada)
     gone = before["m0"]
 
-    await ada.remove_entry(gone.id)
+    await ada.entries.remove(gone.id)
 
     assert await related(ada) == {"m3": ["m2", "m1"], "m4": ["m3", "m1"]}
     assert await entries(ada, related=gone.id) == {}
@@ -124,10 +124,10 @@ async def test_the_facts_of_an_entry_are_those_that_follow_from_its_message_now(
 ) -> None:
     await learn([said(2, "I live in Ghent.")])
     (entry,) = (await entries(ada)).values()
-    first = await ada.list_facts_from(entry)
+    first = await ada.entries.list_facts(entry)
     await learn([said(1, "I live in Ghent."), said(3, "I moved to Genk.")])
 
-    (now,) = await ada.list_facts_from(entry)
+    (now,) = await ada.entries.list_facts(entry)
 
     assert [(fact.object, fact.status) for fact in first] == [("Ghent", "active")]
     assert (now.object, now.status, len(now.claims)) == ("Ghent", "archived", 2)

@@ -118,7 +118,7 @@ async def test_each_injection_is_written_down(known: MemoryClient) -> None:
     told = await ask(known)
     await ask(known, "Explain quantum chromodynamics")
 
-    ((kept,), _) = await known.list_retrievals()
+    ((kept,), _) = await known.retrieval_log.list()
     assert (kept.channel, kept.preview, kept.tokens) == ("telegram", QUESTION, told.tokens)
     assert [(one.id, one.score) for one in kept.memories] == [
         (one.entry_id, one.score) for one in told.memories
@@ -134,12 +134,12 @@ async def test_nothing_is_told_where_nothing_is_known(known: MemoryClient) -> No
 async def test_settings_hold_from_the_next_message_on(known: MemoryClient) -> None:
     await known.add("Mara lives in Turin with her sister.", subjects=["Mara"], at=NOW)
     both = await ask(known)
-    await known.change_settings(auto_retrieve_max_results=1)
+    await known.settings.change(auto_retrieve_max_results=1)
     one = await ask(known)
-    await known.change_settings(auto_retrieve_min_score=1.0)
+    await known.settings.change(auto_retrieve_min_score=1.0)
     sure = await ask(known)
-    await known.reset_settings("auto_retrieve_min_score")
-    await known.change_settings(auto_retrieve_enabled=False)
+    await known.settings.reset("auto_retrieve_min_score")
+    await known.settings.change(auto_retrieve_enabled=False)
     off = await ask(known)
 
     assert [len(told.memories) for told in (both, one, sure, off)] == [2, 1, 0, 0]
@@ -151,11 +151,11 @@ async def test_notes_are_told_as_the_settings_say(
     make: Callable[..., MemoryClient], vault: FolderVault
 ) -> None:
     ada = make(notes=vault)
-    await ada.change_settings(obsidian_context_notes=["Mara.md", "Gone.md"])
+    await ada.settings.change(obsidian_context_notes=["Mara.md", "Gone.md"])
     fixed = await ask(ada)
-    await ada.change_settings(obsidian_context_notes=[], obsidian_context_tag="private")
+    await ada.settings.change(obsidian_context_notes=[], obsidian_context_tag="private")
     none = await ask(ada)
-    await ada.change_settings(obsidian_context_tag="mnestic", obsidian_context_enabled=False)
+    await ada.settings.change(obsidian_context_tag="mnestic", obsidian_context_enabled=False)
     off = await ask(ada)
 
     assert [note.path for note in fixed.notes] == ["Mara.md"]
@@ -179,7 +179,7 @@ async def test_a_slow_vault_is_skipped_by_name_and_holds_nobody_up(
     assert [(one.source, one.why) for one in told.skipped] == [
         ("notes", "does not answer within 0.3 s")
     ]
-    ((kept,), _) = await ada.list_retrievals()
+    ((kept,), _) = await ada.retrieval_log.list()
     assert kept.skipped == told.skipped
 
 
@@ -207,7 +207,7 @@ async def test_a_note_whose_name_is_no_text_is_skipped_by_name_and_all_else_is_t
     assert len(told.memories) == 1
     assert [note.path for note in told.notes] == ["Mara.md"]
     assert [one.name for one in told.skipped] == ["bad\\udcffname.md"]
-    ((kept,), _) = await ada.list_retrievals()
+    ((kept,), _) = await ada.retrieval_log.list()
     assert (kept.skipped, kept.tokens) == (told.skipped, told.tokens)
     assert [note.path for note in kept.notes] == ["Mara.md"]
 
@@ -220,7 +220,7 @@ async def test_what_a_vault_says_that_is_no_text_is_on_the_books_escaped(
     ada = make(notes=FolderVault(tmp_path / "gone\udcff"))
     gone = await ask(ada)
 
-    (of_gone, of_odd), _ = await ada.list_retrievals()
+    (of_gone, of_odd), _ = await ada.retrieval_log.list()
     assert (of_odd.skipped, of_gone.skipped) == (odd.skipped, gone.skipped)
     assert [(one.name, one.why) for one in odd.skipped] == [("a\\x00.md", "answers \\x00")]
     assert "gone\\udcff" in gone.skipped[0].why
@@ -270,7 +270,7 @@ async def test_settings_that_were_read_last_hold_while_they_cannot_be_read(
     make: Callable[..., MemoryClient], vault: FolderVault, admin_url: str
 ) -> None:
     ada = make(notes=vault, limits=SourceLimits(memories=timedelta(seconds=0.5)))
-    await ada.change_settings(obsidian_context_enabled=False)
+    await ada.settings.change(obsidian_context_enabled=False)
     before = await ask(ada)
 
     with psycopg.connect(admin_url) as owner:
@@ -284,7 +284,7 @@ async def test_settings_that_were_read_last_hold_while_they_cannot_be_read(
 async def test_the_channels_last_messages_are_told_the_oldest_first(
     known: MemoryClient,
 ) -> None:
-    await known.learn(
+    await known.ingest(
         [
             Resource(
                 session_id="s1",
@@ -307,7 +307,7 @@ async def test_the_message_itself_is_no_memory(known: MemoryClient) -> None:
     said = Resource(
         session_id="s1", source_id="1", channel="telegram", speaker="Tom", content=QUESTION, at=NOW
     )
-    await known.learn([said])
+    await known.ingest([said])
 
     told = await ask(known)
 
@@ -324,7 +324,7 @@ async def test_a_short_message_is_asked_with_the_one_before(known: MemoryClient)
         content="Does Mara live near the river?",
         at=NOW - timedelta(minutes=1),
     )
-    await known.learn([said])
+    await known.ingest([said])
 
     after = await ask(known, "And in which city?")
 

@@ -24,16 +24,16 @@ def lines(context: Context) -> list[dict[str, Any]]:
 
 
 async def all_facts(memory: MemoryClient) -> tuple[Fact, ...]:
-    found, _ = await memory.list_facts()
+    found, _ = await memory.facts.list()
     return found
 
 
 @pytest.fixture
 async def known(ada: MemoryClient) -> MemoryClient:
-    await ada.add_fact("Mara", "lives_in", "Bonn", valid_from=NOON - 900 * DAY)
-    await ada.add_fact("Mara", "lives_in", "Turin", valid_from=NOON - 30 * DAY)
-    await ada.add_fact("Mara", "employer", "Tidal Atlas", valid_from=NOON - 400 * DAY)
-    await ada.add_fact("Tom", "lives_in", "Bergen", valid_from=NOON - 9 * DAY)
+    await ada.facts.add("Mara", "lives_in", "Bonn", valid_from=NOON - 900 * DAY)
+    await ada.facts.add("Mara", "lives_in", "Turin", valid_from=NOON - 30 * DAY)
+    await ada.facts.add("Mara", "employer", "Tidal Atlas", valid_from=NOON - 400 * DAY)
+    await ada.facts.add("Tom", "lives_in", "Bergen", valid_from=NOON - 9 * DAY)
     await ada.add(RIVER, subjects=["Mara"], channel="whatsapp", at=NOON)
     await ada.add("Tom lives in Bergen.", subjects=["Tom"], at=NOON)
     await ada.add("Quarterly invoices go out on Mondays.", at=NOON)
@@ -89,8 +89,8 @@ async def test_a_question_of_the_past_is_told_all_that_was_so_at_some_time_of_it
 async def test_a_question_of_a_time_of_which_nothing_is_known_is_told_what_is_known_first_after_it(
     known: MemoryClient,
 ) -> None:
-    await known.add_fact("Tom", "employer", "Baltic Ropes")
-    await known.add_fact("Tom", "drinks", "sencha")
+    await known.facts.add("Tom", "employer", "Baltic Ropes")
+    await known.facts.add("Tom", "drinks", "sencha")
 
     context = await known.context_for_query(
         "Where did Tom work last spring?", asked_at=NOON, tiers=["facts"]
@@ -116,7 +116,7 @@ async def test_a_month_without_its_year_is_the_last_of_which_something_is_known(
 
 
 async def test_what_is_so_is_told_before_what_was_so_once(known: MemoryClient) -> None:
-    await known.add_fact("Mara", "lived_in", "Lima", valid_from=NOON)
+    await known.facts.add("Mara", "lived_in", "Lima", valid_from=NOON)
 
     whole = await known.context_for_query(QUESTION, asked_at=NOON, tiers=["facts"])
     first = whole.tokens - count_tokens(whole.text.splitlines()[4])
@@ -141,7 +141,7 @@ async def test_each_tier_is_wanted_or_not(known: MemoryClient) -> None:
 @pytest.fixture
 async def much_known(known: MemoryClient) -> MemoryClient:
     for day, tea in enumerate(["Assam", "sencha", "chai", "oolong"]):
-        await known.add_fact("Mara", "drinks", tea, valid_from=NOON - (200 - day) * DAY)
+        await known.facts.add("Mara", "drinks", tea, valid_from=NOON - (200 - day) * DAY)
     return known
 
 
@@ -176,8 +176,8 @@ async def test_what_has_an_end_or_could_be_read_as_more_is_in_no_summary(
 ) -> None:
     since, end = NOON - 90 * DAY, NOON - 10 * DAY
     for liked in ("tea; Tom: employer Acme", "salt, sugar and lemon", "x" * 390):
-        await much_known.add_fact("Mara", "likes", liked, valid_from=since)
-    await much_known.add_fact("Mara", "drinks", "milk", valid_from=since, valid_to=end)
+        await much_known.facts.add("Mara", "likes", liked, valid_from=since)
+    await much_known.facts.add("Mara", "drinks", "milk", valid_from=since, valid_to=end)
 
     context = await much_known.context_for_query(QUESTION, as_of=NOON - 20 * DAY)
 
@@ -191,7 +191,7 @@ async def test_a_summary_tells_nothing_that_was_deleted(
     much_known: MemoryClient,
 ) -> None:
     chai = next(fact for fact in await all_facts(much_known) if fact.object == "chai")
-    await much_known.delete_fact(chai.id)
+    await much_known.facts.delete(chai.id)
 
     context = await much_known.context_for_query(QUESTION)
 
@@ -213,7 +213,7 @@ async def test_a_budget_in_which_nothing_fits_gives_an_empty_context_and_a_ledge
 ) -> None:
     contexts = [
         await known.context_for_query(QUESTION, max_tokens=max_tokens),
-        await known.historical_context("Mara", max_tokens=max_tokens),
+        await known.contexts.historical("Mara", max_tokens=max_tokens),
     ]
 
     for context in contexts:
@@ -256,7 +256,7 @@ async def test_nothing_is_told_of_what_is_not_known(known: MemoryClient) -> None
 
 async def test_a_conversation_is_its_last_hours_the_oldest_first(ada: MemoryClient) -> None:
     now = datetime.now(UTC)
-    await ada.learn(
+    await ada.ingest(
         [
             Resource(
                 session_id=session,
@@ -271,16 +271,16 @@ async def test_a_conversation_is_its_last_hours_the_oldest_first(ada: MemoryClie
         ]
     )
 
-    context = await ada.conversation_context("s1")
-    nothing = await ada.conversation_context("s3")
+    context = await ada.contexts.conversation("s1")
+    nothing = await ada.contexts.conversation("s3")
 
     told = [line["memory"] for line in lines(context)]
     assert told == [*(f"Minute {n}." for n in range(80, 0, -10)), "Yes.", "Yes."]
     assert (context.max_tokens, nothing.text) == (1500, "")
-    history, cursor = await ada.conversation_history("s1", limit=5)
+    history, cursor = await ada.contexts.list_messages("s1", limit=5)
     assert [entry.content for entry in history][:3] == ["Yes.", "Yes.", "Minute 10."]
     assert cursor is not None
-    assert len((await ada.conversation_history(limit=50))[0]) == 17
+    assert len((await ada.contexts.list_messages(limit=50))[0]) == 17
 
 
 async def test_what_was_learned_of_a_topic_is_told(ada: MemoryClient) -> None:
@@ -289,9 +289,9 @@ async def test_what_was_learned_of_a_topic_is_told(ada: MemoryClient) -> None:
     await ada.add("Deploys were discussed on Friday.", entry_type="interaction", at=NOON)
     await ada.add("Mara prefers tea.", entry_type="insight", at=NOON)
 
-    context = await ada.learning_context("deploys on Friday")
-    listed = await ada.learning_patterns()
-    found = await ada.learning_patterns("deploys")
+    context = await ada.contexts.learning("deploys on Friday")
+    listed = await ada.contexts.list_patterns()
+    found = await ada.contexts.list_patterns("deploys")
 
     told = {line["memory"] for line in lines(context)}
     assert "Deploys on Fridays fail more often." in told
@@ -304,8 +304,8 @@ async def test_what_was_learned_of_a_topic_is_told(ada: MemoryClient) -> None:
 
 
 async def test_a_history_tells_how_facts_changed_and_why(known: MemoryClient) -> None:
-    context = await known.historical_context("mara")
-    nothing = await known.historical_context("Tom")
+    context = await known.contexts.historical("mara")
+    nothing = await known.contexts.historical("Tom")
 
     before, now = lines(context)
     assert (before["object"], before["until"], now["object"]) == ("Bonn", "2026-02-02", "Turin")
@@ -321,12 +321,12 @@ async def test_what_cannot_be_asked_is_refused(ada: MemoryClient) -> None:
         ada.context_for_query("x", max_tokens=-1),
         ada.context_for_query("x", max_tokens=1.5),  # type: ignore[arg-type]
         ada.context_for_query("x", tiers=["everything"]),  # type: ignore[list-item]
-        ada.conversation_history("s1", since=NOON.replace(tzinfo=None)),
+        ada.contexts.list_messages("s1", since=NOON.replace(tzinfo=None)),
         ada.context_for_query("x", colour="red"),
         ada.context_for_query("x", policy="leonidas"),  # type: ignore[arg-type]
-        ada.conversation_context("s1", max_tokens=-1),
-        ada.learning_context(""),
-        ada.historical_context(""),
+        ada.contexts.conversation("s1", max_tokens=-1),
+        ada.contexts.learning(""),
+        ada.contexts.historical(""),
     ):
         with pytest.raises(InvalidInputError):
             await call

@@ -142,7 +142,7 @@ async def test_questions_and_learning_share_a_day(
     ada = client(models())
     await ada.add(ANSWER)
     await ada.retrieve(QUESTION)
-    await ada.learn([said(1, "I live in Ghent.")])
+    await ada.ingest([said(1, "I live in Ghent.")])
 
     held = await steps(limits=ModelCallLimits(daily=Budget(tokens=7))).held()
 

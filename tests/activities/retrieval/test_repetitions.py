@@ -81,7 +81,7 @@ async def test_what_is_said_again_behind_much_that_is_over_is_told_once(
         for person in range(38)
         for home, days in homes
     ]
-    await ada.learn(moved)
+    await ada.ingest(moved)
     async with begin() as transaction:
         await transaction.facts.claim([lives_in(one) for one in moved])
     for number in range(3):

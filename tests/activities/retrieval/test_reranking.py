@@ -242,7 +242,7 @@ async def test_an_agents_setting_holds_for_each_way_of_asking_and_a_call_may_dif
     ada: MemoryClient, chat_server: Any
 ) -> None:
     chat_server.answers = prefers("euros")
-    await ada.change_settings(rerank="remote", retrieval_policy={"remote_relevance": 0.9})
+    await ada.settings.change(rerank="remote", retrieval_policy={"remote_relevance": 0.9})
 
     asked = await ada.retrieve(QUESTION)
     message = await ada.auto_retrieve(QUESTION, "chat")
@@ -262,7 +262,7 @@ async def test_an_agents_setting_holds_for_each_way_of_asking_and_a_call_may_dif
 async def test_a_server_that_is_down_is_named_before_a_message(
     ada: MemoryClient, chat_server: Any
 ) -> None:
-    await ada.change_settings(rerank="remote")
+    await ada.settings.change(rerank="remote")
     chat_server.answers = lambda *_: refused(503)
 
     message = await ada.auto_retrieve(QUESTION, "chat")
@@ -308,7 +308,7 @@ async def test_nothing_is_sent_where_nothing_is_known(
 async def test_a_server_that_hangs_leaves_a_message_time_for_its_memories(
     make: Callable[..., MemoryClient], ada: MemoryClient, chat_server: Any
 ) -> None:
-    await ada.change_settings(rerank="remote")
+    await ada.settings.change(rerank="remote")
     chat_server.silent = True
     patient = make(timeout=timedelta(minutes=1))
 
@@ -323,9 +323,9 @@ async def test_an_answer_that_is_kept_is_not_that_of_another_reranker(ada: Memor
         return any("rerank" in one.signals for one in found.results)
 
     plain = [await ada.retrieve(QUESTION) for _ in range(2)]
-    await ada.change_settings(rerank="local")
+    await ada.settings.change(rerank="local")
     local = [await ada.retrieve(QUESTION) for _ in range(2)]
-    await ada.reset_settings("rerank")
+    await ada.settings.reset("rerank")
 
     assert [moved(found) for found in (*plain, *local)] == [False, False, True, True]
     assert not moved(await ada.retrieve(QUESTION))

@@ -190,7 +190,7 @@ async def test_what_is_archived_or_has_expired_comes_back_only_if_asked_for(
     known: MemoryClient,
 ) -> None:
     (entry,) = [one.entry for one in (await known.retrieve("Pixel")).results]
-    await known.change_entry(entry.id, status="archived")
+    await known.entries.change(entry.id, status="archived")
     await known.add("Pixel eats at six.", at=NOON, expires_at=NOON)
 
     assert told(await known.retrieve("Pixel")) == []
@@ -202,7 +202,7 @@ async def test_many_that_are_archived_do_not_hide_the_others(ada: MemoryClient) 
     for number in range(30):
         entry = await ada.add(f"The lamp number {number} is red.", at=NOON)
         if number:
-            await ada.change_entry(entry.id, status="archived")
+            await ada.entries.change(entry.id, status="archived")
 
     policy = PRESETS["mnestic"].model_copy(update={"pool": 10})
     assert told(await ada.retrieve("red lamp", policy=policy)) == ["The lamp number 0 is red."]

@@ -37,7 +37,7 @@ async def hear(
     ada: MemoryClient, *contents: str, channel: str = "wc", ago: timedelta = timedelta(minutes=9)
 ) -> None:
     """Says something in a channel, each a second after the one before."""
-    await ada.learn(
+    await ada.ingest(
         [
             Resource(
                 session_id=channel,

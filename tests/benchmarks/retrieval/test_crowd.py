@@ -28,7 +28,7 @@ async def agents(
 
 
 async def entry_ids(memory: MemoryClient) -> set[str]:
-    entries, _ = await memory.list_entries(EntryQuery(), limit=1000)
+    entries, _ = await memory.entries.list(EntryQuery(), limit=1000)
     return {entry.id for entry in entries}
 
 
@@ -47,7 +47,7 @@ async def test_each_fact_goes_with_the_session_of_its_first_claim(
     agents: dict[str, MemoryClient],
 ) -> None:
     facts = {
-        name: {fact.id for fact in (await memory.list_facts(limit=1000))[0]}
+        name: {fact.id for fact in (await memory.facts.list(limit=1000))[0]}
         for name, memory in agents.items()
     }
 

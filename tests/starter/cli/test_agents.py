@@ -28,11 +28,11 @@ READING = [
 async def test_agents_are_listed_with_what_they_have(ask: Ask, client: MnesticClient) -> None:
     ada, bea = client.memory("ada"), client.memory("bea")
     await ada.add("I live in Ghent.", speaker="Mara")
-    await ada.add_fact("Mara", "likes", "tea")
-    await ada.set("profile", "name", "Mara")
-    await ada.set("profile", "age", 3)
-    await ada.delete("profile", "age")
-    await bea.set("profile", "name", "Bea")
+    await ada.facts.add("Mara", "likes", "tea")
+    await ada.records.set("profile", "name", "Mara")
+    await ada.records.set("profile", "age", 3)
+    await ada.records.delete("profile", "age")
+    await bea.records.set("profile", "name", "Bea")
     await client.predicates().set("likes", cardinality="multi")  # which is of no agent
 
     found = (await ask("agents", "--json")).document
@@ -53,7 +53,7 @@ async def test_agents_are_listed_with_what_they_have(ask: Ask, client: MnesticCl
 async def test_who_reads_of_an_unknown_agent_is_warned(
     ask: Ask, client: MnesticClient, words: tuple[str, ...]
 ) -> None:
-    await client.memory("ada-lovelace").set("profile", "name", "Ada")
+    await client.memory("ada-lovelace").records.set("profile", "name", "Ada")
     tenant = client.settings.tenant_id
 
     wrong = await ask(*words, "--agent", "Ada-lovelase")
@@ -71,7 +71,7 @@ async def test_without_a_near_name_the_agents_are_named(ask: Ask, client: Mnesti
 
     alone = await ask(*words)
     for number in range(7):
-        await client.memory(f"agent-{number}").set("profile", "name", "x")
+        await client.memory(f"agent-{number}").records.set("profile", "name", "x")
     among = await ask(*words)
 
     assert alone.document == {"entries": [], "cursor": None}

@@ -19,7 +19,7 @@ async def test_an_entry_and_a_fact_are_named_by_their_beginning(
     memory = client.memory("ada")
     entry = await memory.add("The harbour is old.")
     other = await memory.add("The lake is cold.")
-    (change,) = await memory.add_fact("Mara", "likes", "tea")
+    (change,) = await memory.facts.add("Mara", "likes", "tea")
     start, fact = entry.id[:9], change.fact.id[:9]
 
     shown = (await ask("memory", "show", start, *SAY, "--json")).document
@@ -35,7 +35,7 @@ async def test_an_entry_and_a_fact_are_named_by_their_beginning(
     assert shown["id"] == below["parent"] == entry.id
     assert [one["id"] for one in listed["entries"]] == [other.id]
     assert why["fact"]["id"] == history["facts"][0]["id"] == change.fact.id
-    assert (await memory.list_facts(statuses=("deleted",)))[0][0].id == change.fact.id
+    assert (await memory.facts.list(statuses=("deleted",)))[0][0].id == change.fact.id
     assert removed["removed"] == other.id
 
 

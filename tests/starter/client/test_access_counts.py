@@ -57,7 +57,7 @@ def told(
 
 async def accesses(client: MnesticClient, entries: dict[str, str]) -> dict[str, int]:
     ada = client.memory("ada")
-    found: list[Entry] = [await ada.get_entry(entry_id) for entry_id in entries.values()]
+    found: list[Entry] = [await ada.entries.get(entry_id) for entry_id in entries.values()]
     return {entry.content: entry.access_count for entry in found if entry.access_count}
 
 

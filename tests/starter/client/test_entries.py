@@ -25,7 +25,7 @@ def ada(client: MnesticClient) -> MemoryClient:
 
 
 async def listed(ada: MemoryClient, **asked: Any) -> list[Entry]:
-    found, _ = await ada.list_entries(EntryQuery(**asked))
+    found, _ = await ada.entries.list(EntryQuery(**asked))
     return list(found)
 
 
@@ -41,7 +41,7 @@ async def test_identical_adds_at_once_leave_one_entry(ada: MemoryClient) -> None
 
 async def test_an_entry_is_added_with_its_vector(ada: MemoryClient) -> None:
     await ada.add("Tea, not coffee.")
-    await ada.learn(
+    await ada.ingest(
         [
             Resource(
                 session_id="s1",
@@ -125,14 +125,14 @@ async def test_what_was_removed_comes_back_when_it_is_added_and_not_when_it_is_s
     message = Resource(
         session_id="s1", source_id="m1", channel="chat", speaker="Mara", content="Hello.", at=NOON
     )
-    await ada.learn([message])
+    await ada.ingest([message])
     added = await ada.add("Tea, not coffee.")
     named = await ada.add("Rain.", source_id="mail-1")
     for entry in await listed(ada):
-        await ada.remove_entry(entry.id)
+        await ada.entries.remove(entry.id)
     empty = await listed(ada)
 
-    new = await ada.learn([message])
+    new = await ada.ingest([message])
     back = await ada.add("Tea, not coffee.")
     with pytest.raises(InvalidInputError, match="message added/mail-1: was removed"):
         await ada.add("Rain.", source_id="mail-1")
@@ -141,7 +141,7 @@ async def test_what_was_removed_comes_back_when_it_is_added_and_not_when_it_is_s
     assert back.id not in {added.id, named.id}
     assert await ada.add("Tea, not coffee.") == back
     assert await listed(ada) == [back]
-    assert (await ada.count_learning()).received == 1
+    assert (await ada.messages.count()).received == 1
 
 
 @pytest.mark.usefixtures("worker")
@@ -152,14 +152,14 @@ async def test_what_was_removed_with_its_facts_is_learned_again_when_it_is_added
     for _ in range(3):
         entry = await ada.add(words)
         await (await start_ingest(client, agent_id="ada")).result()
-        (fact,), _ = await ada.list_facts()
-        await ada.remove_entry(entry.id, facts=True)
-    left, _ = await ada.list_facts()
+        (fact,), _ = await ada.facts.list()
+        await ada.entries.remove(entry.id, facts=True)
+    left, _ = await ada.facts.list()
     await ada.add(words)
     await (await start_ingest(client, agent_id="ada")).result()
 
-    (back,), _ = await ada.list_facts()
-    history = await ada.fact_history("Mara", "lives_in")
+    (back,), _ = await ada.facts.list()
+    history = await ada.facts.history("Mara", "lives_in")
 
     assert left == ()
     assert (back.object, back.confidence) == (fact.object, fact.confidence)
@@ -172,14 +172,14 @@ async def test_a_deleted_fact_stays_so_while_its_entry_is_there(
 ) -> None:
     entry = await ada.add("Mara lives in Ghent.")
     await (await start_ingest(client, agent_id="ada")).result()
-    (fact,), _ = await ada.list_facts()
-    await ada.delete_fact(fact.id)
+    (fact,), _ = await ada.facts.list()
+    await ada.facts.delete(fact.id)
 
     again = await ada.add("Mara lives in Ghent.")
     await (await start_ingest(client, agent_id="ada")).result()
 
     assert again.id == entry.id
-    assert await ada.list_facts() == ((), None)
+    assert await ada.facts.list() == ((), None)
 
 
 @pytest.mark.usefixtures("worker")
@@ -188,12 +188,12 @@ async def test_what_was_removed_before_it_was_learned_from_teaches_nothing(
 ) -> None:
     entry = await ada.add("Mara lives in Ghent.")
     await ada.add("Jonas lives in Utrecht.")
-    await ada.remove_entry(entry.id)
+    await ada.entries.remove(entry.id)
 
     await (await start_ingest(client, agent_id="ada")).result()
 
-    facts, _ = await ada.list_facts()
-    count = await ada.count_learning()
+    facts, _ = await ada.facts.list()
+    count = await ada.messages.count()
     assert [fact.subject for fact in facts] == ["Jonas"]
     assert (count.learned, count.dropped) == (1, 1)
 
@@ -206,27 +206,27 @@ async def test_facts_that_others_told_as_well_outlive_an_entry(
     two = await ada.add("Mara lives in Ghent.", source_id="b")
     await (await start_ingest(client, agent_id="ada")).result()
 
-    shared = await ada.remove_entry(one.id, facts=True)
+    shared = await ada.entries.remove(one.id, facts=True)
 
     assert shared == ()
     assert two.id in {entry.id for entry in await listed(ada)}
-    assert len((await ada.list_facts())[0]) == 1
+    assert len((await ada.facts.list())[0]) == 1
 
 
 async def test_an_entry_is_as_important_as_the_children_make_it(ada: MemoryClient) -> None:
     async def weights() -> list[float]:
-        return [(await ada.get_entry(entry.id)).importance for entry in (one, two)]
+        return [(await ada.entries.get(entry.id)).importance for entry in (one, two)]
 
     one, two = await ada.add("Tea."), await ada.add("Two.")
     alone = await weights()
 
     child = await ada.add("Green tea.", parent=one.id)
     below_one = await weights()
-    await ada.change_entry(child.id, parent=two.id)
+    await ada.entries.change(child.id, parent=two.id)
     below_two = await weights()
-    await ada.change_entry(two.id, tags=["number"])
+    await ada.entries.change(two.id, tags=["number"])
     changed = await weights()
-    await ada.remove_entry(child.id)
+    await ada.entries.remove(child.id)
 
     more = alone[0] + 0.03
     assert alone[0] == pytest.approx(alone[1])
@@ -239,18 +239,18 @@ async def test_a_change_is_checked_and_nothing_else_is_touched(ada: MemoryClient
     entry = await ada.add("Tea.", subjects=["Mara"])
 
     with pytest.raises(InvalidInputError, match="content: has no content"):
-        await ada.change_entry(entry.id, content="")
+        await ada.entries.change(entry.id, content="")
     with pytest.raises(InvalidInputError, match="mood: is not known"):
-        await ada.change_entry(entry.id, mood="good")
+        await ada.entries.change(entry.id, mood="good")
     with pytest.raises(InvalidInputError, match="cannot be above itself"):
-        await ada.change_entry(entry.id, parent=entry.id)
+        await ada.entries.change(entry.id, parent=entry.id)
     below = await ada.add("Green tea.", subjects=["Mara"], parent=entry.id)
     with pytest.raises(InvalidInputError, match="cannot be above itself"):
-        await ada.change_entry(entry.id, parent=below.id)
+        await ada.entries.change(entry.id, parent=below.id)
     with pytest.raises(NotFoundError, match="no entry none"):
-        await ada.change_entry(entry.id, parent="none")
-    before = await ada.get_entry(entry.id)
-    same = await ada.change_entry(entry.id)
+        await ada.entries.change(entry.id, parent="none")
+    before = await ada.entries.get(entry.id)
+    same = await ada.entries.change(entry.id)
 
-    assert await ada.get_entry(entry.id) == same
+    assert await ada.entries.get(entry.id) == same
     assert same.model_copy(update={"updated_at": before.updated_at}) == before

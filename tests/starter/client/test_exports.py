@@ -71,9 +71,9 @@ async def remember_everything(client: MnesticClient, memory: Memory) -> MemoryCl
     """An agent that has something of each kind, and of each state."""
     ada = client.memory("ada")
     await client.predicates().set("likes", cardinality="single", category="profile")
-    await ada.change_settings(auto_retrieve_max_results=7, retrieval_policy={"lexical": 0.4})
-    await ada.learn([said(number, *each) for number, each in enumerate(SAID)])
-    await ada.learn(
+    await ada.settings.change(auto_retrieve_max_results=7, retrieval_policy={"lexical": 0.4})
+    await ada.ingest([said(number, *each) for number, each in enumerate(SAID)])
+    await ada.ingest(
         [
             IncomingMessage(
                 resource=said(10, "weather", '{"city": "Ghent"}'),
@@ -91,7 +91,7 @@ async def remember_everything(client: MnesticClient, memory: Memory) -> MemoryCl
     await learned(client, "ada")
     await _add_by_hand(ada)
     await _change_by_hand(ada)
-    await ada.receive([said(20, "Mara", "Nobody learns from this.")])
+    await ada.messages.append([said(20, "Mara", "Nobody learns from this.")])
     await _write_as_jobs_do(memory, tenant_id=client.settings.tenant_id)
     await learned(client, "ada")
     shown = await ada.preview_forget("Zanzibar")
@@ -117,28 +117,28 @@ async def _add_by_hand(ada: MemoryClient) -> None:
     )
     await ada.add("An old note.", source_id="old", at=datetime(2025, 1, 1, tzinfo=UTC))
     await ada.add("A wrong note about the boat.", source_id="wrong")
-    await ada.set("profile", "name", "Mara")
-    await ada.set("profile", "name", {"first": "Mara", "middle": None})
-    await ada.set("cache", "token", [1, 2.5, "ü"], ttl=timedelta(days=3))
-    await ada.set("profile", "gone", 1)
-    await ada.delete("profile", "gone")
+    await ada.records.set("profile", "name", "Mara")
+    await ada.records.set("profile", "name", {"first": "Mara", "middle": None})
+    await ada.records.set("cache", "token", [1, 2.5, "ü"], ttl=timedelta(days=3))
+    await ada.records.set("profile", "gone", 1)
+    await ada.records.delete("profile", "gone")
 
 
 async def _change_by_hand(ada: MemoryClient) -> None:
-    entries, _ = await ada.list_entries(EntryQuery())
+    entries, _ = await ada.entries.list(EntryQuery())
     by_content = {entry.content: entry for entry in entries}
-    await ada.change_entry(by_content["An old note."].id, status="archived")
-    await ada.change_entry(by_content["I live in Utrecht."].id, tags=("home",), subjects=("M.",))
-    await ada.change_entry(
+    await ada.entries.change(by_content["An old note."].id, status="archived")
+    await ada.entries.change(by_content["I live in Utrecht."].id, tags=("home",), subjects=("M.",))
+    await ada.entries.change(
         by_content["My sister is called Ines."].id, content="His sister is Ines.", critical=True
     )
-    await ada.remove_entry(by_content["A wrong note about the boat."].id)
-    await ada.add_fact("Mara", "owns", "a boat", confidence=0.7)
-    await ada.add_fact("Jonas", "owns", "a kite", valid_from=datetime(2020, 5, 1, tzinfo=UTC))
-    (kite,), _ = await ada.list_facts(subject="Jonas", predicate="owns")
-    await ada.delete_fact(kite.id)
-    archived, _ = await ada.list_facts(subject="Mara", predicate="lives_in", statuses=["archived"])
-    await ada.reactivate_fact(archived[0].id)
+    await ada.entries.remove(by_content["A wrong note about the boat."].id)
+    await ada.facts.add("Mara", "owns", "a boat", confidence=0.7)
+    await ada.facts.add("Jonas", "owns", "a kite", valid_from=datetime(2020, 5, 1, tzinfo=UTC))
+    (kite,), _ = await ada.facts.list(subject="Jonas", predicate="owns")
+    await ada.facts.delete(kite.id)
+    archived, _ = await ada.facts.list(subject="Mara", predicate="lives_in", statuses=["archived"])
+    await ada.facts.reactivate(archived[0].id)
 
 
 async def _write_as_jobs_do(memory: Memory, *, tenant_id: str) -> None:
@@ -179,7 +179,7 @@ async def exported(memory: MemoryClient) -> list[ExportLine]:
 
 async def believed(memory: MemoryClient) -> list[dict[str, Any]]:
     """All facts, without the ids that their owner is part of."""
-    facts, _ = await memory.list_facts(statuses=STATUSES, limit=1000)
+    facts, _ = await memory.facts.list(statuses=STATUSES, limit=1000)
     found = [fact.model_dump(exclude={"id", "supersedes", "superseded_by"}) for fact in facts]
     return sorted(found, key=repr)
 
@@ -235,37 +235,37 @@ async def test_an_export_that_is_read_back_twice_or_where_it_is_of_changes_nothi
 
 async def test_what_is_there_already_stays_as_it_is(client: MnesticClient) -> None:
     ada, eve = client.memory("ada"), client.memory("eve")
-    await ada.learn([said(1, "Mara", "I live in Ghent.")])
-    await ada.set("profile", "name", "Mara")
-    await ada.change_settings(auto_retrieve_max_results=7)
-    await eve.learn([said(1, "Mara", "I live in Lima.")])
-    await eve.set("profile", "name", "Eve")
-    await eve.change_settings(auto_retrieve_max_results=9)
+    await ada.ingest([said(1, "Mara", "I live in Ghent.")])
+    await ada.records.set("profile", "name", "Mara")
+    await ada.settings.change(auto_retrieve_max_results=7)
+    await eve.ingest([said(1, "Mara", "I live in Lima.")])
+    await eve.records.set("profile", "name", "Eve")
+    await eve.settings.change(auto_retrieve_max_results=9)
 
     count = await eve.import_lines(ada.export())
 
     assert (count.messages, count.records, count.settings) == (0, 0, 0)
-    (entry,), _ = await eve.list_entries(EntryQuery())
+    (entry,), _ = await eve.entries.list(EntryQuery())
     assert entry.content == "I live in Lima."
-    assert (await eve.get("profile", "name")).value == "Eve"
-    assert (await eve.settings()).auto_retrieve_max_results == 9
+    assert (await eve.records.get("profile", "name")).value == "Eve"
+    assert (await eve.settings.get()).auto_retrieve_max_results == 9
 
 
 @pytest.mark.usefixtures("worker")
 async def test_what_was_forgotten_does_not_come_back_by_an_export(client: MnesticClient) -> None:
     ada, eve = client.memory("ada"), client.memory("eve")
     message = said(1, "Mara", "Zanzibar is far.")
-    await ada.learn([message])
+    await ada.ingest([message])
     await learned(client, "ada")
     await ada.forget("Zanzibar", confirm=(await ada.preview_forget("Zanzibar")).token)
 
     lines = await exported(ada)
     await eve.import_lines(lines)
-    new = await eve.learn([message])
+    new = await eve.ingest([message])
 
     assert "Zanzibar" not in "".join(line.model_dump_json() for line in lines)
     assert new == 0
-    assert await eve.list_entries(EntryQuery()) == ((), None)
+    assert await eve.entries.list(EntryQuery()) == ((), None)
 
 
 @pytest.mark.usefixtures("worker")
@@ -273,7 +273,7 @@ async def test_an_older_export_does_not_bring_back_what_its_agent_forgot(
     client: MnesticClient,
 ) -> None:
     ada = client.memory("ada")
-    await ada.learn([said(1, "Mara", "I live in Zanzibar."), said(2, "Mara", "I like tea.")])
+    await ada.ingest([said(1, "Mara", "I live in Zanzibar."), said(2, "Mara", "I like tea.")])
     await learned(client, "ada")
     older = await exported(ada)
     before = await believed(ada)
@@ -328,7 +328,7 @@ async def test_an_export_is_of_one_moment(client: MnesticClient) -> None:
     first = await anext(lines)
 
     await ada.add("Meanwhile.")
-    await ada.set("profile", "name", "Mara")
+    await ada.records.set("profile", "name", "Mara")
     rest = [line async for line in lines]
 
     assert first.kind == "export"
@@ -353,9 +353,9 @@ async def test_an_export_is_in_the_audit_log_before_its_first_line(
 
 async def test_long_lists_are_whole(client: MnesticClient) -> None:
     ada, eve = client.memory("ada"), client.memory("eve")
-    await ada.learn([said(number, "Mara", f"Note {number}.") for number in range(205)])
+    await ada.ingest([said(number, "Mara", f"Note {number}.") for number in range(205)])
     for number in range(101):
-        await ada.set("n", f"k{number}", number)
+        await ada.records.set("n", f"k{number}", number)
 
     count = await eve.import_lines(ada.export())
 
@@ -398,10 +398,10 @@ async def test_a_line_that_cannot_be_is_one_error_and_those_before_it_are_read(
     with pytest.raises(InvalidInputError, match=error):
         await eve.import_lines(iter(lines))
 
-    records, _ = await eve.list_records()
+    records, _ = await eve.records.list()
     expected = [("a", 3)] if len(lines) > 1 and lines[0] == HEADER else []
     assert [(one.key, one.version) for one in records] == expected
-    assert await eve.list_entries(EntryQuery()) == ((), None)
+    assert await eve.entries.list(EntryQuery()) == ((), None)
 
 
 async def test_a_predicate_that_the_tenant_has_other_rules_for_is_refused(
@@ -433,5 +433,5 @@ async def test_working_memory_is_read_back_where_there_is_none(
     count = await eve.import_lines(ada.export())
 
     assert count.sessions == 1
-    assert (await eve.working_memory("s1")).scratchpad == "mine"
-    assert (await eve.working_memory("s2")).is_as(await ada.working_memory("s2"))
+    assert (await eve.working_memory.get("s1")).scratchpad == "mine"
+    assert (await eve.working_memory.get("s2")).is_as(await ada.working_memory.get("s2"))

@@ -22,8 +22,8 @@ from mnestic.starter.client.memory_client import MemoryClient
 async def use(memory: MemoryClient) -> None:
     await memory.retrieve("Tea?", {retrieve})
     await memory.add("Tea.", {add})
-    await memory.change_entry("e", {change_entry})
-    await memory.change_settings({change_settings})
+    await memory.entries.change("e", {change_entry})
+    await memory.settings.change({change_settings})
     await memory.auto_retrieve("Tea?", "chat", {auto_retrieve})
     await memory.context_for_query("Tea?", {context})
 """

@@ -32,25 +32,25 @@ async def ahead(client: MnesticClient, memory: Memory, ada: MemoryClient) -> Fac
             source=ClaimSource(extractor="rules", session_id="s", source_id="m"),
         )
         await transaction.facts.claim([said])
-    (fact,), _ = await ada.list_facts()
+    (fact,), _ = await ada.facts.list()
     return fact
 
 
 async def test_what_a_message_dated_ahead_says_can_be_deleted(
     ada: MemoryClient, ahead: Fact
 ) -> None:
-    await ada.delete_fact(ahead.id)
+    await ada.facts.delete(ahead.id)
 
-    (fact,), _ = await ada.list_facts(statuses=("active", "archived", "deleted"))
+    (fact,), _ = await ada.facts.list(statuses=("active", "archived", "deleted"))
     assert (fact.id, fact.status) == (ahead.id, "deleted")
 
 
 async def test_a_person_knows_better_than_a_message_dated_ahead(
     ada: MemoryClient, ahead: Fact
 ) -> None:
-    await ada.add_fact("Mara", "lives_in", "Bruges")
+    await ada.facts.add("Mara", "lives_in", "Bruges")
 
-    (fact,), _ = await ada.list_facts()
+    (fact,), _ = await ada.facts.list()
     assert (fact.object, fact.supersedes) == ("Bruges", ahead.id)
 
 
@@ -60,29 +60,29 @@ async def test_who_began_before_somebody_else_decided_decides_after_them(
     asked = {"tenant_id": client.settings.tenant_id, "agent_id": "ada", "actor": "test"}
     async with memory.transaction(**asked, write=True) as slow:
         began = await slow.now()
-        await ada.add_fact("Mara", "lives_in", "Ghent")
+        await ada.facts.add("Mara", "lives_in", "Ghent")
         now, said_at = await decision_time_now(slow, "Mara", "lives_in")
 
-    (fact,), _ = await ada.list_facts()
+    (fact,), _ = await ada.facts.list()
     assert began < fact.valid_from < now == said_at
 
 
 async def test_history_list_and_why_tell_the_same_of_any_moment(ada: MemoryClient) -> None:
-    now = await ada.now()
+    now = await ada.facts.now()
     told = (("Utrecht", -900), ("Lyon", 40), ("Oslo", -300), ("Ghent", None), ("Lima", -2000))
     for place, days in told:
         since = None if days is None else now + timedelta(days=days)
-        await ada.add_fact("Mara", "lives_in", place, valid_from=since)
-    (ghent,), _ = await ada.list_facts(as_of=await ada.now())
-    await ada.delete_fact(ghent.id)
+        await ada.facts.add("Mara", "lives_in", place, valid_from=since)
+    (ghent,), _ = await ada.facts.list(as_of=await ada.facts.now())
+    await ada.facts.delete(ghent.id)
 
-    history = (await ada.fact_history("Mara", "lives_in")).facts
+    history = (await ada.facts.history("Mara", "lives_in")).facts
 
     for days in (-3000, -1000, -500, -100, 0.5, 39, 41, 4000):
         at = now + timedelta(days=days)
-        listed, _ = await ada.list_facts(subject="Mara", as_of=at)
+        listed, _ = await ada.facts.list(subject="Mara", as_of=at)
         assert [fact.id for fact in listed] == [one.id for one in history if one.is_valid_at(at)]
-        assert [(await ada.why_fact(fact.id))[0] for fact in listed] == list(listed)
+        assert [(await ada.facts.why(fact.id))[0] for fact in listed] == list(listed)
         assert len(listed) <= 1
     assert ghent.object == "Ghent"
     assert [(one.object, one.status) for one in history] == [

@@ -94,9 +94,9 @@ async def test_memory_is_read_and_written_where_nothing_says_where_temporal_is(
 
     async with await MemoryConnection.connect(alone) as connection:
         memory = connection.memory("ada")
-        await memory.set("notes", "one", "kept")
+        await memory.records.set("notes", "one", "kept")
 
-        assert (await memory.get("notes", "one")).value == "kept"
+        assert (await memory.records.get("notes", "one")).value == "kept"
         with pytest.raises(UnavailableError, match="TEMPORAL_ADDRESS is not set"):
             await memory.preview_forget("the invoice")
 

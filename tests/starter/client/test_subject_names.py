@@ -11,18 +11,18 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 async def ada(client: MnesticClient) -> MemoryClient:
     """An agent that knows Katherine Jones, who goes by Kit, and two called Sam."""
     memory = client.memory("ada")
-    await memory.add_fact("Katherine Jones", "preferred_name", "Kit")
-    await memory.add_fact("Katherine Jones", "lives_in", "Ghent")
-    await memory.add_fact("Kit", "likes", "tea")
-    await memory.add_fact("Mara", "full_name", "Mara van Dijk")
-    await memory.add_fact("Mara", "lives_in", "Rome")
-    await memory.add_fact("Samuel", "nickname", "Sam")
-    await memory.add_fact("Samantha", "nickname", "Sam")
-    await memory.add_fact("Ida Berg", "lives_in", "Oslo")
-    await memory.add_fact("Ida Holm", "lives_in", "Bergen")
-    await memory.add_fact("Emil Holm", "lives_in", "Turku")
+    await memory.facts.add("Katherine Jones", "preferred_name", "Kit")
+    await memory.facts.add("Katherine Jones", "lives_in", "Ghent")
+    await memory.facts.add("Kit", "likes", "tea")
+    await memory.facts.add("Mara", "full_name", "Mara van Dijk")
+    await memory.facts.add("Mara", "lives_in", "Rome")
+    await memory.facts.add("Samuel", "nickname", "Sam")
+    await memory.facts.add("Samantha", "nickname", "Sam")
+    await memory.facts.add("Ida Berg", "lives_in", "Oslo")
+    await memory.facts.add("Ida Holm", "lives_in", "Bergen")
+    await memory.facts.add("Emil Holm", "lives_in", "Turku")
     await memory.add("Writes reports.", subjects=["Hypatia"], aliases=["the librarian"])
-    await memory.add_fact("Hypatia", "lives_in", "Alexandria")
+    await memory.facts.add("Hypatia", "lives_in", "Alexandria")
     return memory
 
 
@@ -44,24 +44,24 @@ async def ada(client: MnesticClient) -> MemoryClient:
 async def test_any_known_name_leads_to_the_facts(
     ada: MemoryClient, name: str, objects: set[str]
 ) -> None:
-    listed, _ = await ada.list_facts(subject=name)
-    world = await ada.world(name)
+    listed, _ = await ada.facts.list(subject=name)
+    world = await ada.facts.world(name)
 
     assert {fact.object for fact in listed} == objects
     assert {fact.object for fact in world.facts} == objects
 
 
 async def test_a_world_is_told_under_the_name_of_the_subject(ada: MemoryClient) -> None:
-    assert (await ada.world("kit")).subject == "Katherine Jones"
-    assert (await ada.world("Nobody")).subject == "Nobody"
-    assert (await ada.fact_history("Kit", "lives_in")).subject == "Katherine Jones"
+    assert (await ada.facts.world("kit")).subject == "Katherine Jones"
+    assert (await ada.facts.world("Nobody")).subject == "Nobody"
+    assert (await ada.facts.history("Kit", "lives_in")).subject == "Katherine Jones"
 
 
 async def test_a_history_is_found_by_another_name(ada: MemoryClient) -> None:
-    await ada.add_fact("Katherine Jones", "lives_in", "Bonn")
+    await ada.facts.add("Katherine Jones", "lives_in", "Bonn")
 
-    told = await ada.fact_history("kit", "lives_in")
-    context = await ada.historical_context("Kit")
+    told = await ada.facts.history("kit", "lives_in")
+    context = await ada.contexts.historical("Kit")
 
     assert [fact.object for fact in told.facts] == ["Ghent", "Bonn"]
     assert "Ghent" in context.text
@@ -76,31 +76,31 @@ async def test_a_name_of_several_is_refused_and_they_are_named(
     why = rf"subject: '{name}' is a name of several: {whom}; say which of them"
 
     with pytest.raises(InvalidInputError, match=why):
-        await ada.world(name)
+        await ada.facts.world(name)
     with pytest.raises(InvalidInputError, match=why):
-        await ada.list_facts(subject=name)
+        await ada.facts.list(subject=name)
     with pytest.raises(InvalidInputError, match=why):
-        await ada.fact_history(name, "lives_in")
+        await ada.facts.history(name, "lives_in")
 
 
 async def test_a_name_that_another_has_too_is_nobody_s_own(ada: MemoryClient) -> None:
-    await ada.add_fact("Sam", "likes", "rain")
+    await ada.facts.add("Sam", "likes", "rain")
 
-    itself, _ = await ada.list_facts(subject="Sam")
-    samuel, _ = await ada.list_facts(subject="Samuel")
+    itself, _ = await ada.facts.list(subject="Sam")
+    samuel, _ = await ada.facts.list(subject="Samuel")
 
     assert [fact.object for fact in itself] == ["rain"]
     assert [fact.object for fact in samuel] == ["Sam"]
 
 
 async def test_other_agents_names_mean_nothing(ada: MemoryClient, client: MnesticClient) -> None:
-    assert (await client.memory("bob").world("Kit")).facts == ()
-    assert (await ada.world("Kit")).facts
+    assert (await client.memory("bob").facts.world("Kit")).facts == ()
+    assert (await ada.facts.world("Kit")).facts
 
 
 async def test_facts_of_several_names_come_by_pages(ada: MemoryClient) -> None:
-    first, cursor = await ada.list_facts(subject="Kit", limit=2)
-    rest, end = await ada.list_facts(subject="Kit", limit=2, cursor=cursor)
+    first, cursor = await ada.facts.list(subject="Kit", limit=2)
+    rest, end = await ada.facts.list(subject="Kit", limit=2, cursor=cursor)
 
     assert (len(first), len(rest), end) == (2, 1, None)
     assert {fact.object for fact in (*first, *rest)} == {"Kit", "Ghent", "tea"}

@@ -66,7 +66,7 @@ async def test_the_latest_wait_is_compared_once_none_is_open(
         await until_wait(job_id, number)
         await client.resume_job(job_id)
     await client.wait_for_result(job_id)
-    await client.memory("ada").delete("p", "name")
+    await client.memory("ada").records.delete("p", "name")
 
     found = await client.diff_job(job_id)
 

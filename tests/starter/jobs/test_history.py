@@ -134,7 +134,7 @@ async def test_an_override_is_told_with_its_reason_where_it_was_asked_and_where_
     client: MnesticClient, start_waiting: StartWaiting
 ) -> None:
     job_id = await start_waiting(PLAN.replace("timeout: 21d", "timeout: 21d, policy: strict"))
-    await client.memory("ada").set("p", "name", "Maria")
+    await client.memory("ada").records.set("p", "name", "Maria")
     with pytest.raises(ResumeRefusedError, match="p/name changed"):
         await client.resume_job(job_id)
     await client.override_job(job_id, reason="agreed with Mara", by="eve", outcome="timeout")

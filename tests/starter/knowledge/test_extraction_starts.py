@@ -35,7 +35,7 @@ async def alone(settings: Settings) -> AsyncIterator[MemoryConnection]:
 
 async def until_learned(memory: MemoryClient, number: int) -> None:
     async with asyncio.timeout(30):
-        while await memory.count_learning() != IngestCounts(learned=number):  # noqa: ASYNC110 - Postgres sets no event
+        while await memory.messages.count() != IngestCounts(learned=number):  # noqa: ASYNC110 - Postgres sets no event
             await asyncio.sleep(0.05)
 
 
@@ -66,7 +66,7 @@ async def test_what_is_added_is_learned_from_by_itself(
         await ada.add("I live in Ghent.", speaker="Mara")
         await until_learned(ada, 1)
 
-    facts, _ = await ada.list_facts()
+    facts, _ = await ada.facts.list()
     assert [(fact.subject, fact.object) for fact in facts] == [("Mara", "Ghent")]
 
 
@@ -88,8 +88,8 @@ async def test_to_add_neither_fails_nor_waits_where_temporal_does_not_answer(
     ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", extraction=starts)
 
     entry = await ada.add("I live in Ghent.")
-    stored = await ada.get_entry(entry.id)
-    is_learned = await ada.count_learning()
+    stored = await ada.entries.get(entry.id)
+    is_learned = await ada.messages.count()
     async with asyncio.timeout(20):
         while not caplog.records:  # noqa: ASYNC110 - nor does a log
             await asyncio.sleep(0.02)

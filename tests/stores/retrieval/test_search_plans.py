@@ -133,7 +133,7 @@ async def test_what_held_of_somebody_is_found_by_an_index(
     url: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert (await asked.list_facts(subject="Jonas"))[0]
+    assert (await asked.facts.list(subject="Jonas"))[0]
     then = datetime(2015, 2, 1, tzinfo=UTC)
 
     async def list_valid() -> None:

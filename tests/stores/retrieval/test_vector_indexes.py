@@ -128,7 +128,7 @@ async def test_a_memory_that_has_become_small_loses_its_index(
     await remember(remembering, agent=AGENT, entries=ENTRIES)
     await build(own_url)
     client = MemoryClient(remembering, tenant_id=TENANT, agent_id=AGENT)
-    entries, _ = await client.list_entries(EntryQuery(), limit=ENTRIES)
+    entries, _ = await client.entries.list(EntryQuery(), limit=ENTRIES)
     async with begun(remembering, write=True) as transaction:
         await transaction.entries.remove([one.id for one in entries[: ENTRIES // 2 + 1]])
 

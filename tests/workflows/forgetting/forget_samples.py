@@ -53,7 +53,7 @@ def said(source_id: str, content: str, *, session: str = "chat", speaker: str = 
 
 
 async def learn(client: MnesticClient, *messages: Resource, agent: str = "ada") -> None:
-    await client.memory(agent).learn(messages)
+    await client.memory(agent).ingest(messages)
     await (await start_ingest(client, agent_id=agent)).result()
 
 

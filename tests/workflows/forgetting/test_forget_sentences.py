@@ -31,12 +31,12 @@ def ada(client: MnesticClient) -> MemoryClient:
 
 
 async def facts_of(memory: MemoryClient) -> set[str]:
-    facts, _ = await memory.list_facts(statuses=("active", "archived"))
+    facts, _ = await memory.facts.list(statuses=("active", "archived"))
     return {f"{fact.subject} {fact.predicate} {fact.object}" for fact in facts}
 
 
 async def only_entry(memory: MemoryClient) -> Entry:
-    (entry,), _ = await memory.list_entries(EntryQuery())
+    (entry,), _ = await memory.entries.list(EntryQuery())
     return entry
 
 
@@ -78,9 +78,9 @@ async def test_what_is_left_stands_where_its_facts_say(
     await learn(client, said("1", content))
     await forget(ada, "Project Falcon")
 
-    facts, _ = await ada.list_facts(statuses=("active", "archived"))
-    claims = [claim for fact in facts for claim in (await ada.why_fact(fact.id))[1]]
-    words = await ada.find_words(claims)
+    facts, _ = await ada.facts.list(statuses=("active", "archived"))
+    claims = [claim for fact in facts for claim in (await ada.facts.why(fact.id))[1]]
+    words = await ada.facts.quotes(claims)
 
     assert claims
     assert all(words[claim.id].strip() and words[claim.id] in content for claim in claims)
@@ -124,7 +124,7 @@ async def test_a_message_that_was_not_read_yet_is_learned_from_as_it_is_left(
 ) -> None:
     agent = {"tenant_id": client.settings.tenant_id, "agent_id": "ada"}
     owner = {**agent, "actor": "test"}
-    await MemoryClient(memory, **agent).learn([said("1", TWO)])  # which starts no extraction
+    await MemoryClient(memory, **agent).ingest([said("1", TWO)])  # which starts no extraction
     async with memory.transaction(**owner, write=True) as transaction:
         taken = await transaction.ingest_states.take("received", limit=10)
 
@@ -132,7 +132,7 @@ async def test_a_message_that_was_not_read_yet_is_learned_from_as_it_is_left(
         await forget(ada, "Project Falcon")
         async with memory.transaction(**owner, write=True) as transaction:
             await transaction.ingest_states.store_extracted(taken, extractor="slow")
-        after = await ada.count_learning()
+        after = await ada.messages.count()
         await (await start_ingest(client, agent_id="ada")).result()
 
     assert (after.received, after.learned) == (1, 0), "what was read of it before is not taken"
@@ -145,7 +145,7 @@ async def test_what_is_added_again_is_a_new_entry(ada: MemoryClient) -> None:
     first = await ada.add(TWO)
     await forget(ada, "Project Falcon")
 
-    cut = await ada.get_entry(first.id)
+    cut = await ada.entries.get(first.id)
     again = await ada.add(TWO)
 
     assert cut.content == "My sister Ida visits me on 3 July."

@@ -47,9 +47,9 @@ async def test_no_word_of_a_topic_is_left_in_any_table_nor_in_the_history(
         said("3", "I moved to Rome."),
     )
     await client.memory("ada").add("The PARIS office closes at six.", tags=["office"])
-    await client.memory("ada").add_fact("Paris", "mayor", "Anne")
-    await client.memory("ada").set("notes", "last", {"text": "Call Paris. Buy milk."})
-    await client.memory("ada").set("towns/Paris", "mayor", "somebody")
+    await client.memory("ada").facts.add("Paris", "mayor", "Anne")
+    await client.memory("ada").records.set("notes", "last", {"text": "Call Paris. Buy milk."})
+    await client.memory("ada").records.set("towns/Paris", "mayor", "somebody")
     await wait_in(client, until, "j1")
     await end(client, "j1", said="Paris it is")
     before = scan("paris")
@@ -124,7 +124,9 @@ async def test_a_snapshot_that_lost_something_says_so_and_serves_a_fork(
     assert told.redacted_at is not None
     fork = await client.fork_job("j1", wait=1, as_job="j2")
     await until(lambda: is_waiting(client, fork))
-    memory = await client.memory("ada").working_memory((await client.describe_job(fork)).session_id)
+    memory = await client.memory("ada").working_memory.get(
+        (await client.describe_job(fork)).session_id
+    )
     assert [said.content for said in memory.messages] == [f"{FORGOTTEN} The cat stays home."]
     assert memory.variables["plan"] == FORGOTTEN
 
@@ -139,14 +141,14 @@ async def test_a_message_that_comes_again_is_not_learned_from_and_a_new_one_is(
     await forget(client.memory("ada"), "Paris")
 
     await learn(client, old)
-    await client.memory("ada").receive([old])
+    await client.memory("ada").messages.append([old])
     assert scan("paris") == {}
     with pytest.raises(InvalidInputError, match="removed"):
         await client.memory("ada").add("Paris", source_id="1", session_id="chat")
     await learn(client, said("2", "I live in Paris."))
     again = await client.memory("ada").add("Paris is lovely.")
 
-    facts, _ = await client.memory("ada").list_facts(subject="Mara")
+    facts, _ = await client.memory("ada").facts.list(subject="Mara")
     assert [(fact.predicate, fact.object) for fact in facts] == [("lives_in", "Paris")]
     assert again.id != added.id
 
@@ -162,12 +164,12 @@ async def test_facts_are_worked_out_anew_of_what_is_left(client: MnesticClient) 
 
     done = await forget(client.memory("ada"), "Paris")
 
-    history = await client.memory("ada").fact_history("Mara", "lives_in")
+    history = await client.memory("ada").facts.history("Mara", "lives_in")
     assert [fact.object for fact in history.facts] == ["Rome", "Bonn"]
     rome, bonn = history.facts
     assert (rome.superseded_by, bonn.supersedes) == (bonn.id, rome.id)
     assert done.purged["claim"] == 2
-    pets, _ = await client.memory("ada").list_facts(subject="Mara", predicate="pet")
+    pets, _ = await client.memory("ada").facts.list(subject="Mara", predicate="pet")
     assert [fact.object for fact in pets] == ["cat"], "what else the message said stays"
 
 
@@ -184,17 +186,17 @@ async def test_whom_a_topic_names_goes_with_all_that_was_said_by_and_of_them(
 
     await forget(client.memory("ada"), "MARA")
 
-    entries, _ = await client.memory("ada").list_entries(EntryQuery())
+    entries, _ = await client.memory("ada").entries.list(EntryQuery())
     assert [entry.content for entry in entries] == ["I live in Bonn."]
     assert scan("mara") == {}
-    assert {signal.subject for signal in await client.memory("ada").list_signals()} <= {None, "Tom"}
+    assert {signal.subject for signal in await client.memory("ada").events.list()} <= {None, "Tom"}
 
 
 @pytest.mark.usefixtures("worker")
 async def test_other_agents_keep_what_they_know(client: MnesticClient, scan: Scan) -> None:
     for agent in ("ada", "bob"):
         await learn(client, said("1", "I live in Paris."), agent=agent)
-        await client.memory(agent).set("notes", "last", "Paris")
+        await client.memory(agent).records.set("notes", "last", "Paris")
     before = scan("paris", agent="bob")
 
     await forget(client.memory("ada"), "Paris")
@@ -247,7 +249,7 @@ async def test_forms_of_a_word_are_found_in_the_agent_s_language(
     word: str,
 ) -> None:
     memory = client.memory("ada")
-    await memory.change_settings(language=language)
+    await memory.settings.change(language=language)
     await learn(client, said("1", content), said("2", other))
     assert scan(word)
 
@@ -255,7 +257,7 @@ async def test_forms_of_a_word_are_found_in_the_agent_s_language(
 
     assert done.purged["entry"] == 1
     assert scan(word) == {}
-    (left,), _ = await memory.list_entries(EntryQuery())
+    (left,), _ = await memory.entries.list(EntryQuery())
     assert left.content == other
 
 
@@ -267,7 +269,7 @@ async def test_forms_are_found_in_the_language_of_each_entry(client: MnesticClie
         ("german", "Zwei Häuser."),
         ("dutch", "!"),
     ):
-        await memory.change_settings(language=language)
+        await memory.settings.change(language=language)
         await memory.add(content)
 
     houses = await forget(memory, "Haus")
@@ -286,7 +288,7 @@ async def test_relations_to_what_is_gone_go_too(client: MnesticClient) -> None:
     done = await forget(memory, "Paris")
 
     assert done.purged["edge"] == 1
-    assert (await memory.get_entry(child.id)).parent is None
+    assert (await memory.entries.get(child.id)).parent is None
 
 
 async def test_a_topic_goes_also_from_its_request_when_it_is_cancelled(
@@ -296,7 +298,7 @@ async def test_a_topic_goes_also_from_its_request_when_it_is_cancelled(
 ) -> None:
     await client.memory("ada").add("I live in Paris.")
     shown = await client.memory("ada").preview_forget("Paris")
-    handle = await client.memory("ada").start_forgetting("Paris", confirm=shown.token)
+    handle = await client.memory("ada").forgetting.start("Paris", confirm=shown.token)
     assert scan("paris").keys() >= {"forgetting"}
 
     await handle.cancel()
@@ -313,11 +315,11 @@ async def test_two_who_forget_the_same_at_once_both_come_to_an_end(
     run_worker: Callable[[], AbstractAsyncContextManager[None]],
 ) -> None:
     memory = client.memory("ada")
-    await memory.learn([said(str(number), f"Paris {number}.") for number in range(40)])
+    await memory.ingest([said(str(number), f"Paris {number}.") for number in range(40)])
     handles = []
     for topic in ("Paris", "paris!"):
         token = (await memory.preview_forget(topic)).token
-        handles.append(await memory.start_forgetting(topic, confirm=token))
+        handles.append(await memory.forgetting.start(topic, confirm=token))
 
     async with run_worker():
         ended = await asyncio.gather(*(handle.result() for handle in handles))
@@ -355,7 +357,7 @@ async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else
     await memory.add("I got divorced last year.")
     past = "The marriage of my parents ended."
     await memory.add(past, at=AT, expires_at=AT + timedelta(days=1))
-    await memory.set("notes", "last", {"text": f"She said: {ended} Then we had tea."})
+    await memory.records.set("notes", "last", {"text": f"She said: {ended} Then we had tea."})
 
     shown = await memory.preview_forget("divorce")
     done = await forget(memory, "divorce")
@@ -368,9 +370,9 @@ async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else
     assert all(one.score is None or one.score >= CLOSE for one in shown.items)
     assert done.purged["entry"] == 3
     assert scan("marriage") == {}
-    record = await memory.get("notes", "last")
+    record = await memory.records.get("notes", "last")
     assert record.value == {"text": f"{FORGOTTEN} Then we had tea."}
-    left, _ = await memory.list_entries(EntryQuery())
+    left, _ = await memory.entries.list(EntryQuery())
     assert {entry.source_id for entry in left} == {"2", "3", "4"}
 
 
@@ -387,7 +389,7 @@ async def test_nothing_is_forgotten_without_the_token_of_a_preview(client: Mnest
     with pytest.raises(InvalidInputError, match="look again"):
         await memory.forget("divorce", confirm=tea.token)
 
-    assert len((await memory.list_entries(EntryQuery()))[0]) == 1
+    assert len((await memory.entries.list(EntryQuery()))[0]) == 1
 
 
 @pytest.mark.usefixtures("worker")
@@ -397,9 +399,9 @@ async def test_a_preview_holds_until_something_of_the_topic_changes(client: Mnes
     shown = await memory.preview_forget("Paris")
     again = await memory.preview_forget("PARIS")
     await learn(client, said("2", "It rains."))
-    await memory.set("notes", "last", "Buy milk.")
+    await memory.records.set("notes", "last", "Buy milk.")
     beside = await memory.preview_forget("Paris")
-    await memory.set("notes", "first", "Call Paris.")
+    await memory.records.set("notes", "first", "Call Paris.")
 
     with pytest.raises(InvalidInputError, match="what would go has changed; look again"):
         await memory.forget("Paris", confirm=shown.token)
@@ -419,14 +421,14 @@ async def test_what_comes_after_the_preview_goes_by_its_words_and_not_by_meaning
     memory = client.memory("ada")
     shown_before = await memory.add("My marriage ended in court.")
     shown = await memory.preview_forget("divorce")
-    handle = await memory.start_forgetting("divorce", confirm=shown.token)
+    handle = await memory.forgetting.start("divorce", confirm=shown.token)
     await memory.add("They divorced in spring.")
     alike = await memory.add("The marriage of my parents ended.")
 
     async with run_worker():
         await handle.result()
 
-    left, _ = await memory.list_entries(EntryQuery())
+    left, _ = await memory.entries.list(EntryQuery())
     assert [item.id for item in shown.items] == [shown_before.id]
     assert [entry.id for entry in left] == [alike.id]
     assert scan("divorced") == {}
@@ -438,8 +440,8 @@ async def test_each_fact_entry_and_sentence_that_goes_is_shown_before_and_told_a
 ) -> None:
     memory = client.memory("ada")
     await learn(client, said("1", "I live in Paris."))
-    await memory.set("notes", "last", {"text": "Call Paris. Buy milk.", "days": 4})
-    await memory.set("towns/Paris", "mayor", "Paris has Anne. Tea is hot.")
+    await memory.records.set("notes", "last", {"text": "Call Paris. Buy milk.", "days": 4})
+    await memory.records.set("towns/Paris", "mayor", "Paris has Anne. Tea is hot.")
     await wait_in(client, until, "j1")
     await end(client, "j1")
 

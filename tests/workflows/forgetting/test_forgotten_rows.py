@@ -221,7 +221,7 @@ async def test_a_channel_that_names_what_is_forgotten_names_it_no_more(
     gone = sent("1", "We fly to Paris.", channel="paris-trip")
     kept = sent("2", "Tea is at four.", channel="paris-trip")
     ada = client.memory("ada")
-    await ada.learn([gone, kept, sent("3", "It rains.", channel="mail")])
+    await ada.ingest([gone, kept, sent("3", "It rains.", channel="mail")])
     await ada.add("Paris is lovely.", channel="paris-trip", speaker="Paris Air")
     async with memory.transaction(
         tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
@@ -231,12 +231,12 @@ async def test_a_channel_that_names_what_is_forgotten_names_it_no_more(
 
     shown = await ada.preview_forget("Paris")
     done = await forget(ada, "Paris")
-    await ada.learn([gone, kept])
+    await ada.ingest([gone, kept])
 
     assert scan("paris") == {}
     assert shown.purged == {**done.purged, "audit_log": shown.purged["audit_log"]}
     assert (done.purged["entry"], done.purged["resource"], done.left) == (3, 3, ())
-    entries, _ = await ada.list_entries(EntryQuery())
+    entries, _ = await ada.entries.list(EntryQuery())
     told = {(entry.content, entry.channel) for entry in entries}
     assert told == {("Tea is at four.", FORGOTTEN), ("It rains.", "mail")}
 
@@ -258,7 +258,7 @@ async def test_what_was_put_before_messages_is_counted_and_says_nothing(
 
     await forget(client.memory("ada"), "Paris")
 
-    (kept,), _ = await client.memory("ada").list_retrievals()
+    (kept,), _ = await client.memory("ada").retrieval_log.list()
     assert (kept.preview, [note.path for note in kept.notes], kept.tokens) == (
         "[forgotten]",
         ["[forgotten]", "Tea.md"],

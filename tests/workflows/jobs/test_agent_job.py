@@ -30,7 +30,7 @@ async def test_a_job_goes_on_with_the_memory_it_had(
     await client.resume_job(job_id, {"word": "dear"})
     result = await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert [message.content for message in state.messages] == [
         "My name is Mara.",
         "Hello dear, Mara.",
@@ -43,8 +43,8 @@ async def test_what_changed_meanwhile_is_told_as_drift(
     client: MnesticClient, start_waiting: StartWaiting
 ) -> None:
     job_id = await start_waiting()
-    await client.memory("ada").set("profile", "name", "Maria")
-    await client.memory("ada").set("profile", "city", "Lisbon")
+    await client.memory("ada").records.set("profile", "name", "Maria")
+    await client.memory("ada").records.set("profile", "city", "Lisbon")
 
     await client.resume_job(job_id, {"word": "dear"})
     result = await client.wait_for_result(job_id)
@@ -74,7 +74,7 @@ async def test_a_job_whose_working_memory_is_damaged_parks_and_can_be_cancelled(
     with pytest.raises(JobFailedError, match="was cancelled"):
         await client.wait_for_result(job_id)
 
-    episodes, _ = await client.memory("ada").list_episodes()
+    episodes, _ = await client.memory("ada").episodes.list()
     assert parked.state == "needs_attention"
     assert [episode.payload["outcome"] for episode in episodes] == ["cancelled"]
 
@@ -122,7 +122,7 @@ async def test_a_cancelled_job_ends_its_wait_and_leaves_an_episode(
         await client.wait_for_result(job_id)
 
     job = await client.describe_job(job_id)
-    episodes, _ = await client.memory("ada").list_episodes(session_id="s1")
+    episodes, _ = await client.memory("ada").episodes.list(session_id="s1")
     assert job.state == "cancelled"
     assert [wait.state for wait in job.waits] == ["cancelled"]
     assert [episode.payload["outcome"] for episode in episodes] == ["cancelled"]
@@ -149,7 +149,7 @@ async def test_a_failed_job_names_its_node_and_cause_and_leaves_an_episode(
     with pytest.raises(JobFailedError, match=rf"node bad failed: .*{why}"):
         await client.wait_for_result(job_id)
 
-    episodes, _ = await client.memory("ada").list_episodes()
+    episodes, _ = await client.memory("ada").episodes.list()
     assert [episode.payload["outcome"] for episode in episodes] == ["failed"]
     assert why in episodes[0].summary
 
@@ -170,7 +170,7 @@ async def test_text_of_a_user_is_never_a_template(client: MnesticClient) -> None
 
     await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert [message.content for message in state.messages] == [f"You said {told}"]
 
 
@@ -191,7 +191,7 @@ async def test_a_job_waits_in_a_loop_until_a_branch_ends_it(
         await client.resume_job(job_id, {"text": f"turn {number}", "last": number == 3})
     result = await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert result.waits == 3
     assert [message.content for message in state.messages] == ["turn 1", "turn 2", "turn 3"]
 
@@ -205,7 +205,7 @@ async def test_two_jobs_of_one_session_wait_side_by_side(
     await asyncio.gather(*(client.resume_job(job, {"word": "dear"}) for job in (first, second)))
     results = [await client.wait_for_result(job) for job in (first, second)]
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert [result.results["approval"]["outcome"] for result in results] == ["resumed"] * 2
     assert len(state.messages) == 4
 

@@ -126,7 +126,7 @@ async def test_a_failure_is_caught_whatever_the_node(
 
     result = await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     error = result.results["bad"]["error"]
     assert [message.content for message in state.messages] == [kind]
     assert error["type"] == kind
@@ -151,7 +151,7 @@ async def test_a_branch_that_cannot_be_chosen_is_caught_as_well(
 
     await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert [message.content for message in state.messages] == ["said", "mended"]
 
 
@@ -186,7 +186,7 @@ async def test_without_a_catch_memory_stays_as_of_the_last_completed_node(
     with pytest.raises(JobFailedError, match="node two failed: x"):
         await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert [message.content for message in state.messages] == ["one"]
     assert state.tool_calls == ()
 
@@ -201,7 +201,7 @@ async def test_a_long_failure_is_told_by_its_beginning(
         await client.wait_for_result(job_id)
 
     beginning = "node bad failed: " + ("x\N{REPLACEMENT CHARACTER}" * 1_000)
-    (episode,), _ = await client.memory("ada").list_episodes()
+    (episode,), _ = await client.memory("ada").episodes.list()
     assert str(failed.value).endswith(beginning)
     assert beginning in episode.summary
     assert f"{beginning}x" not in episode.summary
@@ -225,7 +225,7 @@ async def test_a_cancellation_of_a_tool_is_never_caught(
 
     with pytest.raises(JobFailedError, match="was cancelled"):
         await client.wait_for_result(job_id)
-    assert (await client.memory("ada").working_memory("s1")).messages == ()
+    assert (await client.memory("ada").working_memory.get("s1")).messages == ()
 
 
 async def test_a_failure_after_a_cancellation_is_not_caught(
@@ -248,4 +248,4 @@ async def test_a_failure_after_a_cancellation_is_not_caught(
 
     with pytest.raises(JobFailedError, match="was cancelled"):
         await client.wait_for_result(job_id)
-    assert (await client.memory("ada").working_memory("s1")).messages == ()
+    assert (await client.memory("ada").working_memory.get("s1")).messages == ()

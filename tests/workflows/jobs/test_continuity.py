@@ -138,12 +138,12 @@ async def test_a_rebased_job_goes_on_with_newer_episodes_which_the_drift_names(
     )
     await parked(client, job_id, f"{job_id}/w1", until)
     await happens("ada", 2)
-    await client.memory("ada").set("order", "price", 12)
+    await client.memory("ada").records.set("order", "price", 12)
 
     result = await finish(client, job_id, until)
 
-    state = await client.memory("ada").working_memory("s1")
-    episodes, _ = await client.memory("ada").list_episodes()
+    state = await client.memory("ada").working_memory.get("s1")
+    episodes, _ = await client.memory("ada").episodes.list()
     ids = {each.id for each in episodes if each.summary == "Visit 2."}
     (sent,) = model.sent
     text = "\n".join(content for _, content in sent)
@@ -172,7 +172,7 @@ async def test_a_pinned_job_remembers_no_episode_that_was_written_after_its_snap
 
     result = await finish(client, job_id, until)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     recalled = [each["summary"] for each in state.variables["look"]["episodes"]]
     (sent,) = model.sent
     text = "\n".join(content for _, content in sent)
@@ -212,7 +212,7 @@ nodes:
     await client.resume_job(job_id, wait_id=f"{job_id}/w3")
     result = await client.wait_for_result(job_id)
 
-    variables = (await client.memory("ada").working_memory("s1")).variables
+    variables = (await client.memory("ada").working_memory.get("s1")).variables
     first, second = (
         [each["summary"] for each in variables[name]["episodes"]] for name in ("first", "second")
     )

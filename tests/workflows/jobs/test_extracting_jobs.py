@@ -81,17 +81,17 @@ def learned(client: MnesticClient, until: Until) -> IngestProgress:
 
     async def wait(number: int) -> None:
         async def done() -> bool:
-            count = await client.memory("ada").count_learning()
+            count = await client.memory("ada").messages.count()
             return count.learned >= number and not count.waiting
 
         await until(done)
-        assert (await client.memory("ada").count_learning()).learned == number
+        assert (await client.memory("ada").messages.count()).learned == number
 
     return wait
 
 
 async def entries(client: MnesticClient) -> list[Entry]:
-    found, _ = await client.memory("ada").list_entries(EntryQuery())
+    found, _ = await client.memory("ada").entries.list(EntryQuery())
     return sorted(found, key=lambda entry: entry.source_id or "")
 
 
@@ -103,8 +103,8 @@ async def test_what_a_job_remembers_as_a_message_is_learned_with_its_way_there(
     await learned(1)
 
     (entry,) = await entries(client)
-    (fact,), _ = await client.memory("ada").list_facts(subject="Mara", predicate="lives_in")
-    _, (claim,) = await client.memory("ada").why_fact(fact.id)
+    (fact,), _ = await client.memory("ada").facts.list(subject="Mara", predicate="lives_in")
+    _, (claim,) = await client.memory("ada").facts.why(fact.id)
     run_id = (
         await client.temporal.get_workflow_handle(
             job_workflow_id(client.settings.tenant_id, "j1")
@@ -121,9 +121,9 @@ async def test_what_a_job_remembers_as_a_message_is_learned_with_its_way_there(
 async def test_a_think_is_told_what_is_known_and_what_it_says_is_learned(
     client: MnesticClient, run: Run, learned: IngestProgress
 ) -> None:
-    await client.memory("ada").add_fact("Mara", "lives_in", "Ghent")
-    await client.memory("ada").add_fact("Tom", "lives_in", "Rome")
-    await client.memory("ada").add_fact("Mara", "employer", "Tidal Atlas")
+    await client.memory("ada").facts.add("Mara", "lives_in", "Ghent")
+    await client.memory("ada").facts.add("Tom", "lives_in", "Rome")
+    await client.memory("ada").facts.add("Mara", "employer", "Tidal Atlas")
 
     result = await run(KNOWS, who="Mara")
     await learned(2)
@@ -233,7 +233,7 @@ nodes:
     await run(plan)
     await (await start_ingest(client, agent_id="ada")).result()
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert [message.content for message in state.messages] == [" "]
     assert await entries(client) == []
 

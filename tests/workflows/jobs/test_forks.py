@@ -81,7 +81,7 @@ async def ended(client: MnesticClient, job_id: str, word: str) -> list[str]:
 
 
 async def said(client: MnesticClient, session_id: str) -> list[str]:
-    state = await client.memory("ada").working_memory(session_id)
+    state = await client.memory("ada").working_memory.get(session_id)
     return [message.content for message in state.messages]
 
 
@@ -136,12 +136,12 @@ async def test_a_fork_is_told_what_has_changed_since_the_wait_that_it_comes_from
     client: MnesticClient, start_waiting: StartWaiting, fork: Callable[..., Awaitable[str]]
 ) -> None:
     job_id = await start_waiting()
-    await client.memory("ada").set("profile", "name", "Maria")
+    await client.memory("ada").records.set("profile", "name", "Maria")
 
     forked = await fork(job_id, session_id="s2")
     await ended(client, forked, "dear")
 
-    state = await client.memory("ada").working_memory("s2")
+    state = await client.memory("ada").working_memory.get("s2")
     assert [(told["before"], told["now"]) for told in state.variables["drift"]] == [
         ("Mara", "Maria")
     ]

@@ -366,7 +366,7 @@ async def test_a_workflow_gives_another_one_the_memory_of_its_wait(
         await client.resume_job(JOB, request_id="r1")
         told = await asyncio.wait_for(handle.result(), 30)
 
-    notes = [(await client.memory("ada").working_memory(s)).scratchpad for s in ("s1", "other")]
+    notes = [(await client.memory("ada").working_memory.get(s)).scratchpad for s in ("s1", "other")]
     waits = [(await client.describe_job(job)).waits for job in (JOB, "other")]
     assert told == ["other/w1", "timeout"]
     assert notes == ["before\nafter", "before\nforked"]

@@ -98,7 +98,7 @@ async def test_the_history_holds_no_memory_text_but_what_the_plan_says(
     client: MnesticClient,
 ) -> None:
     memory = client.memory("ada")
-    await memory.set("profile", "secret", "the vault is behind the mirror")
+    await memory.records.set("profile", "secret", "the vault is behind the mirror")
     job_id = await client.start_job(
         parse_plan(LOOK, source="test"), agent_id="ada", session_id="s2"
     )
@@ -107,6 +107,6 @@ async def test_the_history_holds_no_memory_text_but_what_the_plan_says(
 
     handle = client.temporal.get_workflow_handle(job_workflow_id(client.settings.tenant_id, job_id))
     history = (await handle.fetch_history()).to_json()
-    state = await memory.working_memory("s2")
+    state = await memory.working_memory.get("s2")
     assert state.messages[0].content == "the vault is behind the mirror"
     assert "mirror" not in history

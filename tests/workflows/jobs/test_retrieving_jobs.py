@@ -147,7 +147,7 @@ async def test_a_think_is_told_what_is_found_and_its_tokens_are_on_the_books(
     assert "Mara has moved twice." in block.content
     told = ended.results["ask"]
     assert (told["memories"], told["notes"], told["skipped"]) == (1, 1, [])
-    ((kept,), _) = await client.memory("ada").list_retrievals()
+    ((kept,), _) = await client.memory("ada").retrieval_log.list()
     assert (kept.channel, kept.preview) == ("job", "Where does Mara live?")
     assert kept.tokens == count_tokens(block.content)
     with psycopg.connect(admin_url) as owner:
@@ -193,12 +193,12 @@ async def test_what_the_history_says_is_not_told_as_a_memory_too(
 async def test_nothing_is_put_before_a_prompt_where_the_agent_has_it_off(
     run: Run, model: EchoModel, ada: MemoryClient
 ) -> None:
-    await ada.change_settings(auto_retrieve_enabled=False)
+    await ada.settings.change(auto_retrieve_enabled=False)
 
     await run(THINKS.replace("${budget}", "8000"), who="Mara")
 
     assert [len(asked) for asked in model.asked] == [1]
-    assert await ada.list_retrievals() == ((), None)
+    assert await ada.retrieval_log.list() == ((), None)
 
 
 @pytest.mark.usefixtures("working")
@@ -207,7 +207,7 @@ async def test_a_recall_puts_what_it_finds_into_a_variable(
 ) -> None:
     ended = await run(RECALLS)
 
-    variable = (await ada.working_memory("s1")).variables["look"]
+    variable = (await ada.working_memory.get("s1")).variables["look"]
     (found,) = variable["memories"]
     assert (found["content"], found["channel"], found["when"]) == (TURIN, "whatsapp", "just now")
     assert (variable["notes"], variable["records"], variable["episodes"]) == ([], {}, [])
@@ -216,7 +216,7 @@ async def test_a_recall_puts_what_it_finds_into_a_variable(
     (said,) = model.asked[0]
     assert variable["quoted"] in said.content
     assert "follow no instruction" in variable["quoted"]
-    ((kept,), _) = await ada.list_retrievals()
+    ((kept,), _) = await ada.retrieval_log.list()
     assert kept.preview == "Where does Mara live?"
 
 
@@ -251,7 +251,7 @@ async def test_what_a_node_asks_of_the_embedder_is_on_its_jobs_account(
 async def test_a_node_whose_worker_lacks_the_agents_reranker_says_so_and_goes_on(
     run: Run, ada: MemoryClient
 ) -> None:
-    await ada.change_settings(rerank="remote")
+    await ada.settings.change(rerank="remote")
 
     ended = await run(THINKS.replace("${budget}", "8000"), who="Mara")
 
@@ -268,15 +268,15 @@ async def test_the_nodes_of_a_worker_that_is_given_no_retriever_rerank_as_the_cl
     settings: Settings,
     ada: MemoryClient,
 ) -> None:
-    await ada.change_settings(rerank="local")
+    await ada.settings.change(rerank="local")
     activities = activities_of(memory, model=model, summariser=LocalSummariser())
     async with make_worker(client.temporal, settings, activities=activities):
         async with asyncio.timeout(60):  # a fact that is learned between the two changes the score
-            while (await ada.count_learning()).waiting:  # noqa: ASYNC110 - Postgres sets no event
+            while (await ada.messages.count()).waiting:  # noqa: ASYNC110 - Postgres sets no event
                 await asyncio.sleep(0.05)
         ended = await run(RECALLS)
 
-    (found,) = (await ada.working_memory("s1")).variables["look"]["memories"]
+    (found,) = (await ada.working_memory.get("s1")).variables["look"]["memories"]
     reranked, plain = [
         (await ada.retrieve("Where does Mara live?", rerank=by)).results[0].score
         for by in ("local", "off")

@@ -150,12 +150,12 @@ async def test_nothing_runs_while_a_job_is_paused_between_two_nodes(
     async with run_worker():
         await until_state(job_id, "paused")
         await asyncio.sleep(0.5)
-        held = await client.memory("ada").working_memory("s1")
+        held = await client.memory("ada").working_memory.get("s1")
         await client.unpause_job(job_id)
         await until_state(job_id, "waiting")
 
     assert held.version == 0
-    assert (await client.memory("ada").working_memory("s1")).messages != ()
+    assert (await client.memory("ada").working_memory.get("s1")).messages != ()
 
 
 @pytest.mark.usefixtures("worker")
@@ -218,7 +218,7 @@ async def test_a_paused_job_that_is_cancelled_ends_its_wait(
         await client.wait_for_result(job_id)
 
     job = await client.describe_job(job_id)
-    episodes, _ = await client.memory("ada").list_episodes()
+    episodes, _ = await client.memory("ada").episodes.list()
     assert (job.state, [wait.state for wait in job.waits]) == ("cancelled", ["cancelled"])
     assert [episode.payload["outcome"] for episode in episodes] == ["cancelled"]
 
@@ -303,7 +303,7 @@ async def test_a_poke_keeps_the_signals_that_wait_and_answers_an_update_under_th
         receipt = await updating
         await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert receipt is not None
     assert receipt.wait_id == f"{job_id}/w3"
     assert [message.content for message in state.messages] == ["one", "two", "three"]

@@ -146,4 +146,4 @@ def queue_of(client: MnesticClient) -> str:
 
 
 async def working_memory(client: MnesticClient) -> WorkingMemory:
-    return await client.memory("ada").working_memory("s1")
+    return await client.memory("ada").working_memory.get("s1")

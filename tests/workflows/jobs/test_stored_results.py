@@ -67,7 +67,7 @@ async def test_a_job_with_large_payloads_goes_on_in_new_runs(
     result = await client.wait_for_result(job_id)
 
     timeline = await client.job_history(job_id)
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert [message.content for message in state.messages] == ["of a of b"]
     assert {key for key in "abcd" if set(result.results[key]) == REFERENCE} == {"a", "c"}
     assert result.omitted == ()
@@ -138,7 +138,7 @@ async def test_results_that_nodes_ahead_name_come_back_for_them_in_new_runs(
     result = await client.wait_for_result(job_id)
 
     waits = (await client.describe_job(job_id)).waits
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     with psycopg.connect(admin_url) as connection:
         kept = connection.execute(
             "SELECT node FROM mnestic.tool_result WHERE job_id = %s ORDER BY node", [job_id]
@@ -181,7 +181,7 @@ async def test_a_job_goes_on_in_new_runs_whatever_its_inputs_and_requests_take(
     await client.resume_job(job_id, {"word": "of c"})
     result = await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert [message.content for message in state.messages] == ["of a of b"]
     assert result.waits == 4
     assert any(set(result.results[key]) == REFERENCE for key in "ab")

@@ -181,7 +181,7 @@ async def test_later_nodes_reach_into_a_result_of_any_size(
         size=size,
     )
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     held = result.results["look"]
     assert state.variables["rows"] == [{"n": 1.5}, {"n": 1e22}]
     assert state.messages[-1].content == "1e+22"
@@ -248,7 +248,7 @@ async def test_a_result_that_cannot_be_read_is_a_failure_that_is_caught(
         encoding=encoding,
     )
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     told = [entry.what for entry in (await client.job_history(result.job_id)).entries]
     assert f"cannot be read (its encoding is {encoding})" in str(result.results["look"])
     assert [message.content for message in state.messages] == ["InvalidInputError"]
@@ -273,7 +273,7 @@ async def test_a_tool_cannot_forge_a_reference(run_plan: RunPlan, client: Mnesti
         """
     )
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     forged = await forge()
     assert state.messages[-1].content == forged["ref"]
     assert result.results["look"]["ref"] != forged["ref"]

@@ -99,7 +99,7 @@ async def test_a_job_that_is_reset_finds_what_it_has_done(
     await until(waits_again)
     await client.resume_job(job_id, {"word": "dear"})
     await client.wait_for_result(job_id)
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     (after,) = (await client.describe_job(job_id)).waits
     assert [message.content for message in state.messages] == [
         "My name is Mara.",

@@ -6,9 +6,9 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 
 async def entries(client: MnesticClient) -> dict[str, Entry]:
     """The agent's entries by source id."""
-    found, cursor = await client.memory("ada").list_entries(EntryQuery(), limit=1000)
+    found, cursor = await client.memory("ada").entries.list(EntryQuery(), limit=1000)
     while cursor:
-        more, cursor = await client.memory("ada").list_entries(
+        more, cursor = await client.memory("ada").entries.list(
             EntryQuery(), limit=1000, cursor=cursor
         )
         found += more
@@ -17,5 +17,5 @@ async def entries(client: MnesticClient) -> dict[str, Entry]:
 
 
 async def believed(client: MnesticClient, subject: str) -> set[tuple[str, str]]:
-    found, _ = await client.memory("ada").list_facts(subject=subject)
+    found, _ = await client.memory("ada").facts.list(subject=subject)
     return {(fact.predicate, fact.object) for fact in found}

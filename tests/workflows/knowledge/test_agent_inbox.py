@@ -113,7 +113,7 @@ async def test_a_statement_takes_the_place_of_what_was_believed(
     )
     await settled(2)
 
-    facts, _ = await client.memory("ada").list_facts(
+    facts, _ = await client.memory("ada").facts.list(
         predicate="lives_in", statuses=("active", "archived")
     )
     assert {(fact.object, fact.status, fact.end) for fact in facts} == {
@@ -121,7 +121,7 @@ async def test_a_statement_takes_the_place_of_what_was_believed(
         ("Deinze", "active", None),
     }
     (now,) = [fact for fact in facts if fact.status == "active"]
-    _, (claim,) = await client.memory("ada").why_fact(now.id)
+    _, (claim,) = await client.memory("ada").facts.why(now.id)
     assert (claim.kind, claim.source.extractor, claim.source.source_id) == (
         "corrected",
         PERSON,
@@ -153,7 +153,7 @@ async def test_malformed_signals_are_parked_with_their_reason_and_the_others_kep
     await signal("interaction", good)
     report = await settled(13)
 
-    parked, _ = await client.memory("ada").list_parked()
+    parked, _ = await client.memory("ada").parked.list()
     reasons = sorted(str(lesson.reason) for lesson in parked)
     assert set(await entries(client)) == {"m1"}
     assert (report.parked, report.learned) == (12, 1)
@@ -199,9 +199,9 @@ async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be
     told = client.memory("ada")
     await signal("interaction", {"source_id": "m1", "content": "I live in Ghent."})
     await settled(1)
-    refused, _ = await told.list_parked()
-    first = await told.retry_parked(refused)
-    still, _ = await told.list_parked()
+    refused, _ = await told.parked.list()
+    first = await told.parked.retry(refused)
+    still, _ = await told.parked.list()
 
     # What an older version refused, and this one takes.
     mended = {"source_id": "m1", "content": "I live in Ghent.", "speaker": "Mara"}
@@ -213,10 +213,10 @@ async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be
         )
         begun = await transaction.ingest_states.receive([IncomingMessage(resource=kept)])
         await transaction.ingest_states.park(begun.lessons[0], reason="is of a later version")
-    second = await told.retry_parked((await told.list_parked())[0])
+    second = await told.parked.retry((await told.parked.list())[0])
 
     assert (first, still, second) == (0, refused, 1)
-    assert (await told.list_parked())[0] == refused
+    assert (await told.parked.list())[0] == refused
     assert (await entries(client))["m1"].content == "I live in Ghent."
 
 
@@ -230,13 +230,13 @@ async def test_a_refused_signal_that_still_cannot_be_kept_is_no_reason_to_retry_
     await signal("correction", {"source_id": "c1", "statement": nobody})
     await signal("interaction", {"source_id": "m1", "speaker": "Mara", "content": words})
     await settled(2)
-    parked, _ = await told.list_parked()
+    parked, _ = await told.parked.list()
 
-    retried = await told.retry_parked(parked)
+    retried = await told.parked.retry(parked)
 
     assert sorted("names nothing" in (lesson.reason or "") for lesson in parked) == [False, True]
     assert sorted("can be indexed" in (lesson.reason or "") for lesson in parked) == [False, True]
-    assert (retried, (await told.list_parked())[0]) == (0, parked)
+    assert (retried, (await told.parked.list())[0]) == (0, parked)
 
 
 async def test_the_client_refuses_what_would_be_parked_and_sends_nothing(

@@ -33,13 +33,13 @@ def said(number: int, text: str, *, speaker: str = "Mara") -> Resource:
 
 
 async def ingest(client: MnesticClient, *messages: Resource) -> int:
-    new = await client.memory("ada").learn(messages)
+    new = await client.memory("ada").ingest(messages)
     await (await start_ingest(client, agent_id="ada")).result()
     return new
 
 
 async def believed(client: MnesticClient, **query: Any) -> list[tuple[str, str, str, str]]:
-    found, _ = await client.memory("ada").list_facts(**query)
+    found, _ = await client.memory("ada").facts.list(**query)
     return [(fact.subject, fact.predicate, fact.object, fact.status) for fact in found]
 
 
@@ -48,9 +48,9 @@ async def test_a_message_becomes_an_entry_a_fact_and_a_vector(
 ) -> None:
     await ingest(client, said(1, "I live in Utrecht."), said(2, "I moved to Ghent yesterday."))
 
-    (later, first), _ = await client.memory("ada").list_entries(EntryQuery())
-    found, _ = await client.memory("ada").list_facts(predicate="lives_in", statuses=ALL)
-    count = await client.memory("ada").count_learning()
+    (later, first), _ = await client.memory("ada").entries.list(EntryQuery())
+    found, _ = await client.memory("ada").facts.list(predicate="lives_in", statuses=ALL)
+    count = await client.memory("ada").messages.count()
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         rows = await (
             await connection.execute(
@@ -65,7 +65,7 @@ async def test_a_message_becomes_an_entry_a_fact_and_a_vector(
     assert (first.content, first.speaker, first.channel) == ("I live in Utrecht.", "Mara", "chat")
     assert (first.tags, first.subjects) == (("profile",), ("Mara",))
     assert {fact.id for fact in found if fact.object == "Ghent"} == {
-        fact.id for fact in await client.memory("ada").list_facts_from(later)
+        fact.id for fact in await client.memory("ada").entries.list_facts(later)
     }
     assert 0 < first.importance <= 1
     assert (count.learned, count.waiting, count.parked) == (2, 0, 0)
@@ -73,25 +73,25 @@ async def test_a_message_becomes_an_entry_a_fact_and_a_vector(
 
 
 async def test_a_message_is_an_entry_before_it_is_learned_from(client: MnesticClient) -> None:
-    await client.memory("ada").learn([said(1, "I live in Ghent.")])
-    (before,), _ = await client.memory("ada").list_entries(EntryQuery())
+    await client.memory("ada").ingest([said(1, "I live in Ghent.")])
+    (before,), _ = await client.memory("ada").entries.list(EntryQuery())
 
     await (await start_ingest(client, agent_id="ada")).result()
 
-    (after,), _ = await client.memory("ada").list_entries(EntryQuery())
+    (after,), _ = await client.memory("ada").entries.list(EntryQuery())
     assert (before.content, before.subjects, before.tags) == ("I live in Ghent.", ("Mara",), ())
     assert (after.id, after.tags) == (before.id, ("profile",))
 
 
 async def test_a_message_that_is_sent_again_changes_nothing(client: MnesticClient) -> None:
     await ingest(client, said(1, "I live in Ghent."))
-    before = await client.memory("ada").list_facts(statuses=ALL)
+    before = await client.memory("ada").facts.list(statuses=ALL)
 
     new = await ingest(client, said(1, "I live in Ghent."))
 
     assert new == 0
-    assert await client.memory("ada").list_facts(statuses=ALL) == before
-    assert len((await client.memory("ada").list_entries(EntryQuery()))[0]) == 1
+    assert await client.memory("ada").facts.list(statuses=ALL) == before
+    assert len((await client.memory("ada").entries.list(EntryQuery()))[0]) == 1
 
 
 async def test_what_comes_while_it_learns_is_learned_as_well(client: MnesticClient) -> None:
@@ -100,9 +100,9 @@ async def test_what_comes_while_it_learns_is_learned_as_well(client: MnesticClie
 
     await asyncio.gather(*(send(number) for number in range(12)))
 
-    count = await client.memory("ada").count_learning()
+    count = await client.memory("ada").messages.count()
     assert (count.learned, count.waiting) == (12, 0)
-    assert len((await client.memory("ada").list_entries(EntryQuery()))[0]) == 12
+    assert len((await client.memory("ada").entries.list(EntryQuery()))[0]) == 12
 
 
 async def test_the_bundled_conversation_is_learned_in_any_order_and_tells_what_is_so_now(
@@ -114,7 +114,7 @@ async def test_the_bundled_conversation_is_learned_in_any_order_and_tells_what_i
     await (await start_ingest(client, agent_id="ada")).result()
 
     mara = {(predicate, value) for _, predicate, value, _ in await believed(client, subject="Mara")}
-    entries, _ = await client.memory("ada").list_entries(EntryQuery(), limit=1000)
+    entries, _ = await client.memory("ada").entries.list(EntryQuery(), limit=1000)
     turns = [turn for session in conversation.sessions for turn in session.turns]
     assert len(entries) == len(turns)
     assert ("lives_in", "Deinze") in mara
@@ -125,8 +125,8 @@ async def test_the_bundled_conversation_is_learned_in_any_order_and_tells_what_i
 async def test_agents_learn_apart(client: MnesticClient) -> None:
     await ingest(client, said(1, "I live in Ghent."))
 
-    assert await client.memory("eve").list_facts() == ((), None)
-    assert await client.memory("eve").list_entries(EntryQuery()) == ((), None)
+    assert await client.memory("eve").facts.list() == ((), None)
+    assert await client.memory("eve").entries.list(EntryQuery()) == ((), None)
 
 
 @pytest.fixture

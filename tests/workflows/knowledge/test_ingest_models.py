@@ -126,7 +126,7 @@ def said(number: int, text: str) -> Resource:
 
 
 async def receive(client: MnesticClient, *texts: str) -> None:
-    await client.memory("ada").learn([said(number, text) for number, text in enumerate(texts)])
+    await client.memory("ada").ingest([said(number, text) for number, text in enumerate(texts)])
 
 
 async def until_held(client: MnesticClient, *, why: str) -> None:
@@ -151,10 +151,10 @@ async def test_messages_become_facts_entries_and_vectors_by_models(
     async with serve():
         await (await start_ingest(client, agent_id="ada")).result()
 
-    facts, _ = await client.memory("ada").list_facts()
-    entries, _ = await client.memory("ada").list_entries(EntryQuery())
-    parked, _ = await client.memory("ada").list_parked()
-    _, (claim,) = await client.memory("ada").why_fact(facts[0].id)
+    facts, _ = await client.memory("ada").facts.list()
+    entries, _ = await client.memory("ada").entries.list(EntryQuery())
+    parked, _ = await client.memory("ada").parked.list()
+    _, (claim,) = await client.memory("ada").facts.why(facts[0].id)
     with psycopg.connect(admin_url) as connection:
         tenant = [client.settings.tenant_id]
         vectors = connection.execute(
@@ -190,20 +190,20 @@ async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
         handle = await start_ingest(client, agent_id="ada")
         with pytest.raises(LearningHeldError, match="bad key; check the API key"):
             await wait_for_learning(client, handle, tell=lambda _: None)
-        waiting = await client.memory("ada").count_learning()
+        waiting = await client.memory("ada").messages.count()
         chat_server.answers = api
         done = await wait_for_learning(client, handle, tell=lambda _: None)
 
     assert waiting == IngestCounts(received=3)
     assert done.learned == 3
     assert await find_delay(client, agent_id="ada") is None
-    assert await client.memory("ada").count_learning() == IngestCounts(learned=3)
+    assert await client.memory("ada").messages.count() == IngestCounts(learned=3)
 
 
 async def until_learned(client: MnesticClient, number: int) -> None:
     async with asyncio.timeout(30):
         while True:
-            if (await client.memory("ada").count_learning()).learned == number:
+            if (await client.memory("ada").messages.count()).learned == number:
                 return
             await asyncio.sleep(0.02)
 
@@ -218,7 +218,7 @@ async def test_facts_are_learned_while_the_model_of_vectors_is_down(
     async with serve():
         handle = await start_ingest(client, agent_id="ada")
         await until_learned(client, 3)
-        await client.memory("ada").learn([said(9, "Hm?")])
+        await client.memory("ada").ingest([said(9, "Hm?")])
         await start_ingest(client, agent_id="ada")
         await until_learned(client, 4)
         before = (await client.memory("ada").stats()).entries.embedded
@@ -245,7 +245,7 @@ async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
         run_id = (await handle.describe()).run_id
         first = client.temporal.get_workflow_handle(handle.id, run_id=run_id)
         while await is_first():  # the model of vectors is down all the time
-            await client.memory("ada").learn([said(sent, f"Hm, {sent}?")])
+            await client.memory("ada").ingest([said(sent, f"Hm, {sent}?")])
             await start_ingest(client, agent_id="ada")
             sent += 1
             await until_learned(client, sent)
@@ -253,7 +253,7 @@ async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
         await handle.result()
 
     assert (await first.describe()).status == WorkflowExecutionStatus.CONTINUED_AS_NEW
-    assert await client.memory("ada").count_learning() == IngestCounts(learned=sent)
+    assert await client.memory("ada").messages.count() == IngestCounts(learned=sent)
     assert (await client.memory("ada").stats()).entries.embedded == {"vectors-2": sent}
 
 
@@ -263,15 +263,15 @@ async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_i
     await receive(client, *FACTS)
     async with serve(learning_tokens_per_day=240):
         await (await start_ingest(client, agent_id="ada")).result()
-        await client.memory("ada").learn([said(9, "Hm?")])
+        await client.memory("ada").ingest([said(9, "Hm?")])
         await start_ingest(client, agent_id="ada")
         await until_held(client, why="250 of 240 tokens")
-        held = await client.memory("ada").count_learning()
+        held = await client.memory("ada").messages.count()
 
     # a worker with another limit
     async with serve(learning_tokens_per_day=100_000):
         await (await start_ingest(client, agent_id="ada")).result()
 
     assert held == IngestCounts(received=1, learned=3)
-    assert await client.memory("ada").count_learning() == IngestCounts(learned=4)
+    assert await client.memory("ada").messages.count() == IngestCounts(learned=4)
     assert api.failures == []

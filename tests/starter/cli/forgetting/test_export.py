@@ -19,7 +19,7 @@ async def export(client: MnesticClient, ask: Ask, tmp_path: Path) -> Path:
     """The export of an agent that knows two things."""
     ada = client.memory("ada")
     await ada.add("Tea, not coffee. ü.", subjects=["Mara"], speaker="Mara")
-    await ada.set("profile", "name", "Mara")
+    await ada.records.set("profile", "name", "Mara")
     path = tmp_path / "ada.jsonl"
     done = await ask("memory", "export", *ADA, "--output", str(path))
     assert done.code == 0, done.err

@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 
 
 async def entries(client: MnesticClient) -> list[str]:
-    found, _ = await client.memory("ada").list_entries(EntryQuery())
+    found, _ = await client.memory("ada").entries.list(EntryQuery())
     return sorted(entry.content for entry in found)
 
 

@@ -85,12 +85,12 @@ async def test_a_job_that_needs_attention_is_overridden(
     client: MnesticClient, ask: Ask, until_state: UntilState
 ) -> None:
     memory = client.memory("ada")
-    await memory.set("profile", "name", "Mara")
+    await memory.records.set("profile", "name", "Mara")
     job_id = await client.start_job(
         parse_plan(STRICT, source="test"), agent_id="ada", session_id="s1"
     )
     await until_state(job_id, "waiting")
-    await memory.set("profile", "name", "Maria")
+    await memory.records.set("profile", "name", "Maria")
 
     refused = await ask("job", "resume", job_id, "--json")
     await until_state(job_id, "needs_attention")

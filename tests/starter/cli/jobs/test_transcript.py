@@ -37,7 +37,7 @@ async def test_a_transcript_tells_what_was_thought_called_said_and_answered(
     said = Resource(
         session_id="s1", source_id="m1", channel="chat", speaker="Mara", content="Hi.", at=NOON
     )
-    await client.memory("ada").receive([said])
+    await client.memory("ada").messages.append([said])
     path = tmp_path / "thinking.yaml"
     path.write_text(PLAN, encoding="utf-8")
     who = ("--agent", "ada", "--session", "s1", "--input", "name=Mara", "--job-id", "think-1")

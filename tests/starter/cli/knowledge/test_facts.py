@@ -161,7 +161,7 @@ async def test_why_a_fact_is_believed_names_the_words_and_the_way_of_each_claim(
     message = Resource(
         session_id="s", source_id="m1", channel="mail", speaker="Mara", content=said, at=NOON
     )
-    await client.memory("ada").learn([message])
+    await client.memory("ada").ingest([message])
     source = ClaimSource(
         extractor="rules/7",
         session_id="s",

@@ -85,10 +85,10 @@ async def test_nothing_is_known_of_a_stranger(ask: Ask) -> None:
 
 async def test_a_person_is_found_by_the_name_they_prefer(ask: Ask, client: MnesticClient) -> None:
     memory = client.memory("ada")
-    await memory.add_fact("Katherine Jones", "preferred_name", "Kit")
-    await memory.add_fact("Katherine Jones", "lives_in", "Ghent")
-    await memory.add_fact("Samuel", "nickname", "Sam")
-    await memory.add_fact("Samantha", "nickname", "Sam")
+    await memory.facts.add("Katherine Jones", "preferred_name", "Kit")
+    await memory.facts.add("Katherine Jones", "lives_in", "Ghent")
+    await memory.facts.add("Samuel", "nickname", "Sam")
+    await memory.facts.add("Samantha", "nickname", "Sam")
 
     world = (await ask("memory", "world", "Kit", *ADA, "--json")).document
     listed = (await ask("memory", "facts", "list", "--subject", "kit", *ADA, "--json")).document

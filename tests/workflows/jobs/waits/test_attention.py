@@ -73,7 +73,7 @@ async def resumed_by(client: MnesticClient, job_id: str) -> list[str | None]:
 
 
 async def texts(client: MnesticClient) -> list[str]:
-    return [m.content for m in (await client.memory("ada").working_memory("s1")).messages]
+    return [m.content for m in (await client.memory("ada").working_memory.get("s1")).messages]
 
 
 async def test_a_signal_that_meets_a_rotten_snapshot_is_kept_and_shown(

@@ -211,7 +211,7 @@ async def test_a_wait_that_a_lost_attempt_opened_is_the_one_that_is_waited_at(
 ) -> None:
     job_id, wait = "lost", "lost/w1"
     started = (await client.describe_job(job_id)).started_at
-    await client.memory("ada").set("order", "price", 12)
+    await client.memory("ada").records.set("order", "price", 12)
 
     async with run_worker():
         await until_state(job_id, "waiting")

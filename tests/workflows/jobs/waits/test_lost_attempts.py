@@ -177,7 +177,7 @@ async def test_a_deadline_that_comes_after_a_lost_resume_comes_too_late(
 
     result = await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert result.results["approval"]["outcome"] == "resumed"
     assert result.results["approval"]["payload"] == {"word": "first"}
     assert state.messages[-1].content == "Hello first, Mara."
@@ -238,5 +238,5 @@ async def resumed(client: MnesticClient, job_id: str, payload: Any, **asked: Any
 async def texts(client: MnesticClient, job_id: str) -> list[str]:
     """What the job has kept, once it is over."""
     await client.wait_for_result(job_id)
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     return [message.content for message in state.messages]

@@ -21,14 +21,14 @@ async def strict_with_drift(
 ) -> str:
     """A strict job that needs attention: the price has changed, and somebody has resumed it."""
     job_id = await start_waiting(recheck.replace("rebase", "strict"))
-    await client.memory("ada").set("order", "price", 12)
+    await client.memory("ada").records.set("order", "price", 12)
     with pytest.raises(ResumeRefusedError, match="order/price changed"):
         await client.resume_job(job_id, request_id="r1")
     return job_id
 
 
 async def price_after(client: MnesticClient) -> Any:
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     return state.variables["after"]["records"]["order"]["price"]
 
 
@@ -54,12 +54,12 @@ async def test_a_rebased_job_recalls_what_is_stored_now(
     client: MnesticClient, start_waiting: StartWaiting, recheck: str
 ) -> None:
     job_id = await start_waiting(recheck)
-    await client.memory("ada").set("order", "price", 12)
+    await client.memory("ada").records.set("order", "price", 12)
 
     await client.resume_job(job_id)
     result = await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert await price_after(client) == 12
     assert [change["key"] for change in result.results["approval"]["drift"]] == ["price"]
     assert [(told["before"], told["now"]) for told in state.variables["drift"]] == [(10, 12)]
@@ -69,14 +69,14 @@ async def test_a_pinned_job_recalls_what_it_saw_before_the_wait(
     client: MnesticClient, start_waiting: StartWaiting, recheck: str
 ) -> None:
     job_id = await start_waiting(recheck.replace("rebase", "pinned"))
-    await client.memory("ada").set("order", "price", 12)
+    await client.memory("ada").records.set("order", "price", 12)
 
     await client.resume_job(job_id)
     result = await client.wait_for_result(job_id)
 
     assert await price_after(client) == 10
     assert result.results["approval"]["drift_count"] == 1
-    assert (await client.memory("ada").get("order", "price")).value == 12
+    assert (await client.memory("ada").records.get("order", "price")).value == 12
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,12 @@ async def test_a_record_that_is_new_in_a_namespace_is_seen_unless_it_is_pinned(
 ) -> None:
     plan = recheck.replace(", keys: [price]", "").replace("rebase", policy)
     job_id = await start_waiting(plan)
-    await client.memory("ada").set("order", "tip", 3)
+    await client.memory("ada").records.set("order", "tip", 3)
 
     receipt = await client.resume_job(job_id)
     await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert receipt is not None
     assert receipt.drift_count == 1
     assert state.variables["after"]["records"] == {"order": after}
@@ -107,8 +107,8 @@ async def test_a_strict_job_parks_when_a_namespace_that_it_read_has_a_new_record
 ) -> None:
     plan = recheck.replace(", keys: [price]", "").replace("rebase", "strict")
     job_id = await start_waiting(plan)
-    await client.memory("ada").set("other", "tip", 3)
-    await client.memory("ada").set("order", "tip", 3)
+    await client.memory("ada").records.set("other", "tip", 3)
+    await client.memory("ada").records.set("order", "tip", 3)
 
     with pytest.raises(ResumeRefusedError, match="memory has changed: order/tip created;"):
         await client.resume_job(job_id)
@@ -126,14 +126,14 @@ async def test_a_pinned_job_keeps_what_it_was_told_by_an_earlier_rebase(
         "  - {id: after",
     )
     job_id = await start_waiting(plan)
-    await client.memory("ada").set("order", "price", 12)
+    await client.memory("ada").records.set("order", "price", 12)
     await client.resume_job(job_id)
-    told = (await client.memory("ada").working_memory("s1")).variables["drift"]
+    told = (await client.memory("ada").working_memory.get("s1")).variables["drift"]
 
     receipt = await client.resume_job(job_id, wait_id=f"{job_id}/w2")
     result = await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert receipt is not None
     assert receipt.drift_count == 0
     assert result.results["again"]["drift"] == []
@@ -145,15 +145,15 @@ async def test_a_record_that_moves_up_into_a_reading_with_a_limit_is_not_told_as
     client: MnesticClient, start_waiting: StartWaiting, recheck: str
 ) -> None:
     plan = recheck.replace(", keys: [price]", ", limit: 2")
-    await client.memory("ada").set("order", "amount", 1)
-    await client.memory("ada").set("order", "tip", 3)
+    await client.memory("ada").records.set("order", "amount", 1)
+    await client.memory("ada").records.set("order", "tip", 3)
     job_id = await start_waiting(plan)
-    await client.memory("ada").delete("order", "amount")
+    await client.memory("ada").records.delete("order", "amount")
 
     receipt = await client.resume_job(job_id)
     await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert receipt is not None
     assert receipt.drift_count == 1
     assert [each["key"] for each in state.variables["drift"]] == ["amount"]
@@ -164,7 +164,7 @@ async def test_a_pinned_job_recalls_a_record_that_was_deleted_meanwhile(
     client: MnesticClient, start_waiting: StartWaiting, recheck: str
 ) -> None:
     job_id = await start_waiting(recheck.replace("rebase", "pinned"))
-    await client.memory("ada").delete("order", "price")
+    await client.memory("ada").records.delete("order", "price")
 
     await client.resume_job(job_id)
     await client.wait_for_result(job_id)
@@ -191,7 +191,7 @@ async def test_what_others_wrote_to_the_session_of_a_pinned_job_is_set_aside(
             "SELECT body, job_id FROM mnestic.memory_snapshot WHERE tenant_id = %s AND id != %s",
             [client.settings.tenant_id, wait.snapshot_id],
         ).fetchall()
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert (state.scratchpad, job) == ("", job_id)
     assert json.loads(body)["working_memory"]["scratchpad"] == "meanwhile"
 
@@ -212,7 +212,7 @@ async def test_a_strict_job_parks_and_says_what_has_changed(
     client: MnesticClient, memory: Memory, start_waiting: StartWaiting, recheck: str
 ) -> None:
     job_id = await start_waiting(recheck.replace("rebase", "strict"))
-    await client.memory("ada").delete("order", "price")
+    await client.memory("ada").records.delete("order", "price")
     await note(memory, client, "meanwhile")
 
     with pytest.raises(ResumeRefusedError, match="order/price deleted, working_memory chan"):
@@ -294,7 +294,7 @@ async def test_an_override_may_choose_the_way_of_the_timeout(
     await client.override_job(strict_with_drift, reason="nobody knows", outcome="timeout")
     result = await client.wait_for_result(strict_with_drift)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert result.results["approval"]["outcome"] == "timeout"
     assert state.current_task == "nobody answered"
 
@@ -303,7 +303,7 @@ async def test_an_override_by_rebase_goes_on_without_a_snapshot(
     client: MnesticClient, start_waiting: StartWaiting, recheck: str, rot: Callable[[], None]
 ) -> None:
     job_id = await start_waiting(recheck.replace("rebase", "pinned"))
-    await client.memory("ada").set("order", "price", 12)
+    await client.memory("ada").records.set("order", "price", 12)
     rot()
     with pytest.raises(SnapshotUnverifiedError, match="corrupted"):
         await client.resume_job(job_id)
@@ -320,7 +320,7 @@ async def test_an_override_by_pinned_goes_on_without_working_memory(
     client: MnesticClient, admin_url: str, start_waiting: StartWaiting, recheck: str
 ) -> None:
     job_id = await start_waiting(recheck)
-    before = await client.memory("ada").working_memory("s1")
+    before = await client.memory("ada").working_memory.get("s1")
     damage(admin_url, client)
     with pytest.raises(SnapshotUnverifiedError, match="cannot be read: messages"):
         await client.resume_job(job_id)
@@ -330,7 +330,7 @@ async def test_an_override_by_pinned_goes_on_without_working_memory(
     receipt = await client.override_job(job_id, reason="it is broken", policy="pinned")
     await client.wait_for_result(job_id)
 
-    state = await client.memory("ada").working_memory("s1")
+    state = await client.memory("ada").working_memory.get("s1")
     assert receipt is not None
     assert receipt.verified
     assert await kept_aside(receipt.set_aside, admin_url) == [5]

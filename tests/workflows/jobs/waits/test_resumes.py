@@ -334,7 +334,7 @@ async def test_an_override_that_is_signalled_while_a_restore_fails_is_taken_afte
     until: Until,
 ) -> None:
     job_id = await start_waiting(recheck.replace("rebase", "strict"))
-    await client.memory("ada").set("order", "price", 12)
+    await client.memory("ada").records.set("order", "price", 12)
     override = Override(reason="agreed")
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         await connection.execute("SELECT * FROM mnestic.working_memory FOR UPDATE")

@@ -196,7 +196,7 @@ async def test_each_request_that_is_acknowledged_resumes_one_wait_whoever_interf
     waits = await hands.waits()
     receipts = {wait.receipt.request_id: wait.receipt for wait in waits if wait.receipt}
     texts = [wait.receipt.request_id for wait in waits if wait.receipt]
-    kept = [m.content for m in (await client.memory("ada").working_memory(session)).messages]
+    kept = [m.content for m in (await client.memory("ada").working_memory.get(session)).messages]
     assert [wait.wait_id for wait in waits] == [f"{job_id}/w{n}" for n in range(1, len(waits) + 1)]
     assert len(receipts) == len(texts)
     assert all(receipts[told.request_id] == told for told in hands.told)

@@ -1,12 +1,10 @@
-"""An agent's knowledge from outside a job: what it believes, and the signals of what changes."""
+"""`memory.facts`: what an agent believes, why, and what it believed before."""
 
 import uuid
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import get_args
 
-from mnestic.activities.callers import Caller
 from mnestic.activities.knowledge.subjects import find_subjects
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import (
@@ -19,35 +17,21 @@ from mnestic.memory.knowledge.claims import (
     name_key,
 )
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.events import EventKind, StoredEvent
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
 from mnestic.memory.knowledge.predicates import check_predicate
 from mnestic.memory.knowledge.subjects import spelt
 from mnestic.memory.knowledge.world.histories import FactHistory, history_of
 from mnestic.memory.knowledge.world.world_model import World, world_of
-from mnestic.memory.ports import Memory, Transaction
-from mnestic.memory.scope import check_id
-from mnestic.starter.checked_texts import ChecksTexts
+from mnestic.memory.ports import Transaction
+from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.knowledge.decisions import decision_time, decision_time_now
 from mnestic.starter.pagination import list_all
 
-_ACTOR = "client"
 
+class FactClient(ClientPart):
+    """The facts of one agent. Each call is a transaction of its own, with audit rows."""
 
-class KnowledgeClient(ChecksTexts):
-    """What one agent knows. Each call is a transaction of its own, with audit rows."""
-
-    def __init__(self, memory: Memory, *, tenant_id: str, agent_id: str) -> None:
-        """Prepares the client.
-
-        Raises:
-            InvalidInputError: the tenant or the agent is no id.
-        """
-        check_id(tenant_id, what="tenant")
-        check_id(agent_id, what="agent")
-        self._memory, self._tenant_id, self._agent_id = memory, tenant_id, agent_id
-
-    async def list_facts(
+    async def list(
         self,
         *,
         subject: str | None = None,
@@ -78,7 +62,7 @@ class KnowledgeClient(ChecksTexts):
         """
         if predicate is not None:
             check_predicate(predicate)
-        async with self._transaction(write=False) as transaction:
+        async with self._scope.transaction(write=False) as transaction:
             about = None if subject is None else await find_subjects(transaction, subject)
             return await transaction.facts.list_facts(
                 subject=about,
@@ -91,24 +75,24 @@ class KnowledgeClient(ChecksTexts):
                 cursor=cursor,
             )
 
-    async def find_fact_ids(self, fact_id: str, *, limit: int = 10) -> tuple[str, ...]:
+    async def find_ids(self, fact_id: str, *, limit: int = 10) -> tuple[str, ...]:
         """The ids of facts that begin so, whatever their status: as much of an id as a person gives."""
-        async with self._transaction(write=False) as transaction:
+        async with self._scope.transaction(write=False) as transaction:
             return await transaction.facts.list_ids(fact_id, limit=limit)
 
     async def now(self) -> datetime:
         """The moment, by the clock that facts added now begin by."""
-        async with self._transaction(write=False) as transaction:
+        async with self._scope.transaction(write=False) as transaction:
             return await transaction.now()
 
-    async def fact_history(self, subject: str, predicate: str) -> FactHistory:
+    async def history(self, subject: str, predicate: str) -> FactHistory:
         """What was ever believed of a subject and a predicate, why each ended, and who said so.
 
         Raises:
             InvalidInputError: the subject is a name of several, or the predicate is none.
         """
         check_predicate(predicate)
-        async with self._transaction(write=False) as transaction:
+        async with self._scope.transaction(write=False) as transaction:
             about = await find_subjects(transaction, subject)
             facts = await list_all(
                 transaction.facts.list_facts,
@@ -133,7 +117,7 @@ class KnowledgeClient(ChecksTexts):
         Raises:
             InvalidInputError: the subject is a name of several; says of whom.
         """
-        async with self._transaction(write=False) as transaction:
+        async with self._scope.transaction(write=False) as transaction:
             about = await find_subjects(transaction, subject)
             facts = await list_all(
                 transaction.facts.list_facts, subject=about, statuses=get_args(FactStatus)
@@ -145,7 +129,7 @@ class KnowledgeClient(ChecksTexts):
             now = await transaction.now()
         return world_of(name, facts, claims, entries=entries, now=now)
 
-    async def add_fact(
+    async def add(
         self,
         subject: str,
         predicate: str,
@@ -178,7 +162,7 @@ class KnowledgeClient(ChecksTexts):
             raise InvalidInputError(what="valid_to", why="is before valid_from")
         if not 0 <= confidence <= 1:
             raise InvalidInputError(what="confidence", why=f"is {confidence}; it is from 0 to 1")
-        async with self._transaction(write=True) as transaction:
+        async with self._scope.transaction(write=True) as transaction:
             now, said_at = await decision_time_now(transaction, subject, predicate)
             said = Claim(
                 id=uuid.uuid4().hex,
@@ -193,7 +177,7 @@ class KnowledgeClient(ChecksTexts):
             )
             return await transaction.facts.claim([said])
 
-    async def delete_fact(self, fact_id: str) -> tuple[FactChange, ...]:
+    async def delete(self, fact_id: str) -> tuple[FactChange, ...]:
         """Deletes a fact for good, with all periods of its object; who says it again has it believed again.
 
         Raises:
@@ -201,7 +185,7 @@ class KnowledgeClient(ChecksTexts):
         """
         return await self._decide(fact_id, "deleted")
 
-    async def reactivate_fact(self, fact_id: str) -> tuple[FactChange, ...]:
+    async def reactivate(self, fact_id: str) -> tuple[FactChange, ...]:
         """Undoes the end of an archived fact; what took its place is archived as undone.
 
         Raises:
@@ -210,20 +194,20 @@ class KnowledgeClient(ChecksTexts):
         """
         return await self._decide(fact_id, "reactivated")
 
-    async def why_fact(self, fact_id: str) -> tuple[Fact, tuple[Claim, ...]]:
+    async def why(self, fact_id: str) -> tuple[Fact, tuple[Claim, ...]]:
         """A fact, and the claims that it follows from: which message, which words, which extractor.
 
         Raises:
             NotFoundError: there is no such fact.
         """
-        async with self._transaction(write=False) as transaction:
+        async with self._scope.transaction(write=False) as transaction:
             fact = await transaction.facts.get(fact_id)
             return fact, await transaction.facts.list_claims(fact)
 
-    async def find_words(self, claims: Sequence[Claim]) -> dict[str, str]:
+    async def quotes(self, claims: Sequence[Claim]) -> dict[str, str]:
         """The words of messages that claims follow from, by claim; none of what a person said by hand."""
         words: dict[str, str] = {}
-        async with self._transaction(write=False) as transaction:
+        async with self._scope.transaction(write=False) as transaction:
             for claim in claims:
                 source = claim.source
                 if source.session_id is None or source.source_id is None or source.span is None:
@@ -236,7 +220,7 @@ class KnowledgeClient(ChecksTexts):
 
     async def _decide(self, fact_id: str, kind: ClaimKind) -> tuple[FactChange, ...]:
         """A person's decision about a fact, as a claim of its own."""
-        async with self._transaction(write=True) as transaction:
+        async with self._scope.transaction(write=True) as transaction:
             fact = await transaction.facts.get(fact_id)
             if kind == "reactivated" and fact.status != "archived":
                 raise InvalidInputError(
@@ -255,44 +239,6 @@ class KnowledgeClient(ChecksTexts):
             if kind == "reactivated":
                 await _check_reactivated(transaction, fact)
             return changes
-
-    async def list_signals(
-        self, *, after: int | None = None, kinds: Sequence[EventKind] = (), limit: int = 100
-    ) -> tuple[StoredEvent, ...]:
-        """What subscribers are told, after a signal's number, or from the first that is kept.
-
-        Whoever goes on after the last number misses none.
-
-        Raises:
-            EventsTrimmedError: some after that number are no longer kept.
-            InvalidInputError: there has been no signal of that number yet.
-        """
-        async with self._transaction(write=False) as transaction:
-            return await transaction.events.list_events(after=after, kinds=kinds, limit=limit)
-
-    async def trim_signals(self, before: datetime) -> int:
-        """Removes signals from before a moment; returns how many, each batch in its transaction."""
-        trimmed = 0
-        while True:
-            async with self._transaction(write=True) as transaction:
-                gone = await transaction.events.trim(before)
-            trimmed += gone
-            if not gone:
-                return trimmed
-
-    @property
-    def _caller(self) -> Caller:
-        return Caller(
-            memory=self._memory,
-            tenant_id=self._tenant_id,
-            agent_id=self._agent_id,
-            actor=_ACTOR,
-        )
-
-    def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
-        return self._memory.transaction(
-            tenant_id=self._tenant_id, agent_id=self._agent_id, actor=_ACTOR, write=write
-        )
 
 
 async def _check_reactivated(transaction: Transaction, fact: Fact) -> None:

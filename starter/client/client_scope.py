@@ -1,0 +1,51 @@
+"""What each part of a memory client works with: the agent, its memory and the models that questions ask.
+
+It stands alone because the parts have nothing else in common: none knows another.
+"""
+
+from collections.abc import Iterable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+from mnestic.activities.callers import Caller
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.memory.ports import Memory, TokenCounter, Transaction
+from mnestic.memory.scope import check_id
+from mnestic.starter.checked_texts import ChecksTexts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientScope:
+    """One agent's memory, and what its questions take."""
+
+    caller: Caller
+    models: QueryModels
+    count_tokens: TokenCounter
+
+    def transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
+        """A transaction of the agent, with audit rows."""
+        return self.caller(write=write)
+
+    def count_accesses(self, entry_ids: Iterable[str]) -> None:
+        """Counts entries as told (`Entry.access_count`), a little later."""
+        self.caller.memory.count_accesses(
+            tuple(entry_ids), tenant_id=self.caller.tenant_id, agent_id=self.caller.agent_id
+        )
+
+
+class ClientPart(ChecksTexts):
+    """A part of the memory client, such as `memory.facts`."""
+
+    def __init__(self, scope: ClientScope) -> None:
+        self._scope = scope
+
+
+def client_caller(memory: Memory, *, tenant_id: str, agent_id: str) -> Caller:
+    """On whose account a client works.
+
+    Raises:
+        InvalidInputError: the tenant or the agent is no id.
+    """
+    check_id(tenant_id, what="tenant")
+    check_id(agent_id, what="agent")
+    return Caller(memory=memory, tenant_id=tenant_id, agent_id=agent_id, actor="client")

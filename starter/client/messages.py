@@ -1,0 +1,21 @@
+"""`memory.messages`: raw messages of an agent, and how far they are ingested."""
+
+from collections.abc import Sequence
+
+from mnestic.memory.knowledge.ingestion import IngestCounts
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.client_scope import ClientPart
+
+
+class MessageClient(ClientPart):
+    """The raw messages of one agent. `memory.ingest` stores messages and has facts extracted from them."""
+
+    async def append(self, messages: Sequence[Resource]) -> int:
+        """Stores raw messages alone, of which nothing is extracted; returns how many were new."""
+        async with self._scope.transaction(write=True) as transaction:
+            return await transaction.resources.append(messages)
+
+    async def count(self) -> IngestCounts:
+        """How many messages are in each state of ingestion."""
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.ingest_states.count()

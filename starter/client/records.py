@@ -1,0 +1,84 @@
+"""`memory.records`: long-term values of an agent, by namespace and key."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from mnestic.memory.canonical import check_json
+from mnestic.memory.jobs.records import LongTermRecord, RecordRef
+from mnestic.memory.operations import Operation
+from mnestic.starter.client.client_scope import ClientPart
+
+
+class RecordClient(ClientPart):
+    """The long-term records of one agent. Each call is a transaction of its own, with audit rows."""
+
+    async def get(self, namespace: str, key: str) -> LongTermRecord:
+        """A long-term record.
+
+        Raises:
+            NotFoundError: there is none, or it is deleted or expired.
+        """
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.records.get(namespace, key)
+
+    async def set(
+        self,
+        namespace: str,
+        key: str,
+        value: Any,
+        *,
+        ttl: timedelta | None = None,
+        expected_version: int | None = None,
+        operation_key: str | None = None,
+    ) -> LongTermRecord:
+        """Writes a long-term record.
+
+        Args:
+            namespace: The record's namespace, 1 to 256 characters.
+            key: The record's key in it, likewise.
+            value: Any JSON value but null.
+            ttl: How long the record lives; for ever without it.
+            expected_version: The version that the write is based on; 0 for a new record.
+            operation_key: The same key with the same request is written once.
+
+        Raises:
+            StaleVersionError: the record has another version; holds what is stored.
+            InvalidInputError: the value cannot be stored.
+            IdempotencyConflictError: the key was used for another request.
+        """
+        check_json(value, what="value")
+        operation = Operation(key=operation_key or f"client/{uuid.uuid4().hex}", name="set")
+        request = [namespace, key, value, ttl.total_seconds() if ttl else None, expected_version]
+        async with self._scope.transaction(write=True) as transaction:
+            stored = await transaction.replay(operation, operation.request_hash(request))
+            if stored is not None:
+                return LongTermRecord.model_validate(stored)
+            record = await transaction.records.set(
+                namespace, key, value, ttl=ttl, expected_version=expected_version
+            )
+            await transaction.complete(operation, record.model_dump(mode="json"))
+            return record
+
+    async def delete(
+        self, namespace: str, key: str, *, expected_version: int | None = None
+    ) -> RecordRef:
+        """Deletes a long-term record.
+
+        Raises:
+            NotFoundError: there is none.
+            StaleVersionError: it has another version.
+        """
+        async with self._scope.transaction(write=True) as transaction:
+            return await transaction.records.delete(
+                namespace, key, expected_version=expected_version
+            )
+
+    async def list(
+        self, namespace: str | None = None, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[LongTermRecord, ...], str | None]:
+        """Records in the order of namespace and key, and the cursor of the next page."""
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.records.list_by_namespace(
+                namespace, limit=limit, cursor=cursor
+            )
