@@ -11,8 +11,8 @@ Without a key a local model answers, which only quotes. For any OpenAI-compatibl
 import asyncio
 import sys
 
+from mnestic import MnesticClient
 from mnestic.memory.models.messages import ChatMessage
-from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import load_settings
 from mnestic.worker import open_models
 

@@ -12,9 +12,9 @@ import asyncio
 import sys
 from pathlib import Path
 
+from mnestic import MnesticClient
 from mnestic.memory.errors import AlreadyExistsError
 from mnestic.memory.jobs.waits import JobWait
-from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import read_plan
 
 PLAN = Path(__file__).with_name("order.yaml")

@@ -7,8 +7,8 @@ Beside `mnestic up`, whose worker does the forgetting:
 
 import asyncio
 
+from mnestic import MnesticClient
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.client.mnestic_client import MnesticClient
 
 
 async def main() -> None:

@@ -20,6 +20,7 @@ from temporalio.client import Client
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.worker import Worker
 
+from mnestic import AgentMemory
 from mnestic.memory.jobs.agent_job import AgentMemoryState
 from mnestic.memory.jobs.recalls import RecallQuery, RecordSelection
 from mnestic.memory.jobs.writes import MemoryWrite, RecordWrite
@@ -28,7 +29,6 @@ from mnestic.memory.scope import Scope
 from mnestic.starter.settings import load_settings
 from mnestic.starter.wiring import find_endpoints
 from mnestic.worker import worker_plugin
-from mnestic.workflows.jobs.agent_memory import AgentMemory
 
 TASK_QUEUE = "refunds"
 

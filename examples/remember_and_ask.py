@@ -7,7 +7,7 @@ Beside `mnestic up`:
 
 import asyncio
 
-from mnestic.starter.client.memory_connection import MemoryConnection
+from mnestic import MemoryConnection
 
 KNOWN = (
     "Mara is allergic to peanuts.",

@@ -12,9 +12,9 @@ pytestmark = pytest.mark.acceptance
 
 UV = str(Path(sys.executable).with_name("uv"))
 MINE = """\
-import mnestic.workflows.jobs.agent_memory
+from mnestic import AgentMemory, MemoryConnection, MnesticClient
 import workflows
-print(workflows.__file__, mnestic.workflows.jobs.agent_memory.AgentMemory.__module__)
+print(workflows.__file__, AgentMemory.__module__, MemoryConnection.__name__, MnesticClient.__name__)
 """
 
 
@@ -122,9 +122,10 @@ def test_the_command_runs_and_a_workflows_package_of_the_users_own_is_theirs(
     (project / "queue.txt").rename(project / "queue.py")
 
     assert version.out.strip() == "0.2.0"
-    theirs, ours = mine.out.split()
+    theirs, ours, *clients = mine.out.split()
     assert Path(theirs) == project / "workflows" / "__init__.py"
     assert ours == "mnestic.workflows.jobs.agent_memory"
+    assert clients == ["MemoryConnection", "MnesticClient"]
 
 
 def test_the_installed_demo_loses_nothing(

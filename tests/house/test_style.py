@@ -119,12 +119,6 @@ def test_a_package_holds_its_docstring_alone(path: Path) -> None:
     assert isinstance(body[0], ast.Expr)
 
 
-def test_the_import_package_holds_its_docstring_alone() -> None:
-    body = ast.parse((ROOT / "mnestic" / "__init__.py").read_text(encoding="utf-8")).body
-
-    assert len(body) == 1
-
-
 def test_workflows_and_activities_are_named_explicitly() -> None:
     defined = [
         (name_of(path), line, keywords)
