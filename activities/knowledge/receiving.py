@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.claims import make_id, name_key
 from mnestic.memory.knowledge.enrichment import entry_of, entry_of_draft, with_importance
-from mnestic.memory.knowledge.entries import Entry, EntryDraft, EntryType
-from mnestic.memory.knowledge.extraction import TurnKind
+from mnestic.memory.knowledge.entries import Entry, EntryDraft
 from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_of
 from mnestic.memory.knowledge.resources import Resource, check_message
 from mnestic.memory.ports import Transaction
@@ -23,8 +22,6 @@ async def receive(
     messages: Sequence[Resource | IncomingMessage],
     *,
     owner: str,
-    entry_type: EntryType = "interaction",
-    kind: TurnKind = "message",
 ) -> int:
     """Keeps messages with their entries; returns how many were new.
 
@@ -34,16 +31,12 @@ async def receive(
         transaction: Both are written in it, and that they are to be learned from.
         messages: In any order.
         owner: Tenant and agent, for the ids of entries.
-        entry_type: What the entries of plain messages are.
-        kind: Whether people or tools said the plain ones.
 
     Raises:
         InvalidInputError: a message cannot be stored; names it.
     """
     incoming = [
-        one
-        if isinstance(one, IncomingMessage)
-        else IncomingMessage(resource=one, entry_type=entry_type, kind=kind)
+        one if isinstance(one, IncomingMessage) else IncomingMessage(resource=one)
         for one in messages
     ]
     for came in incoming:

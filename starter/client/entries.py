@@ -1,6 +1,5 @@
 """`memory.entries`: an agent's entries; get, list, change and remove them."""
 
-import uuid
 from typing import Unpack
 
 from pydantic import ValidationError
@@ -8,7 +7,6 @@ from pydantic import ValidationError
 from mnestic.activities.knowledge.receiving import recompute_importance
 from mnestic.activities.knowledge.removal import remove_entries
 from mnestic.memory.errors import InvalidInputError, NotFoundError
-from mnestic.memory.knowledge.claims import PERSON, Claim, ClaimSource
 from mnestic.memory.knowledge.enrichment import changed_entry
 from mnestic.memory.knowledge.entries import (
     Entry,
@@ -21,7 +19,7 @@ from mnestic.memory.ports import Transaction
 from mnestic.memory.validation import refused
 from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.client.keyword_arguments import EntryChanges
-from mnestic.starter.knowledge.decisions import decision_time
+from mnestic.starter.knowledge.decisions import decision
 
 
 class EntryClient(ClientPart):
@@ -151,16 +149,5 @@ async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactCha
         if alone and fact.status != "deleted":
             decided.append(fact)
     return await transaction.facts.claim(
-        [
-            Claim(
-                id=uuid.uuid4().hex,
-                kind="deleted",
-                subject=fact.subject,
-                predicate=fact.predicate,
-                object=fact.object,
-                said_at=await decision_time(transaction, fact.subject, fact.predicate),
-                source=ClaimSource(extractor=PERSON),
-            )
-            for fact in decided
-        ]
+        [await decision(transaction, fact, "deleted") for fact in decided]
     )

@@ -24,7 +24,7 @@ from mnestic.memory.knowledge.world.histories import FactHistory, history_of
 from mnestic.memory.knowledge.world.world_model import World, world_of
 from mnestic.memory.ports import Transaction
 from mnestic.starter.client.client_scope import ClientPart
-from mnestic.starter.knowledge.decisions import decision_time, decision_time_now
+from mnestic.starter.knowledge.decisions import decision, decision_time_now
 from mnestic.starter.pagination import list_all
 
 
@@ -226,16 +226,7 @@ class FactClient(ClientPart):
                 raise InvalidInputError(
                     what=f"fact {fact_id}", why=f"is {fact.status}, not archived"
                 )
-            said = Claim(
-                id=uuid.uuid4().hex,
-                kind=kind,
-                subject=fact.subject,
-                predicate=fact.predicate,
-                object=fact.object,
-                said_at=await decision_time(transaction, fact.subject, fact.predicate),
-                source=ClaimSource(extractor=PERSON),
-            )
-            changes = await transaction.facts.claim([said])
+            changes = await transaction.facts.claim([await decision(transaction, fact, kind)])
             if kind == "reactivated":
                 await _check_reactivated(transaction, fact)
             return changes

@@ -163,13 +163,8 @@ class MemoryClient(ChecksTexts):
         self._extract_soon()
         return entry
 
-    async def ingest(
-        self,
-        messages: Sequence[Resource | IncomingMessage],
-        *,
-        entry_type: EntryType = "interaction",
-    ) -> int:
-        """Keeps raw messages, each an entry at once, to be learned from; returns how many were new.
+    async def ingest(self, messages: Sequence[Resource | IncomingMessage]) -> int:
+        """Stores messages, each an entry at once, and has facts extracted from them; returns how many were new.
 
         What a tool returned comes as `IncomingMessage` of kind `tool_result`, with its name as the speaker.
 
@@ -177,9 +172,7 @@ class MemoryClient(ChecksTexts):
             InvalidInputError: a message cannot be stored; names it. None was kept.
         """
         async with self._scope.transaction(write=True) as transaction:
-            new = await receive(
-                transaction, messages, owner=self._scope.caller.owner, entry_type=entry_type
-            )
+            new = await receive(transaction, messages, owner=self._scope.caller.owner)
         self._extract_soon()
         return new
 

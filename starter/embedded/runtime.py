@@ -11,7 +11,6 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import psutil
@@ -19,7 +18,6 @@ from filelock import FileLock, Timeout
 
 from mnestic.memory.errors import ConfigurationError, InUseError
 from mnestic.starter.embedded.connection import connect
-from mnestic.starter.embedded.make_temporal import Sources
 from mnestic.starter.embedded.postgres import start_postgres
 from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup
 from mnestic.starter.embedded.provision import find_temporal
@@ -47,14 +45,12 @@ class EmbeddedRuntime:
         report: Callable[[str], None],
         migrate: Callable[[str], object],
         start_worker: bool = True,
-        sources: Sources | None = None,
         restarts: RestartPolicy | None = None,
     ) -> None:
         self._settings = settings
         self._report = report
         self._migrate = migrate
         self._with_worker = start_worker
-        self._sources = sources
         self._data_dir = settings.data_dir.expanduser().resolve()
         self._exits = AsyncExitStack()
         self._processes = ProcessGroup(self._data_dir / "logs" / "guardian.log", self._write_down)
@@ -81,12 +77,7 @@ class EmbeddedRuntime:
             self._exits = self._exits.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: object) -> None:
         """Stops everything."""
         await self.stop()
 
@@ -201,7 +192,7 @@ class EmbeddedRuntime:
             but_not=self._settings.temporal_port,
         )
         self._exits.push_async_callback(self._guard.close)
-        program = await find_temporal(self._report, self._processes, sources=self._sources)
+        program = await find_temporal(self._report, self._processes)
         began = time.monotonic()
         server = await start_temporal(
             program,

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from types import TracebackType
 from typing import Self
 
 from mnestic.memory.errors import MnesticError, ProcessCrashedError
@@ -127,12 +126,7 @@ class Supervisor:
         self._over = asyncio.get_running_loop().create_future()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: object) -> None:
         """Supervises no more; all that runs goes on."""
         for supervised in self._supervised:
             await supervised.release()

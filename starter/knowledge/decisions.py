@@ -1,26 +1,37 @@
-"""When a person's decision about a fact was made, among what was said of it.
+"""A person's decision about a fact, and when it was made, among what was said of the fact.
 
 It stands apart because claims are taken in the order in which they were said, and a message may be dated
 ahead: what a person decides knowing of it comes after it.
 """
 
+import uuid
 from datetime import datetime, timedelta
 
+from mnestic.memory.knowledge.claims import PERSON, Claim, ClaimKind, ClaimSource
+from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.ports import Transaction
 
 _TICK = timedelta(microseconds=1)
 
 
-async def decision_time(transaction: Transaction, subject: str, predicate: str) -> datetime:
-    """Now, or after the last that was said of a subject and a predicate, if that is dated ahead."""
-    _, said_at = await decision_time_now(transaction, subject, predicate)
-    return said_at
+async def decision(transaction: Transaction, fact: Fact, kind: ClaimKind) -> Claim:
+    """A person's decision about a fact, as a claim of its own."""
+    _, said_at = await decision_time_now(transaction, fact.subject, fact.predicate)
+    return Claim(
+        id=uuid.uuid4().hex,
+        kind=kind,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=fact.object,
+        said_at=said_at,
+        source=ClaimSource(extractor=PERSON),
+    )
 
 
 async def decision_time_now(
     transaction: Transaction, subject: str, predicate: str
 ) -> tuple[datetime, datetime]:
-    """The time now, and as `decision_time`.
+    """The time now, and that of a decision: now, or after the last that was said of it, if that is dated ahead.
 
     It is not when the transaction began: others may have decided since then, and what follows theirs is so after it.
     """

@@ -29,9 +29,9 @@ def said(number: int, text: str = "I live in Ghent.") -> Resource:
     )
 
 
-async def keep(begin: Begin, *messages: Resource, **how: Any) -> int:
+async def keep(begin: Begin, *messages: Resource | IncomingMessage) -> int:
     async with begin() as transaction:
-        return await receive(transaction, messages, owner="t/ada", **how)
+        return await receive(transaction, messages, owner="t/ada")
 
 
 async def entries(begin: Begin) -> tuple[Entry, ...]:
@@ -109,7 +109,7 @@ async def test_an_entry_that_was_removed_does_not_come_back_with_its_message(beg
 
 
 async def test_what_a_tool_returned_is_about_nobody_yet(begin: Begin) -> None:
-    await keep(begin, said(1), entry_type="context", kind="tool_result")
+    await keep(begin, IncomingMessage(resource=said(1), entry_type="context", kind="tool_result"))
 
     (entry,) = await entries(begin)
     assert (entry.entry_type, entry.subjects) == ("context", ())

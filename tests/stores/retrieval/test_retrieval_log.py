@@ -35,7 +35,7 @@ async def test_an_injection_is_kept_as_it_was(begin: Begin) -> None:
         await transaction.retrieval_log.add(log_entry())
 
     async with begin(write=False) as transaction:
-        ((kept,), cursor) = await transaction.retrieval_log.entries.list()
+        ((kept,), cursor) = await transaction.retrieval_log.list_entries()
 
     assert RetrievalLogEntry.model_validate(kept.model_dump()) == log_entry()
     assert (kept.created_at, cursor) == (now, None)
@@ -51,7 +51,7 @@ async def test_injections_are_listed_page_by_page_the_latest_first(begin: Begin)
     pages, cursor = [], None
     async with begin(write=False) as transaction:
         while True:
-            page, cursor = await transaction.retrieval_log.entries.list(limit=2, cursor=cursor)
+            page, cursor = await transaction.retrieval_log.list_entries(limit=2, cursor=cursor)
             pages.append([one.preview for one in page])
             if cursor is None:
                 break
@@ -65,7 +65,7 @@ async def test_injections_are_listed_page_by_page_the_latest_first(begin: Begin)
 async def test_a_cursor_of_another_list_is_refused(begin: Begin, cursor: str) -> None:
     async with begin(write=False) as transaction:
         with pytest.raises(InvalidInputError, match="cursor"):
-            await transaction.retrieval_log.entries.list(cursor=cursor)
+            await transaction.retrieval_log.list_entries(cursor=cursor)
 
 
 async def test_memory_stays_at_its_revision(begin: Begin, revision: Callable[[], int]) -> None:
