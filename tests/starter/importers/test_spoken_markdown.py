@@ -113,6 +113,7 @@ def test_a_name_in_any_usual_form_is_who_speaks(
         "Note: I moved to Hasselt.\nWarning: I bite.\n",
         "TODO: I call the bank.\n\nSummary: I was there.\n\nNext Steps: I go home.\n",
         "**Achtung:** Ich wohne in Hasselt.\n\n**R\u00e9sum\u00e9 :** J'habite \u00e0 Hasselt.\n",
+        "Team: the people that I work with.\nLocation: I am in Hasselt.\n",
         "Side note: I moved.\nRelease Notes: I fixed it.\n",
         "Colour: blue\nDoors: 4\n",
         "I left at 10:30: it was late.\nAt 10:40: rain\n",
