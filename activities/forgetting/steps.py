@@ -6,9 +6,9 @@ What is to be forgotten is read by its id in each step, since words of it must n
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
@@ -17,6 +17,7 @@ from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.activities.forgetting.topic_rows import (
     MatchedRow,
     changed_tables,
+    current_name,
     each_page,
     find_reader,
     make_topic,
@@ -36,7 +37,7 @@ _ENTRIES = 200  # removed in one transaction
 class PurgeInput(ForgetRequest):
     """Which table is gone through."""
 
-    table: str
+    table: Annotated[str, AfterValidator(current_name)]
 
 
 class PurgeResult(BaseModel):

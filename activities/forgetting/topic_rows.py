@@ -25,14 +25,15 @@ COPIES = (
 )
 """What holds copies of what entries say; these go first, while the entries can still be compared."""
 
-KNOWLEDGE = ("entry", "resource", "learning", "claim")
+KNOWLEDGE = ("entry", "resource", "ingest_state", "claim")
 _TAKING = frozenset({"entry", "resource", "claim"})  # others with them, where they go
 _ALSO = MappingProxyType(
-    {"entry": ("entry_term", "posting", "lexeme"), "resource": ("learning",)}
+    {"entry": ("entry_term", "posting", "lexeme"), "resource": ("ingest_state",)}
 )  # changes with them, uncounted
-TRACES = ("signal", "audit_log")
+TRACES = ("memory_event", "audit_log")
 SHARED = ("setting", "predicate")
 """What somebody has set; it is never touched."""
+_RENAMED = MappingProxyType({"learning": "ingest_state", "signal": "memory_event"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +55,14 @@ class MatchedRow:
         return self.row.table in CUT and "content" in self.remedy.values
 
 
+def current_name(table: str) -> str:
+    """The name of a table today; a forgetting that began before schema 0015 may use an older one."""
+    return _RENAMED.get(table, table)
+
+
 def changed_tables(purged: Iterable[str]) -> tuple[str, ...]:
     """The tables that a forgetting has changed, by what it counted; that of forgettings is one."""
-    counted = set(purged) - {"edge"}  # which is in no table of its own
+    counted = set(map(current_name, purged)) - {"edge"}  # which is in no table of its own
     more = {name for table in counted for name in _ALSO.get(table, ())}
     return tuple(sorted({"forgetting", *counted, *more}))
 

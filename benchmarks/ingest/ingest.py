@@ -37,8 +37,8 @@ _SEED = 11
 _AT_ONCE = 500  # messages kept in one transaction
 _WARM_UP = 10
 _TABLES = (
-    *("resource", "learning", "entry", "entry_term", "posting", "lexeme", "corpus"),
-    *("embedding", "embedding_model", "claim", "fact", "signal", "audit_log"),
+    *("resource", "ingest_state", "entry", "entry_term", "posting", "lexeme", "corpus"),
+    *("embedding", "embedding_model", "claim", "fact", "memory_event", "audit_log"),
 )
 _SIZES = """
 SELECT c.relname, pg_table_size(c.oid) FROM pg_class AS c

@@ -255,8 +255,8 @@ _REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProx
         },
         "entry": {"channel": _name},
         "resource": {"channel": _name},
-        "learning": {"extracted": _extracted, "reason": _text},
-        "signal": {"subject": _nothing, "predicate": _nothing},
+        "ingest_state": {"extracted": _extracted, "reason": _text},
+        "memory_event": {"subject": _nothing, "predicate": _nothing},
         "audit_log": {"target": _name, "reason": _text},
     }
 )

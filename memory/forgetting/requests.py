@@ -41,7 +41,7 @@ class Forgetting(DeferredModel):
     topic: str | None
     entries: tuple[str, ...] | None = None
     purged: dict[str, int]
-    asked_at: AwareDatetime
+    requested_at: AwareDatetime
     finished_at: AwareDatetime | None
 
 

@@ -27,7 +27,7 @@ from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.ports import Transaction
 
 _BATCH = 500  # entries
-_NOT_SHOWN = frozenset({*TRACES, "learning", "claim"})  # but counted
+_NOT_SHOWN = frozenset({*TRACES, "ingest_state", "claim"})  # but counted
 
 
 class TopicPreview:
@@ -95,7 +95,7 @@ class TopicPreview:
                 elif one.has_cut_sentences:
                     self._cut[table].add(one.row.key)
                     self._show(one, topic)
-                elif one.takes_others or table == "learning":
+                elif one.takes_others or table == "ingest_state":
                     self._spoken[table].add(one.row.key)
                     self._show(one, topic)
                 else:
@@ -140,7 +140,7 @@ class TopicPreview:
         self._items += map(_fact_item, facts)
         self._items += close
         await self._show_entries(transaction, sorted(gone - {item.id for item in close}))
-        self._counted["learning"] = len(self._spoken["learning"] - places)
+        self._counted["ingest_state"] = len(self._spoken["ingest_state"] - places)
         self._counted.update(await forgetting.count_links(gone))
         self._counted["embedding"] += (await forgetting.count_links(cut))["embedding"]
 

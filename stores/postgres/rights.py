@@ -35,12 +35,13 @@ _TABLES = {
     "episode": "SELECT INSERT UPDATE DELETE",
     "fact": "SELECT INSERT UPDATE DELETE",
     "forgetting": "SELECT INSERT",
+    "ingest_state": "SELECT INSERT UPDATE",
     "job_read": "SELECT INSERT UPDATE DELETE",
     "job_wait": "SELECT INSERT UPDATE",
-    "learning": "SELECT INSERT UPDATE",
     "lexeme": "SELECT INSERT UPDATE DELETE",
     "llm_usage": "SELECT INSERT",
     "long_term_record": "SELECT INSERT UPDATE DELETE",
+    "memory_event": "SELECT INSERT DELETE",
     "memory_retrievals": "SELECT INSERT DELETE",
     "memory_snapshot": "SELECT INSERT",
     "operation": "SELECT INSERT",
@@ -49,15 +50,14 @@ _TABLES = {
     "predicate": "SELECT INSERT UPDATE",
     "resource": "SELECT INSERT",
     "setting": "SELECT INSERT UPDATE DELETE",
-    "signal": "SELECT INSERT DELETE",
     "tool_result": "SELECT INSERT DELETE",
     "working_memory": "SELECT INSERT UPDATE DELETE",
 }
 _UPDATED_COLUMNS = {
     "forgetting": "topic entries purged finished_at",
+    "memory_event": "subject predicate",
     "memory_retrievals": "preview memories notes skipped channel",
     "operation": "result",
-    "signal": "subject predicate",
 }
 _FUNCTIONS = {
     "begin_forgetting": _PUBLIC,

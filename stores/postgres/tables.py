@@ -305,10 +305,10 @@ class RevisionRow(Table, table=True):
 
     agent_id: str = words(key=True)
     revision: int = Field(sa_type=BigInteger)
-    signals: int = Field(
+    events: int = Field(
         default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
     )
-    knowledge: int = Field(
+    knowledge_revision: int = Field(
         default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
     )
     updated_at: datetime = instant()

@@ -30,7 +30,7 @@ LIMIT_S = 600.0
 # How many steps were taken so far: each message is read, learned from, and given a vector.
 STEPS = """
 SELECT (SELECT count(*) FILTER (WHERE state <> 'received') + count(*) FILTER (WHERE state = 'learned')
-          FROM mnestic.learning WHERE tenant_id = %(tenant)s)
+          FROM mnestic.ingest_state WHERE tenant_id = %(tenant)s)
      + (SELECT count(*) FROM mnestic.embedding WHERE tenant_id = %(tenant)s)
 """
 

@@ -318,7 +318,7 @@ def test_entries_of_0010_get_their_marks(empty_url: str) -> None:
     migrate(empty_url)
 
     with psycopg.connect(empty_url) as owner:
-        marked = owner.execute("SELECT marks, count(*) FROM mnestic.entry GROUP BY 1").fetchall()
+        marked = owner.execute("SELECT features, count(*) FROM mnestic.entry GROUP BY 1").fetchall()
         walled = owner.execute(
             "SELECT relforcerowsecurity FROM pg_class WHERE oid = 'mnestic.entry'::regclass"
         ).fetchone()

@@ -125,7 +125,7 @@ _HELD: Mapping[str, _Held] = MappingProxyType(
                 *("subjects", "keywords", "tags", "aliases"),
             ),
         ),
-        "learning": _Held(
+        "ingest_state": _Held(
             of=INGEST_STATE,
             key=("session_id", "source_id"),
             said=("extracted", "reason"),
@@ -133,7 +133,9 @@ _HELD: Mapping[str, _Held] = MappingProxyType(
         ),
         "claim": _Held(of=CLAIM, key=("id",), said=("subject", "predicate", "object")),
         "fact": _Held(of=FACT, key=("id",), said=("subject", "predicate", "object")),
-        "signal": _Held(of=EVENT, key=("number",), said=("subject", "predicate"), locked=True),
+        "memory_event": _Held(
+            of=EVENT, key=("number",), said=("subject", "predicate"), locked=True
+        ),
         "audit_log": _Held(of=table(AuditRow), key=("id",), said=("target", "reason")),
     }
 )

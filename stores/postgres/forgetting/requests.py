@@ -63,13 +63,13 @@ WITH cut AS (
     SELECT session_id, source_id
       FROM unnest(CAST(:sessions AS text[]), CAST(:sources AS text[])) AS cut (session_id, source_id)
 ), unread AS (
-    UPDATE mnestic.learning AS l
+    UPDATE mnestic.ingest_state AS l
        SET state = 'received', number = DEFAULT, extractor = NULL, extracted = NULL, updated_at = now()
       FROM cut
      WHERE l.tenant_id = :tenant_id AND l.agent_id = :agent_id AND l.session_id = cut.session_id
        AND l.source_id = cut.source_id AND l.state IN ('received', 'extracted')
 )
-UPDATE mnestic.learning AS l
+UPDATE mnestic.ingest_state AS l
    SET extractor = CASE l.state WHEN 'parked' THEN NULL ELSE extractor END, extracted = NULL, updated_at = now()
   FROM cut
  WHERE l.tenant_id = :tenant_id AND l.agent_id = :agent_id AND l.session_id = cut.session_id
@@ -116,7 +116,7 @@ class PostgresForgettingStore:
     async def begin(self, forgetting_id: str, topic: str, *, entries: Sequence[str]) -> None:
         """See the port."""
         asked: dict[str, Any] = {"id": forgetting_id, "topic": topic, "entries": list(entries)}
-        asked |= {"actor": self._unit.actor, "asked_at": func.now()}
+        asked |= {"actor": self._unit.actor, "requested_at": func.now()}
         await self._unit.run(insert(FORGETTING).values(**self._unit.owner, **asked))
         self._unit.wrote("topic.forget", forgetting_id)
 

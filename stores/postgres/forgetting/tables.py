@@ -30,5 +30,5 @@ class ForgettingRow(Table, table=True):
     purged: dict[str, int] = Field(
         sa_column=Column(JSONB, nullable=False, server_default=text("'{}'"))
     )
-    asked_at: datetime = instant()
+    requested_at: datetime = instant()
     finished_at: datetime | None = maybe_instant()

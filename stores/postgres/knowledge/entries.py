@@ -42,7 +42,7 @@ _TERMS = {"tag": "tags", "alias": "aliases", "subject": "subjects"}
 _RELATED = "related"  # a term that is no name
 _COLUMNS = [
     *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
-    *("language", "marks", "tokens"),
+    *("language", "features", "tokens"),
 ]
 _ADD, _COUNT = read_query("add_entries"), read_query("count_entries")
 _INDEX, _UNINDEX = read_query("index_entries"), read_query("unindex_entries")
@@ -55,7 +55,7 @@ _NAME = insert_rows(TERM, "kind", "term", "entry_number")
 
 _TABLE_BYTES = text("""
 SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
-  FROM unnest(ARRAY['resource', 'learning', 'entry', 'entry_term', 'posting', 'lexeme', 'embedding',
+  FROM unnest(ARRAY['resource', 'ingest_state', 'entry', 'entry_term', 'posting', 'lexeme', 'embedding',
                     'claim', 'fact']) AS name
 """)
 
@@ -341,7 +341,7 @@ def _rows(entries: Sequence[Entry], tokens: _Tokens) -> Iterator[dict[str, Any]]
     for entry, its in zip(entries, tokens, strict=False):  # what has none for any ends nowhere
         columns = entry.model_dump(exclude={"created_at", "updated_at"})
         columns["tokens"] = None if its is None else f"\\x{its.hex()}"  # as Postgres reads it
-        yield {**columns, "marks": features_of(entry.content, entry.times)}
+        yield {**columns, "features": features_of(entry.content, entry.times)}
 
 
 def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:

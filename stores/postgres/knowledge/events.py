@@ -19,10 +19,10 @@ _REVISION = table(RevisionRow)
 # Numbers follow the order of commits, times that of beginnings: nothing younger goes with what is old.
 _TRIM = text("""
 WITH oldest AS MATERIALIZED (
-    SELECT number, at FROM mnestic.signal
+    SELECT number, at FROM mnestic.memory_event
      WHERE tenant_id = :tenant_id AND agent_id = :agent_id ORDER BY number LIMIT :limit
 )
-DELETE FROM mnestic.signal
+DELETE FROM mnestic.memory_event
  WHERE tenant_id = :tenant_id AND agent_id = :agent_id
    AND number < COALESCE((SELECT min(number) FROM oldest WHERE at >= :before),
                          (SELECT max(number) + 1 FROM oldest))
@@ -62,9 +62,9 @@ class PostgresEventStore:
         """Refuses a place that is not in the outbox, or no longer."""
         first = select(func.min(EVENT.c.number)).where(self._unit.owned(EVENT)).scalar_subquery()
         row = await self._unit.row(
-            select(_REVISION.c.signals, first.label("first")).where(self._unit.owned(_REVISION))
+            select(_REVISION.c.events, first.label("first")).where(self._unit.owned(_REVISION))
         )
-        last = row.signals if row else 0
+        last = row.events if row else 0
         first_kept = row.first if row and row.first else last + 1
         if not 0 <= after <= last:
             raise InvalidInputError(what="after", why=f"is {after}; the last event is {last}")

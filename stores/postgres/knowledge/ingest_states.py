@@ -182,7 +182,7 @@ class PostgresIngestStateStore:
 
 
 def _with_resources(found: Select[Any]) -> Select[Any]:
-    """Rows of `learning` with their resources, each of which is looked up by its whole key.
+    """Rows of `ingest_state` with their resources, each of which is looked up by its whole key.
 
     Without `OFFSET 0` Postgres may join all resources of the agent instead.
     """

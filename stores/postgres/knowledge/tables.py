@@ -150,7 +150,7 @@ def _names() -> Any:
 class EntryRow(Table, table=True):
     """One memory. `number` stands for it in the indexes, `lexemes` is its length in them.
 
-    `marks` are those of `mnestic.memory.knowledge.entry_features`. `tokens` are those of its first
+    `features` are those of `mnestic.memory.knowledge.entry_features`. `tokens` are those of its first
     terms in the local embedder, for late interaction; null if it was written without one. `facts` is of an earlier schema.
     """
 
@@ -208,7 +208,7 @@ class EntryRow(Table, table=True):
     created_at: datetime = instant()
     updated_at: datetime = instant()
     expires_at: datetime | None = maybe_instant()
-    marks: int = Field(sa_type=SmallInteger)
+    features: int = Field(sa_type=SmallInteger)
     tokens: bytes | None
 
 
@@ -301,16 +301,16 @@ class IngestStateRow(Table, table=True):
     the message that a correction is about.
     """
 
-    __tablename__ = "learning"
+    __tablename__ = "ingest_state"
     __table_args__ = (
         CheckConstraint(
             "state IN ('received', 'extracted', 'learned', 'parked', 'dropped')",
-            name="learning_state",
+            name="ingest_state_state",
         ),
-        CheckConstraint("kind IN ('message', 'tool_result')", name="learning_kind"),
-        CheckConstraint("(state = 'parked') = (reason IS NOT NULL)", name="learning_parked"),
+        CheckConstraint("kind IN ('message', 'tool_result')", name="ingest_state_kind"),
+        CheckConstraint("(state = 'parked') = (reason IS NOT NULL)", name="ingest_state_parked"),
         # serves take and list_by_state; the migration says of which collation it is, and why
-        Index("learning_by_state", "tenant_id", "agent_id", "state", "number"),
+        Index("ingest_state_by_state", "tenant_id", "agent_id", "state", "number"),
     )
 
     agent_id: str = words(key=True)
@@ -334,9 +334,9 @@ class IngestStateRow(Table, table=True):
 class EventRow(Table, table=True):
     """An event for subscribers about a change of memory: the outbox."""
 
-    __tablename__ = "signal"
+    __tablename__ = "memory_event"
     __table_args__ = (
-        CheckConstraint("target IN ('fact', 'entry', 'pattern')", name="signal_target"),
+        CheckConstraint("target IN ('fact', 'entry', 'pattern')", name="memory_event_target"),
     )
 
     agent_id: str = words(key=True)

@@ -96,7 +96,7 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
     table["holds_until"] = [_holds_until(row) for row in good]
     table["is_turn"] = [text.is_turn for text in texts]
     for name, mark in _FEATURE_FLAGS.items():
-        table[name] = [row.marks & mark != 0 for row in good]
+        table[name] = [row.features & mark != 0 for row in good]
     table["words"] = [row.bm25 or 0.0 for row in good]
     table["lexemes"] = [row.bits or 0 for row in good]
     table["cosine"] = [row.cosine or 0.0 for row in good]

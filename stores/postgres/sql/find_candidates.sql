@@ -198,7 +198,7 @@ candidate AS MATERIALIZED (
 SELECT e.number, e.id, e.session_id, e.speaker, CAST(e.subjects AS text) AS subjects,
        CAST(extract(epoch FROM e.at) AS float8) AS at, CAST(e.importance AS float8) AS importance,
        CAST(e.aliases AS text) AS aliases, CAST(e.tags AS text) AS tags, e.entry_type, CAST(e.times AS text) AS times,
-       e.marks, e.status, CAST(extract(epoch FROM e.expires_at) AS float8) AS expires_at, e.content, e.tokens,
+       e.features, e.status, CAST(extract(epoch FROM e.expires_at) AS float8) AS expires_at, e.content, e.tokens,
        s.bm25, s.bits, s.cosine, f.facts, p.number IS NOT NULL AS is_seed, p.is_superseded,
        from_seed.edges,
        CASE WHEN CAST(%(is_filtered)s AS boolean) THEN c.number IN (SELECT number FROM allowed) END AS is_allowed

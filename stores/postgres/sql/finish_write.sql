@@ -5,16 +5,16 @@
 WITH noted AS ( -- include add_audit_rows
 ),
 counted AS (
-    INSERT INTO mnestic.agent_revision AS r (tenant_id, agent_id, revision, knowledge, signals, updated_at)
+    INSERT INTO mnestic.agent_revision AS r (tenant_id, agent_id, revision, knowledge_revision, events, updated_at)
     SELECT %(tenant_id)s, %(agent_id)s, %(revisions)s, %(knowledge)s, %(event_count)s, now()
     ON CONFLICT (tenant_id, agent_id)
     DO UPDATE SET revision = r.revision + excluded.revision,
-                  knowledge = r.knowledge + excluded.knowledge,
-                  signals = r.signals + excluded.signals,
+                  knowledge_revision = r.knowledge_revision + excluded.knowledge_revision,
+                  events = r.events + excluded.events,
                   updated_at = excluded.updated_at
-    RETURNING signals - %(event_count)s AS before
+    RETURNING events - %(event_count)s AS before
 )
-INSERT INTO mnestic.signal
+INSERT INTO mnestic.memory_event
        (tenant_id, agent_id, number, kind, target, ids, subject, predicate, details, at)
 SELECT %(tenant_id)s, %(agent_id)s, before + place, kind, target, ids, subject, predicate, details, now()
   FROM counted, ROWS FROM (

@@ -1,4 +1,4 @@
--- Keeps messages as resources and enters them into `learning`; returns those that are new there, each as it is kept.
+-- Keeps messages as resources and enters them into `ingest_state`; returns those that are new there, each as it is kept.
 -- A message that is kept already is passed over. What was said just now has the time of the transaction.
 WITH given AS MATERIALIZED (
     SELECT *
@@ -17,7 +17,7 @@ kept AS (
     RETURNING session_id, source_id, channel, speaker, content, at, offset_minutes
 ),
 begun AS (
-    INSERT INTO mnestic.learning
+    INSERT INTO mnestic.ingest_state
            (tenant_id, agent_id, session_id, source_id, state, kind, entry_type, job_id, workflow_run, corrects, updated_at)
     SELECT %(tenant_id)s, %(agent_id)s, session_id, source_id, 'received', kind, entry_type, job_id, workflow_run, corrects, now()
       FROM given, (SELECT count(*) FROM kept) AS all_kept  -- so that resources are locked before what waits for them

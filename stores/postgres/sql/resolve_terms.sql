@@ -85,7 +85,7 @@ period AS (
 )
 SELECT now() AS now,
        (SELECT id FROM database) AS database,
-       COALESCE((SELECT knowledge FROM mnestic.agent_revision
+       COALESCE((SELECT knowledge_revision FROM mnestic.agent_revision
                   WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s), 0) AS knowledge,
        -- When an entry or a fact next expires.
        LEAST((SELECT min(expires_at) FROM mnestic.entry

@@ -177,7 +177,7 @@ async def test_what_cannot_be_stored_is_parked_and_the_rest_is_learned(
     with psycopg.connect(admin_url) as connection:  # as a rule of an earlier version might have
         found = "jsonb_set(extracted, '{0,object}', to_jsonb((SELECT string_agg(md5(n::text), '') "
         connection.execute(
-            f"UPDATE mnestic.learning SET extracted = {found} FROM generate_series(1, 999) AS n))) "
+            f"UPDATE mnestic.ingest_state SET extracted = {found} FROM generate_series(1, 999) AS n))) "
             "WHERE tenant_id = %s AND source_id = 'm004'",
             [settings.tenant_id],
         )

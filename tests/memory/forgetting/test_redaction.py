@@ -159,7 +159,7 @@ def test_a_claim_that_was_read_out_of_another_message_goes_alone() -> None:
         {"subject": "Mara", "predicate": "has_pet", "object": "a cat", "span": {"start": 9}},
     ]
 
-    left = values("learning", {"extracted": claims, "reason": None})
+    left = values("ingest_state", {"extracted": claims, "reason": None})
 
     assert left == {"extracted": [claims[1]]}
 

@@ -61,7 +61,7 @@ async def test_marks_follow_what_an_entry_says(
     begin: Begin, owner: psycopg.Connection[TupleRow], settings: Settings
 ) -> None:
     def stored() -> list[TupleRow]:
-        found = "SELECT id, marks FROM mnestic.entry WHERE tenant_id = %s ORDER BY id"
+        found = "SELECT id, features FROM mnestic.entry WHERE tenant_id = %s ORDER BY id"
         return owner.execute(found, [settings.tenant_id]).fetchall()
 
     async with begin() as transaction:

@@ -50,7 +50,7 @@ async def test_messages_that_are_done_are_not_read(
         for _ in range(2):
             lessons = await transaction.ingest_states.take("received", limit=1000)
             await transaction.ingest_states.store_extracted(lessons, extractor="x")
-    owner.execute("VACUUM ANALYZE mnestic.learning")
+    owner.execute("VACUUM ANALYZE mnestic.ingest_state")
     asked, values = read_query("list_waiting_agents").bind({"tenant_id": settings.tenant_id})
 
     with owner.transaction():
@@ -66,7 +66,7 @@ async def test_messages_that_are_done_are_not_read(
 
 def rows_read(node: dict[str, Any]) -> Iterator[float]:
     """The rows that each scan of the messages has looked at."""
-    if node.get("Relation Name") == "learning":
+    if node.get("Relation Name") == "ingest_state":
         looked_at = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
         yield looked_at * node["Actual Loops"]
     for inner in node.get("Plans", ()):

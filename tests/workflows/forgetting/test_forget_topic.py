@@ -59,8 +59,16 @@ async def test_no_word_of_a_topic_is_left_in_any_table_nor_in_the_history(
     done = await forget(client.memory("ada"), "Paris")
 
     assert before.keys() >= {
-        *("resource", "entry", "claim", "fact", "learning", "working_memory", "memory_snapshot"),
-        *("job_wait", "long_term_record", "episode", "audit_log", "operation", "signal"),
+        *(
+            "resource",
+            "entry",
+            "claim",
+            "fact",
+            "ingest_state",
+            "working_memory",
+            "memory_snapshot",
+        ),
+        *("job_wait", "long_term_record", "episode", "audit_log", "operation", "memory_event"),
     }
     assert scan("paris") == {}
     assert scan("pari") == {}

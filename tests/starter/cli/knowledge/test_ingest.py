@@ -207,9 +207,9 @@ async def test_parked_messages_are_told_tried_again_and_dropped(
     async def park() -> None:
         async with await psycopg.AsyncConnection.connect(admin_url) as connection:
             await connection.execute(
-                "UPDATE mnestic.learning SET state = 'parked', reason = 'too long'"
+                "UPDATE mnestic.ingest_state SET state = 'parked', reason = 'too long'"
                 " WHERE tenant_id = %s AND source_id = "
-                "(SELECT min(source_id) FROM mnestic.learning WHERE tenant_id = %s)",
+                "(SELECT min(source_id) FROM mnestic.ingest_state WHERE tenant_id = %s)",
                 [settings.tenant_id] * 2,
             )
 
