@@ -71,9 +71,11 @@ def extraction_limits(settings: Settings, *models: str | None) -> ModelCallLimit
     Raises:
         ConfigurationError: they are held to USD, and one has no price.
     """
-    usd = settings.learning_usd_per_day
+    usd = settings.extraction_usd_per_day
     for model in models:
         if usd is not None and model is not None and settings.model_prices.find(model) is None:
-            why = f"has no price for {model}, and MNESTIC_LEARNING_USD_PER_DAY is set"
+            why = f"has no price for {model}, and MNESTIC_EXTRACTION_USD_PER_DAY is set"
             raise ConfigurationError(setting="MNESTIC_MODEL_PRICES", why=why)
-    return ModelCallLimits(concurrency=settings.learning_concurrency, daily=daily_budget(settings))
+    return ModelCallLimits(
+        concurrency=settings.extraction_concurrency, daily=daily_budget(settings)
+    )

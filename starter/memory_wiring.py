@@ -259,7 +259,7 @@ def token_counter() -> TokenCounter:
 
 def daily_budget(settings: Settings) -> Budget | None:
     """What a tenant's day may take."""
-    tokens, usd = settings.learning_tokens_per_day, settings.learning_usd_per_day
+    tokens, usd = settings.extraction_tokens_per_day, settings.extraction_usd_per_day
     return None if tokens is None and usd is None else Budget(tokens=tokens, usd=usd)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from mnestic.memory.errors import ConfigurationError
@@ -121,16 +121,31 @@ class Settings(BaseSettings):
     embedding_max_tokens: int = Field(
         8192, ge=1, description="Longest text it takes, in tokens; longer ones are cut"
     )
-    learning_concurrency: int = Field(
-        4, ge=1, le=1000, description="Concurrent calls of models for extraction, in a worker"
+    extraction_concurrency: int = Field(
+        4,
+        ge=1,
+        le=1000,
+        validation_alias=AliasChoices(
+            "MNESTIC_EXTRACTION_CONCURRENCY", "MNESTIC_LEARNING_CONCURRENCY"
+        ),
+        description="Concurrent calls of models for extraction, in a worker",
     )
-    learning_tokens_per_day: int | None = Field(
+    extraction_tokens_per_day: int | None = Field(
         None,
         ge=1,
+        validation_alias=AliasChoices(
+            "MNESTIC_EXTRACTION_TOKENS_PER_DAY", "MNESTIC_LEARNING_TOKENS_PER_DAY"
+        ),
         description="Most tokens that extraction and searches may use in a tenant's day (UTC); then messages wait; default: no limit",
     )
-    learning_usd_per_day: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="Most USD, likewise, by the prices below"
+    extraction_usd_per_day: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        validation_alias=AliasChoices(
+            "MNESTIC_EXTRACTION_USD_PER_DAY", "MNESTIC_LEARNING_USD_PER_DAY"
+        ),
+        description="Most USD, likewise, by the prices below",
     )
     model_timeout_s: float = Field(
         60.0, gt=0, description="Time limit of one model call, in seconds"
@@ -222,9 +237,12 @@ def load_settings(**overrides: object) -> Settings:
         settings = Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         first = error.errors()[0]
-        name = environment_name(str(first["loc"][0]))
+        name = str(first["loc"][0])  # of a field, or of its variable
+        field = next((one for one in Settings.model_fields if name in environment_names(one)), name)
+        present = [one for one in environment_names(field) if os.environ.get(one)]
+        name = present[0] if present else environment_name(field)
         inside = "".join(f"{part}: " for part in first["loc"][1:])
-        is_plain = HOW_SHOWN.get(str(first["loc"][0])) == "plain"
+        is_plain = HOW_SHOWN.get(field) == "plain"
         why = f"{inside}{first['msg']}" + (f", not {first['input']!r}" if is_plain else "")
         raise ConfigurationError(setting=name, why=why) from None
     told_as = "tenant" if "tenant_id" in given else environment_name("tenant_id")
@@ -234,10 +252,17 @@ def load_settings(**overrides: object) -> Settings:
 
 def environment_name(field: str) -> str:
     """The environment variable of a setting."""
+    return environment_names(field)[0]
+
+
+def environment_names(field: str) -> tuple[str, ...]:
+    """The environment variable of a setting, and its older names, which are read as well."""
     info = Settings.model_fields.get(field)
     if info is None:
-        return field
-    return str(info.validation_alias or f"MNESTIC_{field.upper()}")
+        return (field,)
+    if isinstance(info.validation_alias, AliasChoices):
+        return tuple(map(str, info.validation_alias.choices))
+    return (str(info.validation_alias or f"MNESTIC_{field.upper()}"),)
 
 
 def source_of(settings: Settings, field: str, *, options: Collection[str] = ()) -> str:
@@ -246,7 +271,8 @@ def source_of(settings: Settings, field: str, *, options: Collection[str] = ()) 
         return "option"
     if field not in settings.model_fields_set:
         return "default"
-    name = environment_name(field)
-    if any(key.upper() == name and value for key, value in os.environ.items()):
-        return f"environment ({name})"
-    return f".env ({name})"
+    given = {key.upper() for key, value in os.environ.items() if value}
+    for name in environment_names(field):
+        if name in given:
+            return f"environment ({name})"
+    return f".env ({environment_name(field)})"

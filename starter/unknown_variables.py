@@ -1,4 +1,4 @@
-"""Variables that look like settings and are none, each with the setting that is probably meant.
+"""Variables that look like settings and are none, or are called by an old name, each with the setting that is meant.
 
 They stand apart from the settings because a setting that nobody knows is no error: an older version may run
 with the environment of a newer one. But it has no effect, so whoever starts the process should see it.
@@ -10,16 +10,23 @@ from difflib import get_close_matches
 
 from dotenv import dotenv_values
 
-from mnestic.starter.settings import ENV_FILE, Settings, environment_name
+from mnestic.starter.settings import ENV_FILE, Settings, environment_name, environment_names
 
 _PREFIX = "MNESTIC_"
 _OF_TESTS = "MNESTIC_TEST_"
 
 
 def describe_unknown_variables() -> tuple[str, ...]:
-    """One line for each unknown variable of the environment and of `.env`; values are not part of it."""
-    known = [environment_name(field) for field in Settings.model_fields]
-    return tuple(_describe(name, where, known) for name, where in _unknown(known))
+    """One line for each unknown or renamed variable of the environment and of `.env`; values are not part of it."""
+    current = {environment_name(field): environment_names(field) for field in Settings.model_fields}
+    old = {name: new for new, (_, *names) in current.items() for name in names}
+    known = list(current)
+    return tuple(
+        f"{name}{where} is an old name; set {old[name.upper()]} instead"
+        if name.upper() in old
+        else _describe(name, where, known)
+        for name, where in _unknown(known)
+    )
 
 
 def _unknown(known: list[str]) -> Iterator[tuple[str, str]]:

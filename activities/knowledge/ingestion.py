@@ -34,7 +34,7 @@ Item = TypeVar("Item")
 _BATCH = 500
 _HEARD = 6  # messages before a batch that a model is told with it
 _LONGEST = timedelta(minutes=5)
-log = logging.getLogger("mnestic.learning")
+log = logging.getLogger("mnestic.extraction")
 
 
 class IngestInput(BaseModel):

@@ -24,7 +24,7 @@ from mnestic.memory.errors import (
 
 Item = TypeVar("Item")
 _SUSPICIOUS = 3  # requests refused without an answer, and none answered: it is not the messages
-log = logging.getLogger("mnestic.learning")
+log = logging.getLogger("mnestic.extraction")
 
 
 class ModelRound(Generic[Item]):

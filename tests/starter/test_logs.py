@@ -83,7 +83,7 @@ def test_an_error_among_the_arguments_and_in_the_sentence(log: Read) -> None:
 def test_libraries_do_not_log_what_they_send(log: Read) -> None:
     logging.getLogger("openai").debug("Request options: %s", WORD)
     logging.getLogger("temporalio.worker").debug("Received workflow activation:\n%s", WORD)
-    logging.getLogger("mnestic.learning").debug("ours is there")
+    logging.getLogger("mnestic.extraction").debug("ours is there")
 
     assert "ours is there" in log()
     assert WORD not in log()

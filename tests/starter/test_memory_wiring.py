@@ -70,11 +70,11 @@ async def test_a_model_is_asked_where_there_is_one(
             "MNESTIC_RERANK_URL: cohere.com is no http",
         ),
         (
-            KEY | {"learning_usd_per_day": 1.0, "extraction_model": "reader"},
+            KEY | {"extraction_usd_per_day": 1.0, "extraction_model": "reader"},
             "MNESTIC_MODEL_PRICES: has no price for reader",
         ),
         (
-            KEY | {"learning_usd_per_day": 1.0, "embedding_model": "v"},
+            KEY | {"extraction_usd_per_day": 1.0, "embedding_model": "v"},
             "MNESTIC_MODEL_PRICES: has no price for v,",
         ),
     ],
@@ -88,13 +88,17 @@ async def test_a_model_that_could_not_be_asked_is_refused_at_once(
 
 
 async def test_limits_come_from_the_settings(tmp_path: Path) -> None:
-    limits = {"learning_concurrency": 9, "learning_tokens_per_day": 5, "learning_usd_per_day": 0.5}
+    limits = {
+        "extraction_concurrency": 9,
+        "extraction_tokens_per_day": 5,
+        "extraction_usd_per_day": 0.5,
+    }
     prices = ModelPrices.model_validate({"reader": {"input": 1, "output": 1}})
     model = {"extraction_model": "reader", "model_prices": prices}
 
     none = (await opened(chosen(tmp_path, **KEY)))["limits"]
     some = (await opened(chosen(tmp_path, **KEY, **limits, **model)))["limits"]
-    local = (await opened(chosen(tmp_path, learning_usd_per_day=0.5)))["limits"]
+    local = (await opened(chosen(tmp_path, extraction_usd_per_day=0.5)))["limits"]
 
     assert (none.concurrency, none.daily) == (4, None)
     assert (some.concurrency, some.daily) == (9, Budget(tokens=5, usd=0.5))

@@ -51,7 +51,7 @@ _DIED = re.compile(
 _PUT_DOWN = re.compile(
     r"\b(?:(?:lost|buried|rehomed|mourn|mourning|gave away|gave up|sold|found a (?:new )?home for) \x1f|g[ai]ven? \x1f (?:to|away)\b|put \x1f (?:down|to sleep)\b|(?:death|loss|passing) of \x1f)"
 )
-log = logging.getLogger("mnestic.learning")
+log = logging.getLogger("mnestic.extraction")
 _CALLED = re.compile(
     r"(?:\A|[.,;:!] |\b(?:you can|please|just|but|and|so) )(?P<said>(?:[Pp]lease |[Jj]ust |[Yy]ou can (?:just )?)?(?:[Cc]all me"
     r"|(?:[Ee]very(?:one|body)|[Pp]eople|[Mm]ost people|(?:[Mm]y )?[Ff]riends|[Mm]y family)(?: just| all)? calls? me)) "

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mnestic.memory.errors import ConfigurationError
 from mnestic.starter.embedded.connection import load_profile
 from mnestic.starter.settings import Settings, environment_name, load_settings, source_of
 
@@ -204,3 +205,27 @@ def test_an_unknown_variable_of_the_file_is_named_with_the_file(cli: Cli, tmp_pa
         "warning: MNESTIC_LOGLEVEL in .env is no setting and has no effect; "
         "did you mean MNESTIC_LOG_LEVEL?\n"
     )
+
+
+def test_an_old_name_of_a_setting_is_read_with_a_warning(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = "MNESTIC_LEARNING_CONCURRENCY", "MNESTIC_EXTRACTION_CONCURRENCY"
+    monkeypatch.setenv(old, "7")
+
+    settings, done = load_settings(), cli("config")
+    source = source_of(settings, "extraction_concurrency")
+    monkeypatch.setenv(new, "9")
+
+    assert (settings.extraction_concurrency, source) == (7, f"environment ({old})")
+    assert load_settings().extraction_concurrency == 9
+    assert done.err == f"warning: {old} is an old name; set {new} instead\n"
+
+
+def test_a_bad_value_under_an_old_name_is_told_by_that_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MNESTIC_LEARNING_CONCURRENCY", "many")
+
+    with pytest.raises(ConfigurationError, match=r"^MNESTIC_LEARNING_CONCURRENCY: .*not 'many'"):
+        load_settings()

@@ -261,7 +261,7 @@ async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_i
     client: MnesticClient, serve: Serve, api: Api
 ) -> None:
     await receive(client, *FACTS)
-    async with serve(learning_tokens_per_day=240):
+    async with serve(extraction_tokens_per_day=240):
         await (await start_ingest(client, agent_id="ada")).result()
         await client.memory("ada").ingest([said(9, "Hm?")])
         await start_ingest(client, agent_id="ada")
@@ -269,7 +269,7 @@ async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_i
         held = await client.memory("ada").messages.count()
 
     # a worker with another limit
-    async with serve(learning_tokens_per_day=100_000):
+    async with serve(extraction_tokens_per_day=100_000):
         await (await start_ingest(client, agent_id="ada")).result()
 
     assert held == IngestCounts(received=1, learned=3)

@@ -124,7 +124,7 @@ def test_a_call_of_a_model_is_written_down_and_held_to_the_budget_of_the_day(
     chat_server: Any,
     rows: Callable[[], dict[str, int]],
 ) -> None:
-    monkeypatch.setenv("MNESTIC_LEARNING_TOKENS_PER_DAY", "1")
+    monkeypatch.setenv("MNESTIC_EXTRACTION_TOKENS_PER_DAY", "1")
     chat_server.completes(json.dumps({"facts": []}))
 
     assert modelled("extract", SAID).code == 0
