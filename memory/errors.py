@@ -18,7 +18,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── BudgetExceededError       a job or a day has used up its tokens or its money
     │   ├── ForeignTenantError        a workflow asks for the memory of another tenant
     │   ├── JobFailedError            the job ended without a result
-    │   ├── JobOverError              the job has ended, so nothing of it begins any more
+    │   ├── JobEndedError             the job has ended, so nothing of it begins any more
     │   ├── AlreadyWaitingError       a job waits at one wait at a time
     │   ├── ConfigurationError        a setting is wrong or missing
     │   ├── SchemaVersionError        database and code are of different versions
@@ -31,7 +31,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
     │   ├── ModelUnavailableError
     │   ├── PayloadKeyError       what Temporal carries is encrypted with a key that is not set here
     │   ├── NotesUnavailableError     the vault of notes cannot be read
-    │   ├── LearningHeldError         learning waits for a budget or a setting
+    │   ├── ExtractionPausedError     messages wait for a budget or a setting
     │   ├── WorkerUnavailableError    no worker takes a request to a job
     │   ├── BuildUnavailableError     no worker of a build polls
     │   ├── JobStuckError             its workflow code fails on the worker; needs a mended worker
@@ -216,7 +216,7 @@ class JobFailedError(RefusedError):
         super().__init__(f"job {job_id} {how}: {why}")
 
 
-class JobOverError(RefusedError):
+class JobEndedError(RefusedError):
     """A job has ended, and an attempt that was lost, or its code, still opens a wait."""
 
     def __init__(self, *, job_id: str) -> None:
@@ -313,15 +313,14 @@ class NotesUnavailableError(UnavailableError):
         super().__init__(f"the notes of {where} cannot be read: {why}")
 
 
-class LearningHeldError(UnavailableError):
-    """Messages wait to be learned from, none is lost: a budget is used up, or a setting is wrong.
-
-    It is looked at again after `retry_after_s`, in seconds.
-    """
+class ExtractionPausedError(UnavailableError):
+    """A used up budget or a wrong setting pauses extraction; it is tried again after `retry_after_s`."""
 
     def __init__(self, *, why: str, retry_after_s: float | None = None) -> None:
         self.why, self.retry_after_s = why, retry_after_s
-        super().__init__(f"learning waits, nothing is lost, it goes on once that is mended: {why}")
+        super().__init__(
+            f"extraction is paused and continues once this is fixed, no message is lost: {why}"
+        )
 
 
 class WorkerUnavailableError(UnavailableError):

@@ -222,7 +222,7 @@ class WaitStore(Protocol):
 
         Raises:
             AlreadyExistsError: the wait is kept already.
-            JobOverError: the job has ended.
+            JobEndedError: the job has ended.
         """
         ...
 

@@ -15,8 +15,8 @@ from typing import Any, Generic, TypeVar
 from mnestic.memory.errors import (
     BudgetExceededError,
     ConfigurationError,
+    ExtractionPausedError,
     InvalidInputError,
-    LearningHeldError,
     ModelMisconfiguredError,
     ModelRefusedError,
     UnavailableError,
@@ -59,7 +59,7 @@ class ModelRound(Generic[Item]):
 
         Raises:
             UnavailableError: the world is down, and the rest has to wait.
-            LearningHeldError: a budget or a setting keeps everything waiting.
+            ExtractionPausedError: a budget or a setting keeps everything waiting.
         """
         self._size = sum(map(len, batches))
         self._ends = asyncio.get_running_loop().time() + self._time_limit.total_seconds()
@@ -70,7 +70,7 @@ class ModelRound(Generic[Item]):
         if self._stopped is None:
             for item, why in self._suspects:
                 await self._refuse(item, why)
-        elif not isinstance(self._stopped, LearningHeldError) or not self._moved:
+        elif not isinstance(self._stopped, ExtractionPausedError) or not self._moved:
             raise self._stopped
 
     @property
@@ -130,8 +130,8 @@ class ModelRound(Generic[Item]):
 
     def _hold(self, why: str) -> None:
         if self._stopped is None:
-            log.error("learning waits", extra={"why": why})
-            self._stopped = LearningHeldError(why=why, retry_after_s=self._recheck_s)
+            log.error("extraction is paused", extra={"why": why})
+            self._stopped = ExtractionPausedError(why=why, retry_after_s=self._recheck_s)
 
     async def _refuse(self, item: Item, why: str) -> None:
         await self._give_up(item, why)

@@ -83,7 +83,7 @@ def print_json(document: Any) -> None:
 
 def print_delay(why: str) -> None:
     """Tells a person why a command takes longer, on standard error."""
-    err.print(f"learning waits: {why}", soft_wrap=True)
+    err.print(f"extraction is paused: {why}", soft_wrap=True)
 
 
 def counted(number: int, things: str) -> str:

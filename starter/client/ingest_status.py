@@ -1,6 +1,6 @@
-"""How it is with learning that is going on: whether something keeps it waiting, and what.
+"""The status of an ingestion that is running: whether something delays it, and what.
 
-It stands alone because every way in that waits for learning tells so by the same rule.
+It stands alone because every command that waits for ingestion says so by the same rule.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from mnestic.memory.errors import LearningHeldError
+from mnestic.memory.errors import ExtractionPausedError
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.payloads.decoding import decoded
@@ -26,6 +26,11 @@ from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.started_workflow import StartedWorkflow
 
 Result = TypeVar("Result")
+# Failure types that say so, with how their texts begin; an older worker says the second.
+_PAUSED = {
+    ExtractionPausedError.__name__: str(ExtractionPausedError(why="")),
+    "LearningHeldError": "learning waits, nothing is lost, it goes on once that is mended: ",
+}
 _LOOK_EVERY_S = 1.0
 _PATIENCE = timedelta(seconds=15)  # a worker that is up takes what is next sooner
 _WAITS = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
@@ -33,7 +38,7 @@ _QUEUED = PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED
 
 
 class Delay(NamedTuple):
-    """Why learning waits. One that is held waits for a person; any other passes by itself."""
+    """Why extraction is delayed. A delay that is held waits for a person; any other ends by itself."""
 
     why: str
     is_held: bool
@@ -74,7 +79,7 @@ async def wait_for_learning(
         tell: Is told of what keeps it waiting and passes by itself.
 
     Raises:
-        LearningHeldError: the end has to wait for a person; learning goes on by itself after that.
+        ExtractionPausedError: the end has to wait for a person; extraction continues by itself after that.
         TemporalUnavailableError: Temporal does not answer.
     """
     with rpc_errors(client.endpoints.temporal_address, job_id=started.id):
@@ -85,7 +90,7 @@ async def wait_for_learning(
             while not (await asyncio.wait([ended], timeout=_LOOK_EVERY_S))[0]:
                 delay = await _delay(client.temporal, handle)
                 if delay is not None and delay.is_held:
-                    raise LearningHeldError(why=delay.why)
+                    raise ExtractionPausedError(why=delay.why)
                 if delay is not None and delay.why != told:
                     tell(told := delay.why)
             return await ended
@@ -103,8 +108,9 @@ async def _delay(
         # One that is under way is being tried again; what has failed before may be mended.
         if pending.state == _WAITS and pending.HasField("last_failure"):
             failure = pending.last_failure
-            is_held = failure.application_failure_info.type == LearningHeldError.__name__
-            why = failure.message.removeprefix(str(LearningHeldError(why="")))
+            kind = failure.application_failure_info.type
+            is_held = kind in _PAUSED
+            why = failure.message.removeprefix(_PAUSED.get(kind, ""))
             return Delay(why, is_held)
     if any(datetime.now(UTC) - since > patience for since in _queued_since(found)):
         why = f"no worker takes it from task queue {found.task_queue}; start one with `mnestic worker`"

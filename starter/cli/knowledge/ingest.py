@@ -22,7 +22,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from mnestic.memory.errors import InvalidInputError, LearningHeldError, UnavailableError
+from mnestic.memory.errors import ExtractionPausedError, InvalidInputError, UnavailableError
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.known_agents import Agent
 from mnestic.starter.cli.output import (
@@ -238,7 +238,7 @@ def _opened(file: Path) -> Iterator[Path]:
         yield Path(kept.name)
 
 
-async def _learn(client: "MnesticClient", agent_id: str) -> LearningHeldError | None:
+async def _learn(client: "MnesticClient", agent_id: str) -> ExtractionPausedError | None:
     """Has messages learned from; returns why some have to wait for a person, if any do."""
     from mnestic.starter.client.ingest_status import wait_for_learning
     from mnestic.starter.client.ingestion import start_ingest
@@ -246,7 +246,7 @@ async def _learn(client: "MnesticClient", agent_id: str) -> LearningHeldError | 
     try:
         handle = await start_ingest(client, agent_id=agent_id)
         await wait_for_learning(client, handle, tell=print_delay)
-    except LearningHeldError as error:
+    except ExtractionPausedError as error:
         return error
     return None
 

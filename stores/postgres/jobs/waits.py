@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError
 
 from mnestic.memory.errors import (
     AlreadyExistsError,
-    JobOverError,
+    JobEndedError,
     NotFoundError,
     StaleVersionError,
 )
@@ -81,7 +81,7 @@ class PostgresWaitStore:
         if opened is None:
             raise AlreadyExistsError(what="wait", name=wait.wait_id)
         if opened.too_late:
-            raise JobOverError(job_id=wait.job_id)
+            raise JobEndedError(job_id=wait.job_id)
         self._unit.wrote("wait.open", wait.wait_id)
 
     async def get(self, wait_id: str) -> JobWait:

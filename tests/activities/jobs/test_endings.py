@@ -168,7 +168,7 @@ async def test_an_attempt_to_open_a_wait_that_commits_after_the_end_opens_none(
     with pytest.raises(ApplicationError, match="job j1 is over and opens no wait") as caught:
         await ActivityEnvironment().run(WaitActivities(memory, ScopeRetriever()).open_wait, asked)
 
-    assert (caught.value.type, caught.value.non_retryable) == ("JobOverError", True)
+    assert (caught.value.type, caught.value.non_retryable) == ("JobEndedError", True)
     assert counts() == before
 
 

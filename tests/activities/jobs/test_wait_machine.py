@@ -171,7 +171,7 @@ class WaitMachine(WaitModel):
     def an_attempt_that_was_lost_opens_another(self, policy: WaitPolicy) -> None:
         asked = self.opening(len(self.waits) + 1, policy)
 
-        self.refused(self.waiting.open_wait, asked, type_="JobOverError")
+        self.refused(self.waiting.open_wait, asked, type_="JobEndedError")
 
     @precondition(WaitModel.waits_now)
     @rule(changes=CHANGES, note=st.booleans(), request=REQUESTS | REQUESTS | st.none())

@@ -55,7 +55,7 @@ async def test_a_wrong_setting_parks_nothing_and_learning_goes_on_once_it_is_men
     chat_server.answers = read
     done = await learning.extract()
 
-    assert (held.type, held.non_retryable) == ("LearningHeldError", False)
+    assert (held.type, held.non_retryable) == ("ExtractionPausedError", False)
     assert held.next_retry_delay == timedelta(seconds=30)
     assert why in str(held)
     assert asked < 30
@@ -141,7 +141,7 @@ async def test_when_the_days_budget_is_used_up_messages_wait_until_there_is_more
     more = await steps(limits=ModelCallLimits(daily=Budget(tokens=10_000))).extract()
 
     assert (first.taken, first.parked) == (32, 0)
-    assert held.type == "LearningHeldError"
+    assert held.type == "ExtractionPausedError"
     assert told in str(held)
     assert "learning on 2" in str(held)
     assert (waiting, asked) == (IngestCounts(received=32, learned=32), 2)

@@ -149,5 +149,5 @@ async def test_vectors_of_a_wrong_width_keep_entries_waiting(
     with pytest.raises(ApplicationError, match="2 dimensions, and 3 are asked for") as held:
         await wide.embed()
 
-    assert held.value.type == "LearningHeldError"
+    assert held.value.type == "ExtractionPausedError"
     assert (await steps().embed()).taken == 1

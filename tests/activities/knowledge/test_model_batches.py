@@ -12,8 +12,8 @@ from mnestic.memory.errors import (
     BudgetExceededError,
     ConfigurationError,
     DatabaseUnavailableError,
+    ExtractionPausedError,
     InvalidInputError,
-    LearningHeldError,
     ModelMisconfiguredError,
     ModelRefusedError,
     ModelUnavailableError,
@@ -105,7 +105,7 @@ async def test_a_server_that_refuses_everything_is_at_fault_and_nothing_is_given
     server = Server(**{item: refusal() for item in "abcdefgh"})
     one, given_up = make(server)
 
-    with pytest.raises(LearningHeldError, match="declined") as held:
+    with pytest.raises(ExtractionPausedError, match="declined") as held:
         await one.run(["abcd", "efgh"])
 
     assert given_up == {}
@@ -133,7 +133,7 @@ async def test_a_setting_or_a_budget_keeps_all_waiting_with_its_reason(error: Ex
     server = Server(a=error)
     one, given_up = make(server)
 
-    with pytest.raises(LearningHeldError) as held:
+    with pytest.raises(ExtractionPausedError) as held:
         await one.run(["ab"])
 
     assert str(error) in str(held.value)
@@ -197,7 +197,7 @@ async def test_who_waits_for_a_permit_asks_no_more_once_all_is_held() -> None:
     server = Server(a=HOLDING["a wrong setting"])
     one, _ = make(server, permit=permits(1))
 
-    with pytest.raises(LearningHeldError):
+    with pytest.raises(ExtractionPausedError):
         await one.run(["a", "b", "c"])
 
     assert server.asked == [("a",)]
@@ -211,7 +211,7 @@ async def test_when_time_is_up_the_rest_is_left_for_the_next_round() -> None:
     too_late, _ = make(ask, time_limit=timedelta(0))
 
     await late.run(["ab", "cd"])
-    with pytest.raises(LearningHeldError, match="in time"):
+    with pytest.raises(ExtractionPausedError, match="in time"):
         await too_late.run(["ab"])
 
     assert (late.answered, given_up) == (2, {})

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from mnestic.memory.errors import (
     AlreadyExistsError,
     InvalidInputError,
-    JobOverError,
+    JobEndedError,
     NotFoundError,
     StaleVersionError,
 )
@@ -67,7 +67,7 @@ async def test_a_job_that_is_over_opens_no_wait_and_other_jobs_do(
         await transaction.replay(over, "hash")
         await transaction.complete(over, {})
 
-    with pytest.raises(JobOverError, match="job j1 is over"):
+    with pytest.raises(JobEndedError, match="job j1 is over"):
         await open_waits(begin, make_wait())
     await open_waits(begin, make_wait(wait_id="j2/w1", job_id="j2"))
 

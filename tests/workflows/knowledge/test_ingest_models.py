@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 from temporalio.client import WorkflowExecutionStatus
 
-from mnestic.memory.errors import LearningHeldError
+from mnestic.memory.errors import ExtractionPausedError
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.knowledge.resources import Resource
@@ -188,7 +188,7 @@ async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
 
     async with serve():
         handle = await start_ingest(client, agent_id="ada")
-        with pytest.raises(LearningHeldError, match="bad key; check the API key"):
+        with pytest.raises(ExtractionPausedError, match="bad key; check the API key"):
             await wait_for_learning(client, handle, tell=lambda _: None)
         waiting = await client.memory("ada").messages.count()
         chat_server.answers = api

@@ -268,7 +268,7 @@ async def test_learning_that_waits_for_a_person_is_told_with_its_reason(
     assert (told.code, again.code) == (3, 3)
     assert (document["new"], document["learned"], document["waiting"]) == (2, 0, 2)
     assert "check the API key" in document["held"]
-    assert told.err.startswith("error: learning waits, nothing is lost")
+    assert told.err.startswith("error: extraction is paused and continues")
     assert "2 waiting" in again.out
     assert (listed.document["parked"], listed.document["waiting"]) == ([], 2)
     assert "check the API key" in listed.document["delay"]
