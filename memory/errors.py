@@ -1,7 +1,8 @@
 """Every error that Mnestic raises, in one tree.
 
 They stand together because their branch, not their name, decides what happens next: whether an
-activity is retried, which exit code a command ends with, which HTTP status is answered.
+activity is retried, which exit code a command ends with, which HTTP status is answered. Those of language
+models, which name what a call took, are in `memory/models/errors.py`.
 
     MnesticError
     ├── RefusedError                  the caller must change something; never retried
@@ -44,10 +45,7 @@ activity is retried, which exit code a command ends with, which HTTP status is a
 """
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from mnestic.memory.models.messages import TokenUsage
+from typing import Any
 
 
 class MnesticError(Exception):
@@ -242,24 +240,6 @@ class SchemaVersionError(RefusedError):
         super().__init__(f"the database is at schema {found}, this version needs {wanted}: {mend}")
 
 
-class ModelRefusedError(RefusedError):
-    """A language model, or its server, will not answer this request, or not in a usable form.
-
-    `usage` is what the answer took, when there was one, and `search_units` what some servers bill instead of
-    tokens; it was paid for all the same.
-    """
-
-    def __init__(
-        self, *, model: str, why: str, usage: "TokenUsage | None" = None, search_units: int = 0
-    ) -> None:
-        self.model, self.usage, self.search_units = model, usage, search_units
-        super().__init__(f"model {model} refused: {why}")
-
-
-class ModelMisconfiguredError(ModelRefusedError):
-    """A model's server takes no request of this kind: the key, the model's name or the address is wrong."""
-
-
 class InUseError(RefusedError):
     """A port or a data directory is taken."""
 
@@ -282,17 +262,6 @@ class TemporalUnavailableError(UnavailableError):
     def __init__(self, *, where: str, why: str) -> None:
         self.where = where
         super().__init__(f"Temporal at {where} does not answer: {why}")
-
-
-class ModelUnavailableError(UnavailableError):
-    """A language model does not answer, or not within its limits.
-
-    `retry_after_s` is what the server asked for, in seconds, when it said so.
-    """
-
-    def __init__(self, *, model: str, why: str, retry_after_s: float | None = None) -> None:
-        self.model, self.retry_after_s = model, retry_after_s
-        super().__init__(f"model {model} does not answer: {why}")
 
 
 class PayloadKeyError(UnavailableError):

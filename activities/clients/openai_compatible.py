@@ -14,8 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mnestic.activities.clients.openai_completions import REASONING_TOKENS, Completions
 from mnestic.activities.clients.openai_failures import translated_failures
 from mnestic.memory.addresses import describe_url
-from mnestic.memory.errors import ConfigurationError, ModelMisconfiguredError
+from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.language.sentences import cut_text
+from mnestic.memory.models.errors import ModelMisconfiguredError
 from mnestic.memory.models.messages import ChatMessage, ChatReply, Summary, TokenUsage
 from mnestic.memory.quotations import quoted
 

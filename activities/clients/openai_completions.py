@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from mnestic.activities.clients.openai_failures import translated_failures
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
+from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.models.messages import ChatMessage, TokenUsage
 from mnestic.memory.quotations import quoted
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from mnestic.activities.clients.openai_failures import translated_failures
 from mnestic.activities.clients.tokens import count_tokens, cut_tokens
-from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
+from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.models.messages import Embeddings, TokenUsage
 
 # Of a request. Source: OpenAI's API reference, "Create embeddings", `input`.

@@ -14,8 +14,8 @@ from typing import Any
 
 import openai
 
-from mnestic.memory.errors import (
-    MnesticError,
+from mnestic.memory.errors import MnesticError
+from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
     ModelRefusedError,
     ModelUnavailableError,

@@ -14,7 +14,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from mnestic.activities.clients.openai_failures import translated_failures
 from mnestic.activities.clients.tokens import count_tokens, cut_tokens
-from mnestic.memory.errors import ModelMisconfiguredError, ModelRefusedError
+from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.models.messages import RerankScores, TokenUsage
 
 _LONGEST_TOKENS = 512

@@ -11,13 +11,13 @@ from mnestic.activities.callers import Caller
 from mnestic.activities.forgetting.topic_rows import make_topic
 from mnestic.activities.retrieval.reranking import SKIPPED
 from mnestic.activities.retrieval.retrieval import retrieve
-from mnestic.memory.errors import (
+from mnestic.memory.forgetting.requests import CLOSE, ForgottenItem, RemainingRow
+from mnestic.memory.knowledge.entries import Embedding, Unembedded
+from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
     ModelRefusedError,
     ModelUnavailableError,
 )
-from mnestic.memory.forgetting.requests import CLOSE, ForgottenItem, RemainingRow
-from mnestic.memory.knowledge.entries import Embedding, Unembedded
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.queries import MOST_RESULTS, RetrievalPolicy, RetrievalQuery
 

@@ -7,10 +7,11 @@ from mnestic.activities.failures import failures
 from mnestic.activities.jobs.transcripts import transcript
 from mnestic.activities.models.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
-from mnestic.memory.errors import ModelUnavailableError, StoredValueError
+from mnestic.memory.errors import StoredValueError
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.waits import JobOutcome
 from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.messages import Summary
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import Memory, Summariser, Transaction

@@ -19,13 +19,14 @@ from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.knowledge.model_batches import ModelRound
 from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_model_step
 from mnestic.activities.models.rate_limiter import RateLimiter
-from mnestic.memory.errors import InvalidInputError, ModelMisconfiguredError, ModelRefusedError
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.enrichment import enriched_entry
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
 from mnestic.memory.knowledge.extraction import Extraction, Turn, sound_claims
 from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
 from mnestic.memory.knowledge.relations import related_messages
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
 from mnestic.memory.scope import Id

@@ -17,10 +17,9 @@ from mnestic.memory.errors import (
     ConfigurationError,
     ExtractionPausedError,
     InvalidInputError,
-    ModelMisconfiguredError,
-    ModelRefusedError,
     UnavailableError,
 )
+from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 
 Item = TypeVar("Item")
 _SUSPICIOUS = 3  # requests refused without an answer, and none answered: it is not the messages

@@ -11,8 +11,9 @@ from typing import Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from mnestic.activities.models.rate_limiter import RateLimiter
-from mnestic.memory.errors import ConfigurationError, ModelRefusedError
+from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.knowledge.extraction import Extraction
+from mnestic.memory.models.errors import ModelRefusedError
 from mnestic.memory.models.messages import Embeddings, RerankScores, TokenUsage
 from mnestic.memory.models.usage import DAILY, Budget, ModelCall, ModelPrices, Purpose, UsageTotal
 from mnestic.memory.ports import Memory, Transaction

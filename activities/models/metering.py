@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from mnestic.activities.operations import OperationInput
-from mnestic.memory.errors import ModelRefusedError
+from mnestic.memory.models.errors import ModelRefusedError
 from mnestic.memory.models.messages import ChatReply, Summary, TokenUsage
 from mnestic.memory.models.usage import ModelCall, ModelPrices, Purpose
 from mnestic.memory.ports import Memory, Transaction

@@ -17,7 +17,7 @@ from mnestic.activities.models.calls import ModelCallLimits, ModelCalls
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.activities.retrieval.reranking import Rerankers
 from mnestic.memory.error_texts import describe_error
-from mnestic.memory.errors import ModelRefusedError, ModelUnavailableError
+from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.models.messages import Embeddings, RerankScores
 from mnestic.memory.models.usage import ModelPrices, Purpose
 from mnestic.memory.ports import Embedder, Reranker

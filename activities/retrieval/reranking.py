@@ -6,14 +6,13 @@ but what is said of it.
 
 from collections.abc import Mapping, Sequence
 
-from mnestic.memory.errors import (
-    BudgetExceededError,
-    ConfigurationError,
+from mnestic.memory.errors import BudgetExceededError, ConfigurationError
+from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
     ModelRefusedError,
     ModelUnavailableError,
 )
-from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.ports import Reranker
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy
 from mnestic.memory.retrieval.ranking import Ranked, rerank

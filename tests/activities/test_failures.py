@@ -10,12 +10,12 @@ from mnestic.memory.errors import (
     IdempotencyConflictError,
     InvalidInputError,
     MnesticError,
-    ModelUnavailableError,
     NotFoundError,
     SnapshotCorruptedError,
     StaleVersionError,
     StoredValueError,
 )
+from mnestic.memory.models.errors import ModelUnavailableError
 
 
 @pytest.mark.parametrize(

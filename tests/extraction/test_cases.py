@@ -22,12 +22,12 @@ import yaml
 from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.activities.clients.rules.extractor import LocalExtractor
-from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.knowledge.claims import Claim, name_key
 from mnestic.memory.knowledge.extraction import Extracted, Turn, claim_of, sound_claims
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.knowledge.resolution import resolve
+from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.ports import Extractor
 
 HERE = Path(__file__).parent

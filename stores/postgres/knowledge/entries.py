@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, literal, or_, select, text, tuple_, union
 
-from mnestic.memory.errors import ModelRefusedError, ModelUnavailableError, NotFoundError
+from mnestic.memory.errors import NotFoundError
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import (
     Embedding,
@@ -23,6 +23,7 @@ from mnestic.memory.knowledge.events import entry_event
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.language.terms import first_terms
+from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.ports import Embedder, WordEmbedder
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor

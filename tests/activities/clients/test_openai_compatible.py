@@ -13,7 +13,8 @@ from mnestic.activities.clients.openai_compatible import (
     OpenAISummariser,
     openai_client,
 )
-from mnestic.memory.errors import ConfigurationError, ModelRefusedError, ModelUnavailableError
+from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.models.messages import ChatMessage, TokenUsage
 
 ASKED = (

@@ -11,7 +11,7 @@ from openai import AsyncOpenAI
 
 from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
-from mnestic.memory.errors import (
+from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
     ModelRefusedError,
     ModelUnavailableError,

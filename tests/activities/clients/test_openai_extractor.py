@@ -8,13 +8,13 @@ import pytest
 from openai import AsyncOpenAI
 
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
-from mnestic.memory.errors import (
+from mnestic.memory.knowledge.extraction import Extracted, Turn
+from mnestic.memory.knowledge.predicates import DEFAULTS
+from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
     ModelRefusedError,
     ModelUnavailableError,
 )
-from mnestic.memory.knowledge.extraction import Extracted, Turn
-from mnestic.memory.knowledge.predicates import DEFAULTS
 from mnestic.memory.models.messages import TokenUsage
 from mnestic.memory.ports import Extractor
 

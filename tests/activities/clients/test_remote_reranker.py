@@ -12,8 +12,8 @@ from openai import AsyncOpenAI
 from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.remote_reranker import RemoteReranker
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.memory.errors import (
-    ConfigurationError,
+from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
     ModelRefusedError,
     ModelUnavailableError,

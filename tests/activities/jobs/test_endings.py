@@ -12,9 +12,9 @@ from temporalio.testing import ActivityEnvironment
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.jobs.endings import EndingActivities, EndJobInput, EndJobResult
 from mnestic.activities.jobs.waits import OpenWaitInput, WaitActivities
-from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, ResumptionContext
+from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.messages import ChatMessage, Summary, TokenUsage
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.operations import Operation

@@ -7,8 +7,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.jobs.thoughts import ThinkActivities, ThinkInput
-from mnestic.memory.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.jobs.working_memory import Message, WorkingMemory
+from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.models.messages import ChatMessage, ChatReply, TokenUsage
 from mnestic.memory.models.usage import Budget, ModelPrices
 from mnestic.memory.operations import Operation

@@ -14,6 +14,8 @@ from mnestic.memory.errors import (
     DatabaseUnavailableError,
     ExtractionPausedError,
     InvalidInputError,
+)
+from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
     ModelRefusedError,
     ModelUnavailableError,

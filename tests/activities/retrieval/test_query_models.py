@@ -15,8 +15,8 @@ from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.retrieval.query_models import QueryModels
-from mnestic.memory.errors import ModelUnavailableError
 from mnestic.memory.knowledge.entries import Embedding
+from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient

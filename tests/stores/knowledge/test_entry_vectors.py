@@ -9,7 +9,7 @@ import pytest
 from psycopg.rows import TupleRow
 
 from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
-from mnestic.memory.errors import ModelUnavailableError
+from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.ports import Embedder
 from mnestic.starter.settings import Settings
