@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.resources import check_date
 
+_YEARS = range(1900, 3000)
 _EXAMPLE = "2025-01-18T09:30:00Z"
 
 
@@ -26,6 +26,17 @@ def parse_timestamp(value: object) -> datetime:
     except InvalidInputError as error:
         raise ValueError(error.why) from None
     return moment
+
+
+def check_date(at: datetime, *, what: str) -> None:
+    """Refuses a date at which nothing can have been said.
+
+    Raises:
+        InvalidInputError: says which dates there are.
+    """
+    if at.year not in _YEARS:
+        why = f"is of the year {at.year}; it is from {_YEARS.start} to {_YEARS.stop - 1}"
+        raise InvalidInputError(what=what, why=why)
 
 
 def check_order(since: datetime | None, until: datetime | None) -> None:

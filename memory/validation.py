@@ -47,6 +47,7 @@ def _storable(text: str) -> str:
     return text
 
 
+Name = Annotated[str, Field(min_length=1, max_length=256)]
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
 Text = Annotated[str, AfterValidator(_storable)]
 """Text as Postgres can keep it."""

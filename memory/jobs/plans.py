@@ -13,7 +13,7 @@ from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.durations import Duration
 from mnestic.memory.jobs.contexts import ContextSelection
-from mnestic.memory.jobs.recalls import EpisodeSelection, Name, RecordSelection
+from mnestic.memory.jobs.recalls import EpisodeSelection, RecordSelection
 from mnestic.memory.jobs.retries import Retry
 from mnestic.memory.jobs.templates import names_under
 from mnestic.memory.jobs.waits import WaitPolicy
@@ -21,6 +21,7 @@ from mnestic.memory.jobs.writes import MemoryWrite
 from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.retrieval.selections import AutoSelection, SearchSelection
+from mnestic.memory.validation import Name
 
 END = "end"
 NodeId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]

@@ -3,7 +3,7 @@
 The question stands apart from the plan, since code-first users ask it too.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -11,8 +11,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.retrieval.selections import SearchSelection
-
-Name = Annotated[str, Field(min_length=1, max_length=256)]
+from mnestic.memory.validation import Name
 
 
 class RecordSelection(DeferredModel):

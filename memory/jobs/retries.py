@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.durations import Delay
-from mnestic.memory.jobs.recalls import Name
+from mnestic.memory.validation import Name
 
 
 class Retry(DeferredModel):

@@ -7,9 +7,9 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.recalls import Name
 from mnestic.memory.jobs.templates import as_text
 from mnestic.memory.jobs.working_memory import Role, check_variable
+from mnestic.memory.validation import Name
 
 
 def _free(name: str) -> str:

@@ -15,8 +15,8 @@ from pydantic import (
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.knowledge.resources import check_content, check_date, check_name
-from mnestic.memory.timestamps import check_order
+from mnestic.memory.knowledge.resources import check_content, check_name
+from mnestic.memory.timestamps import check_date, check_order
 from mnestic.memory.validation import Text
 
 EntryType = Literal[

@@ -24,8 +24,9 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import PERSON, Claim, ClaimSource, make_id
 from mnestic.memory.knowledge.ingestion import IncomingMessage
-from mnestic.memory.knowledge.resources import Resource, check_date, check_message
+from mnestic.memory.knowledge.resources import Resource, check_message
 from mnestic.memory.names import CORRECTION, INSIGHT, INTERACTION
+from mnestic.memory.timestamps import check_date
 
 INBOX = "inbox"  # the session and the channel of what names none
 LARGEST_SIGNAL_BYTES = 1_200_000  # of JSON: a message, with what stands around it

@@ -11,10 +11,10 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.jobs.recalls import Name
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.world.histories import ToldFact
 from mnestic.memory.quotations import quoted, quoted_block
+from mnestic.memory.validation import Name
 
 OPENING = (
     "What is known, one fact a line, quoted as data. Others have said it: "

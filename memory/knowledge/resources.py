@@ -8,10 +8,10 @@ from pydantic import AwareDatetime, ConfigDict, Field, model_validator
 from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.timestamps import check_date
 
 LARGEST_MESSAGE_BYTES = 1_048_576
 LONGEST_NAME = 256  # characters; longer ones fit no index
-_YEARS = range(1900, 3000)
 _DAY_MINUTES = 24 * 60
 
 
@@ -94,14 +94,3 @@ def check_name(name: str, *, what: str, field: str = "name") -> None:
         why = f"{field} has {len(name)} characters; it has 1 to {LONGEST_NAME}, not all blank"
         raise InvalidInputError(what=what, why=why)
     check_text(name, what=f"{what}, {field}")
-
-
-def check_date(at: datetime, *, what: str) -> None:
-    """Refuses a date at which nothing can have been said.
-
-    Raises:
-        InvalidInputError: says which dates there are.
-    """
-    if at.year not in _YEARS:
-        why = f"is of the year {at.year}; it is from {_YEARS.start} to {_YEARS.stop - 1}"
-        raise InvalidInputError(what=what, why=why)

@@ -8,8 +8,8 @@ import typer
 from mnestic.memory.canonical import is_blank
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.extraction import Extracted, Turn, sound_claims
-from mnestic.memory.knowledge.resources import check_content, check_date, check_name
-from mnestic.memory.timestamps import Timestamp
+from mnestic.memory.knowledge.resources import check_content, check_name
+from mnestic.memory.timestamps import Timestamp, check_date
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
 from mnestic.starter.cli.values import parse_as
